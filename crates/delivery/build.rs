@@ -1,4 +1,4 @@
-//! Finds out the digest of all that results of compiling depend on beside their inputs: the code that makes them.
+//! Computes the digest of the code on which the results of compiling depend.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use sha2::{Digest as _, Sha256};
 
-/// What results are made by, relative to this crate. The lock file stands for all crates of others.
+/// The code that computes results, relative to this crate. The lock file covers all external crates.
 const CODE: &[&str] = &["../engine/src", "../gotemplate/src", "../model/src", "src", "../../Cargo.lock"];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! How a control plane and the repositories that it names are read.
+//! Access to a control plane and to the repositories that it refers to.
 
 use std::fs;
 use std::path::Path;
@@ -16,67 +16,67 @@ use crate::memo_file::MemoFile;
 /// Repositories that branches and loaded environments share.
 pub type SharedRepositories = Arc<dyn Repositories + Send>;
 
-/// A control plane, and how repositories are reached.
+/// The settings of a control plane and of access to repositories.
 #[derive(Clone, Debug)]
 pub struct ControlPlaneSettings {
     /// The control plane's repository.
     pub repo: RepositoryUrl,
     /// Its main branch.
     pub branch: String,
-    /// How repositories are reached, and where copies of them are.
+    /// The settings for access to repositories, and for local copies of them.
     pub git: git::Settings,
-    /// Warnings that do not count.
+    /// The acknowledgements of the configuration file.
     pub acknowledgements: Arc<[Entry]>,
 }
 
-/// A control plane with the repositories that it is read from.
+/// A control plane with access to its repositories.
 pub struct RepositoryAccess {
     /// The control plane.
     pub settings: ControlPlaneSettings,
     /// The repositories.
     pub repositories: SharedRepositories,
-    /// Where work is counted.
+    /// The progress of the run.
     pub progress: Progress,
-    /// Which files are known to be broken.
+    /// The cache of broken files.
     broken: BrokenFiles,
-    /// How many of them were known before.
+    /// The number of files in this cache at the start.
     broken_before: usize,
 }
 
 impl ControlPlaneSettings {
-    /// The control plane and its branch, by one name whatever its repository is called in this folder.
+    /// Identifies the control plane and its branch. For a local repository, the notation of its path does not matter.
     pub fn subject(&self) -> String {
         let url = self.repo.as_str();
-        let here = fs::canonicalize(self.git.base.join(url)).ok();
-        format!("{}@{}", here.as_deref().and_then(Path::to_str).unwrap_or(url), self.branch)
+        let real_path = fs::canonicalize(self.git.base.join(url)).ok();
+        format!("{}@{}", real_path.as_deref().and_then(Path::to_str).unwrap_or(url), self.branch)
     }
 
-    /// The file with the results of earlier runs on an environment: beside the copies of repositories.
+    /// The file with the results of earlier runs for an environment. It is in the folder with the copies of repositories.
     pub fn memo_file(&self, environment: &EnvironmentName) -> MemoFile {
         let cache = (self.git.cache.as_path(), self.git.key.clone());
         MemoFile::of(cache, &self.subject(), environment.as_str())
     }
 
-    /// The file with which files of the control plane's repositories are broken.
+    /// The file with the list of broken files in the control plane's repositories.
     fn broken_file(&self) -> MemoFile {
         MemoFile::of_broken_files((&self.git.cache, self.git.key.clone()), &self.subject())
     }
 }
 
 impl RepositoryAccess {
-    /// The repositories as git reaches them.
+    /// Access with git.
     pub fn new(settings: ControlPlaneSettings, progress: Progress) -> Self {
         let repositories = Arc::new(GitRepositories::new(settings.git.clone()));
         Self::with(settings, repositories, progress)
     }
 
-    /// These repositories, with what earlier runs have found broken there.
+    /// Access to these repositories. Reads the list of broken files of earlier runs.
     pub fn with(settings: ControlPlaneSettings, repositories: SharedRepositories, progress: Progress) -> Self {
         let broken = BrokenFiles::read(&settings.broken_file().load_bytes());
         Self { settings, repositories, progress, broken_before: broken.len(), broken }
     }
 
-    /// Saves for later runs which files are broken.
+    /// Saves the list of broken files for later runs, if it has grown.
     pub fn save_broken_files(&self) {
         if self.broken.len() > self.broken_before {
             self.settings.broken_file().save_bytes(&self.broken.write());
@@ -97,10 +97,10 @@ impl RepositoryAccess {
     }
 }
 
-/// The URL of a GitOps repository. `http` is allowed only if the settings rewrite it.
+/// The URL of a GitOps repository. `http` is allowed only if a rewrite rule applies to it.
 ///
 /// # Errors
-/// If it is not allowed.
+/// If the URL is not allowed.
 pub fn destination_url(access: Option<&RepositoryAccess>, text: &str) -> Result<RepositoryUrl, DestinationError> {
     let is_rewritten = access.is_some_and(|access| {
         let rules = &access.settings.git.rewrite;

@@ -1,4 +1,4 @@
-//! Warnings that were acknowledged with a reason: they are listed, and do not count.
+//! Acknowledged warnings. They are listed with a reason, but do not count as problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use model::source::{File, FileId};
 pub struct Acknowledged {
     /// The warning.
     pub diagnostic: Diagnostic,
-    /// Why it is no mistake.
+    /// The reason why the warning is acknowledged.
     pub reason: String,
-    /// Until when that holds.
+    /// The last day of the acknowledgement. None: it does not end.
     pub until: Option<Expiry>,
-    /// Whether the object says so itself, by annotation.
+    /// Whether an annotation of the object acknowledges the warning, and not the configuration file.
     pub is_in_source: bool,
 }
 
@@ -34,17 +34,17 @@ pub struct Entry {
     pub code: Code,
     /// The object that the warning is about: its kind and name.
     pub object: Option<(Kind, String)>,
-    /// The file that it points at, or the folder, which ends in a slash.
+    /// The path of the file that the warning points at, or of a folder. A folder ends with a slash.
     pub path: Option<String>,
-    /// Why it is no mistake.
+    /// The reason why the warning is acknowledged.
     pub reason: String,
-    /// Until when that holds.
+    /// The last day of the acknowledgement. None: it does not end.
     pub until: Option<Expiry>,
-    /// Where it is written, in words.
+    /// The place of the entry, for messages.
     pub place: String,
 }
 
-/// Identifies an acknowledgement in all environments: one that is used in any of them is not idle.
+/// Identifies an acknowledgement in all environments. If one environment uses it, it is not idle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// The entry at this position.
@@ -53,19 +53,19 @@ pub enum Id {
     Annotation(Arc<str>, ObjectKey, Code),
 }
 
-/// Diagnostics, divided by acknowledgements.
+/// Diagnostics, divided by whether they are acknowledged.
 #[derive(Debug, Default)]
 pub struct Divided {
-    /// What counts, with a note where an acknowledgement is over.
+    /// The diagnostics that count. A note is added if an acknowledgement has ended.
     pub counting: Vec<Diagnostic>,
-    /// What does not count.
+    /// The acknowledged warnings.
     pub acknowledged: Vec<Acknowledged>,
-    /// The acknowledgements that match something.
+    /// The acknowledgements that match a warning.
     pub used: BTreeSet<Id>,
 }
 
-/// An acknowledgement as it is compared with warnings.
-struct Known<'f> {
+/// An acknowledgement, from the configuration file or an annotation.
+struct Acknowledgement<'f> {
     id: Id,
     code: Code,
     reason: &'f str,
@@ -73,7 +73,7 @@ struct Known<'f> {
     subject: Subject<'f>,
 }
 
-/// What an acknowledgement is about.
+/// The subject of an acknowledgement.
 enum Subject<'f> {
     Entry(&'f Entry),
     Object(Annotation),
@@ -83,33 +83,34 @@ enum Subject<'f> {
 struct Annotation {
     key: ObjectKey,
     file: FileId,
-    /// The registration whose application wrote it.
+    /// The registration of the application that the object belongs to. None for the platform.
     application: Option<RegistrationName>,
 }
 
-/// Divides the diagnostics of an environment into acknowledged warnings and what counts. `entries` are those of the configuration file.
+/// Divides the diagnostics of an environment into acknowledged warnings and diagnostics that count. `entries` are the entries of the configuration file.
 pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], now: Timestamp) -> Divided {
-    let known = known(fleet, entries);
+    let acknowledgements = acknowledgements(fleet, entries);
     let mut divided = Divided::default();
     for diagnostic in diagnostics {
-        let is_about = |known: &&Known<'_>| {
+        let is_about = |acknowledgement: &&Acknowledgement<'_>| {
             diagnostic.severity == Severity::Warning
-                && known.code == diagnostic.code
-                && known.is_about(fleet, diagnostic)
+                && acknowledgement.code == diagnostic.code
+                && acknowledgement.is_about(fleet, diagnostic)
         };
-        let matching: Vec<_> = known.iter().filter(is_about).collect();
-        divided.used.extend(matching.iter().map(|known| known.id.clone()));
-        let is_over = |known: &&&Known<'_>| known.until.is_some_and(|until| until.is_past(now));
+        let matching: Vec<_> = acknowledgements.iter().filter(is_about).collect();
+        divided.used.extend(matching.iter().map(|acknowledgement| acknowledgement.id.clone()));
+        let is_over =
+            |acknowledgement: &&&Acknowledgement<'_>| acknowledgement.until.is_some_and(|until| until.is_past(now));
         let mut diagnostic = diagnostic.clone();
-        match (matching.iter().find(|known| !is_over(known)), matching.first()) {
-            (Some(known), _) => divided.acknowledged.push(Acknowledged {
+        match (matching.iter().find(|acknowledgement| !is_over(acknowledgement)), matching.first()) {
+            (Some(acknowledgement), _) => divided.acknowledged.push(Acknowledged {
                 diagnostic,
-                reason: known.reason.to_owned(),
-                until: known.until,
-                is_in_source: matches!(known.subject, Subject::Object(_)),
+                reason: acknowledgement.reason.to_owned(),
+                until: acknowledgement.until,
+                is_in_source: matches!(acknowledgement.subject, Subject::Object(_)),
             }),
             (None, over) => {
-                if let Some(Known { until: Some(until), reason, .. }) = over {
+                if let Some(Acknowledgement { until: Some(until), reason, .. }) = over {
                     diagnostic.notes.push(format!("its acknowledgement ended on {until}: {reason}"));
                 }
                 divided.counting.push(diagnostic);
@@ -119,23 +120,23 @@ pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], 
     divided
 }
 
-/// Warnings about acknowledgements of an environment's objects that match nothing.
+/// Warnings about annotations of an environment's objects that acknowledge no warning.
 pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
-    let idle = known(fleet, &[]).into_iter().filter(|known| !used.contains(&known.id));
-    let said = idle.filter_map(|Known { code, subject, .. }| {
+    let idle = acknowledgements(fleet, &[]).into_iter().filter(|acknowledgement| !used.contains(&acknowledgement.id));
+    let warnings = idle.filter_map(|Acknowledgement { code, subject, .. }| {
         let Subject::Object(Annotation { key, .. }) = subject else { return None };
         let path = FieldPath::from(["metadata", "annotations"]).key(format!("{ACKNOWLEDGE}{code}"));
         let message = format!("{key} acknowledges {code}, and there is no such warning about it");
         let diagnostic = Diagnostic::warning(Code::IdleAcknowledgement, message).at(Origin::field(&key, path), "");
         Some(diagnostic.help("remove the annotation, or correct its code").about(&key))
     });
-    said.collect()
+    warnings.collect()
 }
 
-/// Warnings about entries of the configuration file that match nothing.
+/// Warnings about entries of the configuration file that acknowledge no warning.
 pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
     let idle = entries.iter().enumerate().filter(|(position, _)| !used.contains(&Id::Entry(*position)));
-    let said = idle.map(|(_, entry)| {
+    let warnings = idle.map(|(_, entry)| {
         let what = match (&entry.object, &entry.path) {
             (Some((kind, name)), _) => format!("{kind} `{name}`"),
             (None, path) => format!("`{}`", path.as_deref().unwrap_or_default()),
@@ -143,14 +144,14 @@ pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
         let message = format!("{} acknowledges {} of {what}, and there is no such warning", entry.place, entry.code);
         Diagnostic::warning(Code::IdleAcknowledgement, message).help("remove the entry, or correct it")
     });
-    said.collect()
+    warnings.collect()
 }
 
-/// The acknowledgements that hold in an environment.
-fn known<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Known<'f>> {
+/// All acknowledgements of an environment.
+fn acknowledgements<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Acknowledgement<'f>> {
     let entries = entries.iter().enumerate();
-    let mut known: Vec<Known<'_>> = entries
-        .map(|(position, entry)| Known {
+    let mut acknowledgements: Vec<Acknowledgement<'_>> = entries
+        .map(|(position, entry)| Acknowledgement {
             id: Id::Entry(position),
             code: entry.code,
             reason: &entry.reason,
@@ -166,20 +167,20 @@ fn known<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Known<'f>> {
             let id = Id::Annotation(Arc::clone(url), found.key.clone(), code);
             let (key, file) = (found.key.clone(), found.address.file);
             let subject = Subject::Object(Annotation { key, file, application: found.application.clone() });
-            known.push(Known { id, code, reason, until, subject });
+            acknowledgements.push(Acknowledgement { id, code, reason, until, subject });
         }
     }
-    known
+    acknowledgements
 }
 
-impl Known<'_> {
+impl Acknowledgement<'_> {
     fn is_about(&self, fleet: &Fleet, diagnostic: &Diagnostic) -> bool {
         match &self.subject {
             Subject::Entry(Entry { object, path, .. }) => {
                 let is_object = |(kind, name): &(Kind, String)| {
                     objects(diagnostic).any(|key| key.kind == *kind && *key.name == **name)
                 };
-                let is_at = |wanted: &String| file(fleet, diagnostic).is_some_and(|file| is_in(&file.path, wanted));
+                let is_at = |path: &String| file(fleet, diagnostic).is_some_and(|file| is_in(&file.path, path));
                 object.as_ref().is_none_or(is_object) && path.as_ref().is_none_or(is_at)
             }
             Subject::Object(annotation) => annotation.is_about(fleet, diagnostic),
@@ -188,9 +189,9 @@ impl Known<'_> {
 }
 
 impl Annotation {
-    /// Whether it may speak of this: an application only of what is its own.
+    /// Whether the annotation applies to the diagnostic. An application can acknowledge only warnings about its own objects.
     fn is_about(&self, fleet: &Fleet, diagnostic: &Diagnostic) -> bool {
-        // What is found while a file is read names its objects as if they were the platform's.
+        // Diagnostics of reading a file name all objects like objects of the platform.
         let is_read = |key: &ObjectKey| {
             (key.kind, &key.name) == (self.key.kind, &self.key.name) && is_read_in(diagnostic, self.file)
         };
@@ -207,7 +208,7 @@ impl Annotation {
     }
 }
 
-/// The objects that a diagnostic is about, or points at.
+/// The object of a diagnostic, and the objects that its labels point at.
 fn objects(diagnostic: &Diagnostic) -> impl Iterator<Item = &ObjectKey> {
     let labels = diagnostic.labels.iter().filter_map(|label| match &label.origin {
         Origin::Field(FieldOrigin { object, .. }) => Some(object),
@@ -224,7 +225,7 @@ fn is_read_in(diagnostic: &Diagnostic, file: FileId) -> bool {
     })
 }
 
-/// Whether an object is of the application of a registration.
+/// Whether an object belongs to the application of a registration.
 fn is_of(fleet: &Fleet, key: &ObjectKey, application: &RegistrationName) -> bool {
     if let Some(of) = &key.of {
         return of == application;
@@ -234,7 +235,7 @@ fn is_of(fleet: &Fleet, key: &ObjectKey, application: &RegistrationName) -> bool
         .is_some_and(|found| found.author == Author::Application && found.registration.as_ref() == Some(application))
 }
 
-/// The file that is to be mended.
+/// The file of the first label, which is the file to fix.
 fn file<'f>(fleet: &'f Fleet, diagnostic: &Diagnostic) -> Option<&'f File> {
     let id = match &diagnostic.labels.first()?.origin {
         Origin::Span(file, _) | Origin::File(file) => *file,
@@ -244,8 +245,8 @@ fn file<'f>(fleet: &'f Fleet, diagnostic: &Diagnostic) -> Option<&'f File> {
     Some(fleet.files.get(id))
 }
 
-/// Whether a path is the one that is written, or below it, if that ends in a slash.
-fn is_in(path: &str, written: &str) -> bool {
-    let written = written.trim_start_matches("./");
-    path == written || (written.ends_with('/') && path.starts_with(written))
+/// Whether a path equals the path of an entry, or is below it if the entry ends with a slash.
+fn is_in(path: &str, entry: &str) -> bool {
+    let entry = entry.trim_start_matches("./");
+    path == entry || (entry.ends_with('/') && path.starts_with(entry))
 }

@@ -1,11 +1,11 @@
-//! A branch of a GitOps repository, with what was published on it.
+//! A branch of a GitOps repository, with its publications.
 
 use std::sync::Arc;
 
 use engine::output::Folder;
 use git::load::Snapshot;
+use git::publications::{Publication, Publications};
 use git::publish::{Destination, Heads, PublishError};
-use git::published::{Publication, Published};
 use git::{Commit, Revision};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
@@ -17,19 +17,19 @@ use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 use crate::loaded::Loaded;
 use crate::pinned_repositories::PinnedRepositories;
-use crate::reading::with_past;
+use crate::reading::with_publications;
 
-/// How many bytes of a file of the GitOps branch are read.
+/// The maximum size of a file of the GitOps branch that is read, in bytes.
 const CONTENT_BYTES_MAX: u64 = 8 << 20;
 
-/// What a GitOps branch holds.
+/// A GitOps branch at one commit.
 pub struct Branch {
-    /// What it is called.
+    /// The name: the repository and the branch.
     pub name: String,
     /// Its files.
     pub tree: Tree,
     head: Option<(Commit, SharedRepositories)>,
-    /// What was found when its head was read.
+    /// The heads of the destination before the environment was read. None if they were not read.
     pub heads: Option<DestinationHeads>,
 }
 
@@ -44,17 +44,17 @@ pub fn folder_of(object: &Object<GitOpsRepo>) -> Result<Folder, DestinationError
 }
 
 impl Branch {
-    /// The branch at the place of a `GitOpsRepo`: at its head before the environment was read, if that is known, else at its head now. `repositories` reads the
-    /// branches that a plain directory names.
+    /// Reads the branch of a `GitOpsRepo`: at its head before the environment was read, or at its current head if that head was not read. `repositories` reads
+    /// the branches for an environment of a plain directory.
     ///
     /// # Errors
-    /// If the branch can't be read, or it is not known what was published.
+    /// If the branch or its publications can't be read.
     pub fn read(
         loaded: &Loaded,
         (gitops_repo, place): (&str, &RepositoryPlace),
         repositories: Option<&SharedRepositories>,
     ) -> Result<Self, DestinationError> {
-        if let Some(error) = &loaded.unread {
+        if let Some(error) = &loaded.publications_error {
             return Err(error.clone().into());
         }
         let url = loaded.url(&place.repo)?;
@@ -73,18 +73,17 @@ impl Branch {
         Ok(Self { name, tree, head: Some((base, Arc::clone(repositories))), heads: known.cloned() })
     }
 
-    /// A branch that is only a tree.
+    /// A tree without a repository, as a branch.
     pub fn of_tree(name: String, tree: Tree) -> Self {
         Self { name, tree, head: None, heads: None }
     }
 
-    /// The commit that it is at.
+    /// The commit. None if there is no repository.
     pub fn commit(&self) -> Option<GitId> {
         self.head.as_ref().map(|(commit, _)| commit.id)
     }
 
-    /// Where the branches must be for a push, and the branch that a change is proposed on, if it is not to go straight to this one. None if our own branch was
-    /// not looked at.
+    /// The expected heads for a push, and the proposing branch. A direct push has no proposing branch. None if the head of the proposing branch was not read.
     pub fn leases(&self, is_direct: bool) -> Option<(Heads, Option<&str>)> {
         let base = self.head.as_ref()?.0.clone();
         if is_direct {
@@ -94,13 +93,13 @@ impl Branch {
         Some((known.heads.clone().ok()?, Some(&known.proposing_branch)))
     }
 
-    /// When that commit was made, in seconds since 1970.
-    pub fn committed(&self) -> Option<i64> {
+    /// The time of the commit, in seconds since 1970. None if there is no repository.
+    pub fn committed_on(&self) -> Option<i64> {
         let (commit, repositories) = self.head.as_ref()?;
         repositories.info(commit).ok().map(|info| info.seconds)
     }
 
-    /// The content of a file of the branch. Of a branch that is only a tree, files have theirs with them.
+    /// The content of a file of the branch. None if there is no repository: then the tree itself contains the content.
     pub fn content(&self, id: GitId) -> Option<Arc<[u8]>> {
         let (commit, repositories) = self.head.as_ref()?;
         match repositories.content(commit, id, CONTENT_BYTES_MAX) {
@@ -109,7 +108,7 @@ impl Branch {
         }
     }
 
-    /// What is in a folder of the branch.
+    /// Opens a sealed folder of the branch.
     ///
     /// # Errors
     /// If the folder can't be read.
@@ -120,34 +119,34 @@ impl Branch {
         }
     }
 
-    /// The newest publication on the branch, and its fleet, if its commits say what it was made of and that can still be read.
-    pub fn published_from(&self, loaded: &Loaded) -> Option<(GitId, Loaded)> {
+    /// The commit of the newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
+    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(GitId, Loaded)> {
         let (head, repositories) = self.head.as_ref()?;
         let access = loaded.access.as_ref()?;
         let environment = &loaded.fleet.environment;
-        let published = Published::read(&**repositories, head, environment).ok()?;
+        let published = Publications::read(&**repositories, head, environment).ok()?;
         let newest = published.newest()?;
         let pinned = PinnedRepositories::new(&**repositories, newest.sources.clone());
         let read = Snapshot::new(&pinned, access.control_plane()).load(environment);
-        let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_whole)?;
+        let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)?;
         Some((newest.commit, loaded))
     }
 
-    /// The publications on the branch, as many generations back. None if it is no branch of a repository, or the environment was read from a plain directory.
+    /// The publications on the branch within `reach` generations. None if there is no repository, or if the environment was read from a plain directory.
     ///
     /// # Errors
     /// If the branch can't be read.
-    pub fn published(&self, loaded: &Loaded, reach: usize) -> Result<Option<Published>, DestinationError> {
+    pub fn publications(&self, loaded: &Loaded, reach: usize) -> Result<Option<Publications>, DestinationError> {
         let Some((head, repositories)) = self.head.as_ref().filter(|_| loaded.access.is_some()) else {
             return Ok(None);
         };
         let environment = &loaded.fleet.environment;
-        let read = Published::read_back(&**repositories, (head, reach), environment);
+        let read = Publications::read_back(&**repositories, (head, reach), environment);
         Ok(Some(read.map_err(PublishError::from)?))
     }
 
-    /// A commit of its repository that the branch came from.
-    fn earlier(&self, id: GitId) -> Option<Commit> {
+    /// An earlier commit of the branch.
+    fn commit_at(&self, id: GitId) -> Option<Commit> {
         let (head, repositories) = self.head.as_ref()?;
         let branch = match &head.revision {
             Revision::Branch(branch) => Some(Arc::clone(branch)),
@@ -162,38 +161,39 @@ impl Branch {
     /// If the commit can't be read.
     pub fn tree_at(&self, id: GitId) -> Result<Tree, OpenError> {
         let unreadable = |reason: String| OpenError::Unreadable { id, reason };
-        let commit = self.earlier(id).ok_or_else(|| unreadable("it is not in the repository".to_owned()))?;
+        let commit = self.commit_at(id).ok_or_else(|| unreadable("it is not in the repository".to_owned()))?;
         let (_, repositories) = self.head.as_ref().ok_or_else(|| unreadable("there is no repository".to_owned()))?;
         repositories.tree(&commit).map_err(|error| unreadable(error.to_string()))
     }
 
-    /// What a commit says it was made of, if it is a publication of the environment.
+    /// The publication with this commit. None if the commit is no publication of the environment.
     pub fn publication(&self, loaded: &Loaded, id: GitId) -> Option<Publication> {
         let (_, repositories) = self.head.as_ref()?;
-        let published = Published::read_back(&**repositories, (&self.earlier(id)?, 1), &loaded.fleet.environment);
+        let published = Publications::read_back(&**repositories, (&self.commit_at(id)?, 1), &loaded.fleet.environment);
         published.ok()?.publications.into_iter().find(|publication| publication.commit == id)
     }
 
-    /// The fleet that the first of these publications, newest first, was made of: of nothing but the commits that it names.
+    /// Loads the environment of the first of these publications, which are sorted newest first. Only the commits that the publication names are read.
     ///
     /// # Errors
-    /// Why that can't be had.
-    pub fn made_of(&self, loaded: &Loaded, publications: Vec<Publication>) -> Result<Loaded, String> {
+    /// The reason why it can't be loaded.
+    pub fn load_at(&self, loaded: &Loaded, publications: Vec<Publication>) -> Result<Loaded, String> {
         let (Some((_, repositories)), Some(access), Some(first)) =
             (self.head.as_ref(), loaded.access.as_ref(), publications.first())
         else {
             return Err("it is not in the branch".to_owned());
         };
         let environment = &loaded.fleet.environment;
-        let pinned = PinnedRepositories::strictly(&**repositories, first.sources.clone());
-        let moment = Snapshot::new(&pinned, access.control_plane());
-        let read = moment.load(environment);
-        let (read, unread) = with_past((&moment, environment), read, || Ok(vec![Published { publications }]));
-        if let Some(error) = unread {
+        let pinned = PinnedRepositories::strict(&**repositories, first.sources.clone());
+        let snapshot = Snapshot::new(&pinned, access.control_plane());
+        let read = snapshot.load(environment);
+        let (read, error) =
+            with_publications((&snapshot, environment), read, || Ok(vec![Publications { publications }]));
+        if let Some(error) = error {
             return Err(DestinationError::from(error).to_string());
         }
         let found = Loaded::new(read, None, Some(access));
-        if found.is_whole {
+        if found.is_complete {
             return Ok(found);
         }
         let first = found.diagnostics.iter().find(|diagnostic| diagnostic.is_error());

@@ -12,20 +12,20 @@ use model::progress::Progress;
 use crate::loaded::Loaded;
 use crate::memo_file::MemoFile;
 
-/// The largest size of a saved memo, relative to the largest fleet of a run. Branches that are compiled in turn all stay known, and results that are not needed
-/// any more are removed when they are as many as the needed ones.
+/// The maximum size of a saved memo, relative to the largest fleet of a run. The memo can contain the results of several branches that are compiled in turn.
+/// Results that are no longer needed are removed when there are as many of them as needed ones.
 const KEPT_MAX: usize = 2;
 
-/// How much of what was compiled was not known from earlier runs.
+/// The number of assignments that were computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reuse {
-    /// How many assignments had to be made.
+    /// The number of assignments without a result of an earlier run.
     pub recomputed: usize,
-    /// How many there are.
+    /// The number of all assignments.
     pub assignments: usize,
 }
 
-/// How much of what was compiled was not known from earlier runs.
+/// Counts the assignments of compiled environments, and the ones that were computed again.
 pub fn reuse<'c>(compiled: impl IntoIterator<Item = &'c Compiled>) -> Reuse {
     compiled.into_iter().fold(Reuse::default(), |Reuse { recomputed, assignments }, compiled| Reuse {
         recomputed: recomputed + compiled.last_update().recomputed_count(),
@@ -33,23 +33,23 @@ pub fn reuse<'c>(compiled: impl IntoIterator<Item = &'c Compiled>) -> Reuse {
     })
 }
 
-/// The results that are known about an environment, during one run.
+/// The known results of an environment, during one run.
 pub struct KnownResults {
-    /// Where they are saved; none if there is no such place.
+    /// The file to which they are saved. None: they are not saved.
     file: Option<MemoFile>,
     memo: Memo,
-    /// Whether the memo has more than the file.
+    /// Whether the memo has results that the file does not have.
     has_news: bool,
 }
 
 impl KnownResults {
-    /// The results of earlier runs.
+    /// Reads the results of earlier runs.
     pub fn new(file: Option<MemoFile>) -> Self {
         let memo = file.as_ref().map(MemoFile::load).unwrap_or_default();
         Self { file, memo, has_news: false }
     }
 
-    /// Compiles an environment. Only what no earlier run did is done. `folder_store` stores the rendered folders that have no room in memory, if all of them are
+    /// Compiles an environment. Only assignments without a known result are computed. `folder_store` stores the rendered folders that have no room in memory, if all of them are
     /// opened afterwards.
     pub fn compile(
         &mut self,
@@ -63,7 +63,7 @@ impl KnownResults {
         compiled
     }
 
-    /// Compiles two states of an environment that are compared. What both have in common is done once.
+    /// Compiles two states of an environment, to compare them. Common results are computed only once.
     pub fn compile_both(&mut self, earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
         let options = |is_earlier| Options { progress: progress.clone(), is_earlier, ..Options::default() };
         let earlier = self.run(&earlier.fleet, options(true));
@@ -72,7 +72,7 @@ impl KnownResults {
         [earlier, later]
     }
 
-    /// Compiles an environment as it was, to compare a later state with it.
+    /// Compiles an earlier state of an environment, to compare a later state with it.
     pub fn compile_earlier(&mut self, loaded: &Loaded, later: &Compiled) -> Compiled {
         let options = Options { progress: later.progress().clone(), is_earlier: true, ..Options::default() };
         let compiled = self.run(&loaded.fleet, options);
@@ -92,7 +92,7 @@ impl KnownResults {
         compiled
     }
 
-    /// Saves what is known, if this run has found out some of it. What is too much for a file stays known in this run.
+    /// Saves the memo, if this run has added results to it. Results beyond the maximum size are not saved, but stay in memory during this run.
     fn save(&mut self, compiled: &[&Compiled]) {
         let Some(file) = &self.file else { return };
         if !self.has_news {
@@ -110,7 +110,7 @@ impl KnownResults {
     }
 }
 
-/// Everything that is wrong with what was read, compiled and assembled.
+/// All diagnostics of reading, compiling and assembling.
 pub fn diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
     let others = loaded.diagnostics.iter().chain(&output.diagnostics).cloned();
     model::diagnostic::merged(others.chain(compiled.diagnostics()).collect())
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn what_a_file_has_no_room_for_stays_known_in_the_run() {
         let folder = tempfile::tempdir().unwrap();
-        let key = git::Key::of_secret(b"a key of this test").ok();
+        let key = git::Key::derive(b"a key of this test").ok();
         let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
         let mut known = KnownResults { file: Some(file()), memo: Memo::default(), has_news: false };
         let [first, second, third] = ["A", "B", "C"].map(fleet);

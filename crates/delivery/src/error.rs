@@ -1,4 +1,4 @@
-//! Why an environment can't be read, or its output can't be delivered.
+//! Errors of reading an environment and of delivering its output.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
-/// Why no environment can be read.
+/// The reason why no environment can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The directory can't be read.
     #[error("{0}")]
     Directory(DirectoryError),
-    /// The directory has files, and no object in them.
+    /// The files of the directory contain no object.
     #[error("`{}` holds no objects of Kalypso", path.display())]
     NoObjects {
         /// The directory.
@@ -32,7 +32,7 @@ pub enum ReadError {
     /// The control plane's `Environment` objects can't be read.
     #[error("{}", coded(.0))]
     Declarations(Box<Diagnostic>),
-    /// The branches of the control plane moved during every attempt to read them together.
+    /// The branches of the control plane moved during every attempt to read them at one snapshot.
     #[error("the branches of environment `{environment}` moved again and again while they were read")]
     Moving {
         /// The environment.
@@ -40,7 +40,7 @@ pub enum ReadError {
     },
 }
 
-/// Why output can't be compared with its destination, or can't go there.
+/// The reason why output can't be compared with its destination, or can't be pushed to it.
 #[derive(Debug, thiserror::Error)]
 pub enum DestinationError {
     /// The URL of a GitOps repository is not allowed.
@@ -48,10 +48,10 @@ pub enum DestinationError {
     Url {
         /// The URL, without a credential.
         repository: String,
-        /// What is wrong with it.
+        /// The reason.
         error: UrlError,
     },
-    /// The path of a `GitOpsRepo` is not in its repository.
+    /// The path of a `GitOpsRepo` leads out of its repository.
     #[error("GitOpsRepo `{name}` has the path `{path}`, which leads out of the repository")]
     Path {
         /// The object's name.
@@ -59,12 +59,12 @@ pub enum DestinationError {
         /// The path.
         path: String,
     },
-    /// The environment has no `GitOpsRepo`, or none of this name.
+    /// The environment has no `GitOpsRepo`, or none with this name.
     #[error("{}", no_gitops_repo(.environment, .name.as_deref()))]
     NoGitOpsRepo {
         /// The environment.
         environment: EnvironmentName,
-        /// The name, if the caller gave one.
+        /// The requested name, if there is one.
         name: Option<String>,
     },
     /// A branch can't be read or pushed.
@@ -73,7 +73,7 @@ pub enum DestinationError {
     /// A folder can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The environment was read from a plain directory, whose output is not published.
+    /// The environment was read from a plain directory. Its output can't be published.
     #[error("a plain directory can't be published")]
     Directory,
 }
@@ -84,7 +84,7 @@ impl From<PublishError> for DestinationError {
     }
 }
 
-/// A diagnostic in one line.
+/// The code and message of a diagnostic, in one line.
 fn coded(diagnostic: &Diagnostic) -> String {
     format!("[{}] {}", diagnostic.code, diagnostic.message)
 }

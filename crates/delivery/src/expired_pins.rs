@@ -6,7 +6,7 @@ use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::object::release_pin::EXPIRES;
 
-/// A warning for each release pin of a fleet that has expired. No output depends on it.
+/// A warning for each expired release pin of a fleet. An expired pin still applies, so no output depends on the current time.
 pub fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagnostic> {
     fleet.release_pins.values().filter_map(move |pin| {
         let expiry = pin.spec.expires.filter(|expiry| expiry.is_past(now))?;
@@ -33,7 +33,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said at a moment about the example of a pin, which expires at the end of January 2027.
+    /// Checks the messages at a time about the example pin, which expires at the end of January 2027.
     fn check(now: &str, expected: &[&str]) {
         let text = Kind::ReleasePin.example();
         let mut files = Files::default();
@@ -43,8 +43,8 @@ mod tests {
         let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let found = expired_pins(&fleet, now.parse().unwrap());
-        let said: Vec<_> = found.flat_map(|diagnostic| [diagnostic.message, diagnostic.notes.concat()]).collect();
-        assert_eq!(said, expected);
+        let messages: Vec<_> = found.flat_map(|diagnostic| [diagnostic.message, diagnostic.notes.concat()]).collect();
+        assert_eq!(messages, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Failing assignments that a release pin holds: reads the earlier publications that they are rendered from.
+//! Reads the earlier publications from which held assignments are rendered: assignments that fail, and to which a release pin applies.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use engine::compile::{Compiled, Prepared};
 use engine::hold::{Held, History, Search, is_asked};
 use engine::output::Folder;
 use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
-use git::published::{Publication, Published};
+use git::publications::{Publication, Publications};
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed};
@@ -15,28 +15,29 @@ use crate::branch::{Branch, folder_of};
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
 
-/// What fails in a fleet.
+/// The failing assignments of a fleet.
 #[derive(Clone, Copy)]
 pub struct Failing<'a> {
     /// The fleet.
     pub prepared: &'a Prepared,
-    /// Its failing assignments.
+    /// Returns its failing assignments.
     pub ids: &'a dyn Fn() -> Vec<AssignmentId>,
 }
 
-/// What is held on a branch, and what the newest publication says of that.
+/// The held assignments of a branch, now and at the newest publication.
 #[derive(Debug, Default)]
 pub struct HeldNow {
-    /// What is held.
+    /// The assignments that are held now.
     pub held: Held,
-    /// What was held then, with the publications that it was rendered from.
+    /// The assignments that were held at the newest publication, with the commits of the publications that they were rendered from.
     pub before: BTreeMap<AssignmentId, GitId>,
 }
 
-/// The fleet of a publication that is known already.
-pub type Known<'a> = Option<(GitId, &'a Prepared)>;
+/// The commit of a publication whose fleet is already compiled, with that fleet.
+pub type CompiledPublication<'a> = Option<(GitId, &'a Prepared)>;
 
-/// What of an environment is held on a branch. Costs nothing where nothing fails that a release pin reaches, or that was held before.
+/// Finds the held assignments of an environment on a branch. The history is read only if a release pin applies to a failing assignment, or if an assignment was
+/// held before.
 ///
 /// # Errors
 /// If the branch can't be read.
@@ -44,21 +45,21 @@ pub fn on_branch(
     loaded: &Loaded,
     failing: Failing<'_>,
     (branch, folder): (&Branch, &Folder),
-    known: Known<'_>,
+    known: CompiledPublication<'_>,
 ) -> Result<HeldNow, DestinationError> {
-    let Some(newest) = branch.published(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
+    let Some(newest) = branch.publications(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
     let before = newest.newest().map(Publication::held).unwrap_or_default();
     if before.is_empty() && !is_asked(failing.prepared, failing.ids) {
         return Ok(HeldNow::default());
     }
-    let published = branch.published(loaded, HELD_REACH)?.unwrap_or_default();
-    let commits: Vec<_> = published.publications.iter().map(|publication| publication.commit).collect();
-    let past = Past { branch, loaded, published: &published };
+    let publications = branch.publications(loaded, HELD_REACH)?.unwrap_or_default();
+    let commits: Vec<_> = publications.publications.iter().map(|publication| publication.commit).collect();
+    let branch_history = BranchHistory { branch, loaded, publications: &publications };
     let history = History {
         head: &branch.tree,
         folder,
         publications: &commits,
-        held: &|commit| past.publications_from(commit).first().map(Publication::held).unwrap_or_default(),
+        held: &|commit| branch_history.publications_from(commit).first().map(Publication::held).unwrap_or_default(),
         tree: &|commit| branch.tree_at(commit),
         open: &|sealed: &Sealed| branch.open(sealed),
     };
@@ -67,13 +68,13 @@ pub fn on_branch(
         let both = (failing.prepared, &history);
         match known.filter(|(known, _)| *known == commit) {
             Some((_, prepared)) => search.give(commit, Ok(prepared), both)?,
-            None => past.give(&mut search, commit, both)?,
+            None => branch_history.give(&mut search, commit, both)?,
         }
     }
     Ok(HeldNow { held: search.finish(), before })
 }
 
-/// The diagnostics of what is held on the branches of an environment, for callers that do not read these branches otherwise.
+/// The diagnostics of held assignments on the branches of an environment, for callers that do not read these branches otherwise.
 pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     let ids = || compiled.failing().collect();
     match on_branches(loaded, Failing { prepared: compiled.prepared(), ids: &ids }) {
@@ -88,7 +89,8 @@ pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     }
 }
 
-/// What is held on each branch of an environment, by what the branch is called. The branches are only looked at if a release pin reaches what fails.
+/// The held assignments on each branch of an environment, with the name of the branch. The branches are read only if a release pin applies to a failing
+/// assignment.
 ///
 /// # Errors
 /// If a branch can't be read.
@@ -106,26 +108,26 @@ pub fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> Result<Vec<(String,
 }
 
 /// The publications of a branch.
-struct Past<'a> {
+struct BranchHistory<'a> {
     branch: &'a Branch,
     loaded: &'a Loaded,
-    published: &'a Published,
+    publications: &'a Publications,
 }
 
-impl Past<'_> {
-    /// A publication and those before it. One that is farther back than was looked is required by itself.
+impl BranchHistory<'_> {
+    /// A publication and the publications before it. A publication beyond the searched history is returned alone.
     fn publications_from(&self, commit: GitId) -> Vec<Publication> {
-        let all = &self.published.publications;
+        let all = &self.publications.publications;
         match all.iter().position(|publication| publication.commit == commit) {
             Some(position) => all.get(position..).unwrap_or_default().to_vec(),
             None => self.branch.publication(self.loaded, commit).into_iter().collect(),
         }
     }
 
-    /// Reads the fleet of a publication, for as long as the search needs it.
+    /// Passes the fleet of a publication to the search. The fleet is dropped afterwards, to save memory.
     fn give(&self, search: &mut Search, commit: GitId, both: (&Prepared, &History<'_>)) -> Result<(), OpenError> {
-        let made_of = self.branch.made_of(self.loaded, self.publications_from(commit));
-        let prepared = made_of.map(|earlier| Prepared::counted(&earlier.fleet, &self.progress()));
+        let loaded = self.branch.load_at(self.loaded, self.publications_from(commit));
+        let prepared = loaded.map(|earlier| Prepared::counted(&earlier.fleet, &self.progress()));
         search.give(commit, prepared.as_ref().map_err(Clone::clone), both)
     }
 

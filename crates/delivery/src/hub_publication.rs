@@ -1,4 +1,4 @@
-//! Publications for the hub: what the folders of a GitOps branch are for, which the folders themselves do not say.
+//! Sends publications to the hub: the folders of a GitOps branch with their places and targets, which the folders alone do not contain.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,40 +19,40 @@ use crate::loaded::Loaded;
 use crate::planned::Planned;
 use crate::push::Delivered;
 
-/// How long a hub that is busy or away is tried again for each request: a publication does not wait longer for it.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The maximum time for which a request to a busy or unreachable hub is repeated.
+const RETRY_TIME: Duration = Duration::from_secs(10);
 
-/// Folders in one request. Each may have some kilobytes of labels, and a request has 16 MiB.
+/// The maximum number of folders in one request. Each may have some kilobytes of labels, and a request may have 16 MiB.
 const FOLDERS_MAX: usize = 2_000;
 
-/// The label that says which application a workload belongs to.
+/// The label that names the application of a workload.
 const APPLICATION_LABEL: &str = "application";
 
-/// The workspace of targets that no registration puts into one.
+/// The workspace of targets whose registration names none.
 const NO_WORKSPACE: &str = "default";
 
 /// A hub that receives publications.
 pub trait Hub {
-    /// Sends a publication. A hub that is busy or can't be reached is tried again for as long as `patience` says.
+    /// Sends a publication. If the hub is busy or can't be reached, the request is repeated for at most `retry_time`.
     ///
     /// # Errors
-    /// If the hub can't be reached, or refuses.
-    fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, ClientError>;
+    /// If the hub can't be reached, or refuses the publication.
+    fn publish(&self, publication: &Publication, retry_time: Duration) -> Result<PublicationReceipt, ClientError>;
 }
 
-/// A hub, with what a publication contains beside folders.
+/// A hub, with the data of publications that does not depend on folders.
 #[derive(Clone, Copy)]
 pub struct Receiver<'a> {
     /// The hub.
     pub hub: &'a dyn Hub,
-    /// The environments in their order; empty if it is not known.
+    /// The environments in the order of promotion. Empty if the order is not known.
     pub environments: &'a [String],
 }
 
-/// Why the hub does not know of a publication.
+/// The reason why the hub has not received a publication.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
-    /// It can't be reached, or refuses.
+    /// The hub can't be reached, or refuses the publication.
     #[error("{0}")]
     Client(ClientError),
     /// A folder can't be opened.
@@ -66,8 +66,8 @@ impl From<OpenError> for HubError {
     }
 }
 
-/// Sends what a push changes, with the commit that holds it if it went straight to the branch. Returns the number of folders; none if there is no news.
-pub fn changes(
+/// Sends the folders that a push changes. A direct push also has its commit. Returns the number of folders. None if the push changed nothing.
+pub fn send_changes(
     Receiver { hub, environments }: Receiver<'_>,
     loaded: &Loaded,
     (planned, delivered): (&Planned, &Delivered),
@@ -83,17 +83,17 @@ pub fn changes(
     Some(sender.send_changes(&planned.target.branch.tree, &planned.output.tree))
 }
 
-/// Sends what the branch holds, and that it holds nothing else. Returns the number of folders.
+/// Sends all folders of the branch. The hub deletes all others. Returns the number of folders.
 ///
 /// # Errors
 /// If a folder can't be opened, or the hub does not accept it.
-pub fn whole(
+pub fn send_branch(
     Receiver { hub, environments }: Receiver<'_>,
     loaded: &Loaded,
     planned: &Planned,
 ) -> Result<usize, HubError> {
     let branch = &planned.target.branch;
-    let commit = branch.commit().zip(branch.committed()).map(|(commit, seconds)| (commit.to_string(), seconds));
+    let commit = branch.commit().zip(branch.committed_on()).map(|(commit, seconds)| (commit.to_string(), seconds));
     Sender { hub, loaded, planned, commit, environments }.send_all(&branch.tree)
 }
 
@@ -102,9 +102,9 @@ struct Sender<'a> {
     hub: &'a dyn Hub,
     loaded: &'a Loaded,
     planned: &'a Planned,
-    /// The commit that holds it, with its moment in seconds since 1970.
+    /// The commit with these folders, with its time in seconds since 1970. None: the change is only proposed.
     commit: Option<(String, i64)>,
-    /// The environments in their order; empty if it is not known.
+    /// The environments in the order of promotion. Empty if the order is not known.
     environments: &'a [String],
 }
 
@@ -113,7 +113,7 @@ impl Sender<'_> {
     fn send_changes(&self, before: &Tree, after: &Tree) -> Result<usize, HubError> {
         let (mut places, mut count) = (Vec::new(), 0);
         for changed in self.changes(before, after)? {
-            places.extend(self.wanted(&changed)?);
+            places.extend(self.desired_places(&changed)?);
             while places.len() >= FOLDERS_MAX {
                 let rest = places.split_off(FOLDERS_MAX);
                 count += self.send(std::mem::replace(&mut places, rest), None)?;
@@ -125,18 +125,18 @@ impl Sender<'_> {
         Ok(count)
     }
 
-    /// Sends all folders, in the order of their paths: each request has all that there are between its first and its last one.
+    /// Sends all folders, in the order of their paths. Each request has all folders between its first and its last path.
     fn send_all(&self, tree: &Tree) -> Result<usize, HubError> {
         let mut folders = self.changes(&Tree::default(), tree)?;
-        folders.sort_by(|one, other| path(one).cmp(&path(other)));
+        folders.sort_by(|left, right| path(left).cmp(&path(right)));
         let (mut ready, mut waiting) = (Vec::new(), BTreeMap::new());
         let (mut last, mut count) = (None, 0);
         for folder in folders {
-            // Behind `edge` come `edge-2` and what is in it, and then `edge/checkout`.
+            // Sorted by path, `edge-2` and its subfolders come between `edge` and `edge/checkout`.
             let later = path(&folder).map(|path| waiting.split_off(&self.planned.target.folder.join(path)));
             ready.extend(waiting.into_values());
             waiting = later.unwrap_or_default();
-            let places = self.wanted(&folder)?;
+            let places = self.desired_places(&folder)?;
             waiting.extend(places.into_iter().map(|place: DesiredPlace| (place.path.clone(), place)));
             count += self.send_full(&mut ready, &mut last)?;
         }
@@ -145,7 +145,7 @@ impl Sender<'_> {
         Ok(count + self.send(ready, Some((last, None)))?)
     }
 
-    /// Sends as many full requests as there are, the first of which begins behind the last path that was sent.
+    /// Sends all full requests. The range of the first one begins after the last path that was sent.
     fn send_full(&self, ready: &mut Vec<DesiredPlace>, last: &mut Option<String>) -> Result<usize, HubError> {
         let mut count = 0;
         while ready.len() >= FOLDERS_MAX {
@@ -163,7 +163,7 @@ impl Sender<'_> {
         Ok(engine::plan::folder_changes(inside(before)?, inside(after)?, &open)?.places)
     }
 
-    /// Sends folders; where they are all that there are behind a path and up to another one, it says so.
+    /// Sends folders. With a `range`, they are all folders after the first path, up to and including the second one. None: no limit at that end.
     fn send(
         &self,
         places: Vec<DesiredPlace>,
@@ -185,17 +185,17 @@ impl Sender<'_> {
             }),
             environments: self.environments.to_vec(),
         };
-        self.hub.publish(&publication, PATIENCE).map(|_| count).map_err(HubError::Client)
+        self.hub.publish(&publication, RETRY_TIME).map(|_| count).map_err(HubError::Client)
     }
 
-    /// The folder of a place, and those of its assignments.
-    fn wanted(&self, changed: &PlaceFolder) -> Result<Vec<DesiredPlace>, OpenError> {
+    /// The folder of a place, and the folders of its assignments.
+    fn desired_places(&self, changed: &PlaceFolder) -> Result<Vec<DesiredPlace>, OpenError> {
         let parts = changed.parts(&|sealed: &Sealed| self.planned.open(sealed))?;
         let place = self.planned.place(&changed.name);
         let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
-        // Of a place that is gone, it may not be known what it was.
+        // The cluster type of a deleted place may not be known.
         let cluster_type = place.as_ref().map(|place| place.cluster_type.name.to_string());
-        let wanted = |part: PlacePart| {
+        let desired_place = |part: PlacePart| {
             let assignment = self.assignment(&part);
             let held = self.planned.held(&part.place, part.target.as_ref(), part.folder.as_ref().map(Child::id));
             let is_of = |assignment: &Assignment<'_>| assignment.folder() == part.folder.as_ref().map(Child::id);
@@ -210,10 +210,10 @@ impl Sender<'_> {
                 cluster_type: cluster_type.clone(),
                 cluster: cluster.clone(),
                 config_version: version.or_else(|| held.map(|held| held.version.to_string())),
-                targets: target.map(|target| described(target, &self.loaded.fleet)).into_iter().collect(),
+                targets: target.map(|target| desired_target(target, &self.loaded.fleet)).into_iter().collect(),
             }
         };
-        Ok(parts.into_iter().map(wanted).collect())
+        Ok(parts.into_iter().map(desired_place).collect())
     }
 
     fn assignment(&self, part: &PlacePart) -> Option<Assignment<'_>> {
@@ -223,17 +223,17 @@ impl Sender<'_> {
     }
 }
 
-/// Where a place's folder is, in the folder that output lives under.
+/// The path of a place's folder, relative to the folder of the output. None if the folder is deleted.
 fn path(folder: &PlaceFolder) -> Option<&String> {
     folder.after.as_ref().map(|(path, _)| path)
 }
 
-/// A target in the words of deployment descriptors, so that both mean the same one: its own name is that without its workload's, and its application is the one of
-/// its label, else the registration's name, else the workload.
-fn described(target: &Target, fleet: &Fleet) -> DesiredTarget {
-    let whole = target.name.as_str();
-    let workload = Some(target.workload()).filter(|name| !name.is_empty()).unwrap_or(whole);
-    let own = whole.strip_prefix(workload).and_then(|rest| rest.strip_prefix('-')).unwrap_or(whole);
+/// Converts a target to the form of deployment descriptors, so that both identify the same target. Its name is the part after the name of its workload. Its
+/// application is its label `application`. If it has no such label, the application is the name of the registration, or else of the workload.
+fn desired_target(target: &Target, fleet: &Fleet) -> DesiredTarget {
+    let full_name = target.name.as_str();
+    let workload = Some(target.workload()).filter(|name| !name.is_empty()).unwrap_or(full_name);
+    let own_name = full_name.strip_prefix(workload).and_then(|rest| rest.strip_prefix('-')).unwrap_or(full_name);
     let workspace = Some(target.workspace()).filter(|name| !name.is_empty()).unwrap_or(NO_WORKSPACE);
     let label = target.labels.get(APPLICATION_LABEL).map(|name| &**name).filter(|name| !name.is_empty());
     let registration = target.registration.as_ref();
@@ -248,7 +248,7 @@ fn described(target: &Target, fleet: &Fleet) -> DesiredTarget {
         workspace: workspace.to_owned(),
         application: application.to_owned(),
         workload: workload.to_owned(),
-        name: own.to_owned(),
+        name: own_name.to_owned(),
         environment: fleet.environment.to_string(),
         labels,
         source_endpoint: source.map(|source| source.to_string()),

@@ -1,7 +1,7 @@
-//! From commits to a pushed branch: reads an environment, compiles it with what earlier runs found out, and publishes its output.
+//! Reads an environment from its commits, compiles it with the results of earlier runs, and pushes its output to a branch.
 //!
-//! Callers choose when, and show what came of it. Nothing here prints, reads environment variables or knows the current directory: refusals, lost races and answers
-//! are values.
+//! Callers choose the time, and show the results. This crate does not print, and does not read environment variables or the current directory. Refusals, lost
+//! races and answers are values.
 
 pub mod access;
 pub mod acknowledgement;

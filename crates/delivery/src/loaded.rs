@@ -1,4 +1,4 @@
-//! An environment as it was read.
+//! An environment with all its objects.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use git::RepositoryUrl;
 use git::load::{Read, ReadRole};
+use git::publications::{KeptObject, SourceName};
 use git::publish::PublishError;
-use git::published::{KeptObject, SourceName};
 use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
 
@@ -20,38 +20,38 @@ use crate::heads::DestinationHeads;
 pub struct Loaded {
     /// All objects of the environment.
     pub fleet: Arc<Fleet>,
-    /// What is wrong with what was read.
+    /// The problems in the input.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether all objects of the platform are known.
-    pub is_whole: bool,
-    /// What was read, at which commits.
+    /// Whether all files of the platform team could be read.
+    pub is_complete: bool,
+    /// The commits that were read.
     pub reads: Vec<Read>,
-    /// Objects that are kept though the history of their source does not say so.
+    /// Kept objects, each with its source, that the history of the source does not prove.
     pub kept: BTreeSet<(SourceName, KeptObject)>,
-    /// Why it is not known what was published, if a source can't be understood.
-    pub unread: Option<PublishError>,
-    /// The plain directory that was read, if it was one.
+    /// The error if the publications were needed and can't be read.
+    pub publications_error: Option<PublishError>,
+    /// The path of the plain directory. None for an environment of a control plane.
     pub directory: Option<String>,
-    /// Warnings that the configuration acknowledges.
+    /// The acknowledgements of the configuration file.
     pub acknowledgements: Arc<[Entry]>,
-    /// The control plane that was read; none for a plain directory.
+    /// The access to the control plane. None for a plain directory.
     pub access: Option<Arc<RepositoryAccess>>,
-    /// The heads of the branches that output goes to, before any source was read. Empty if it was not read to be published.
+    /// The heads of the destination branches before the sources were read. Empty if the environment was not read to publish it.
     pub destinations: Vec<DestinationHeads>,
 }
 
 impl Loaded {
-    /// The environment that was read from a directory, or from a control plane.
+    /// Builds the fleet of an environment that was read from a directory or a control plane.
     pub fn new(read: git::load::Loaded, directory: Option<String>, access: Option<&Arc<RepositoryAccess>>) -> Self {
         let (fleet, found) = Fleet::build(read.input);
         let diagnostics = model::diagnostic::merged(read.diagnostics.into_iter().chain(found).collect());
         Self {
             fleet: Arc::new(fleet),
             diagnostics,
-            is_whole: read.is_whole,
+            is_complete: read.is_complete,
             reads: read.reads,
             kept: read.kept,
-            unread: None,
+            publications_error: None,
             directory,
             acknowledgements: access.map(|access| Arc::clone(&access.settings.acknowledgements)).unwrap_or_default(),
             access: access.cloned(),
@@ -59,12 +59,12 @@ impl Loaded {
         }
     }
 
-    /// Whether objects of the platform are not known because a repository can't be reached.
+    /// Whether files of the platform are missing because of a problem outside of the input, such as a repository that can't be reached.
     pub fn is_unreachable(&self) -> bool {
-        !self.is_whole && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())
+        !self.is_complete && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())
     }
 
-    /// The environment and what it was read from: `prod@77aa012 (main at 41c77fe)`.
+    /// The environment with its sources: `prod@77aa012 (main at 41c77fe)`.
     pub fn title(&self) -> String {
         let environment = &self.fleet.environment;
         if let Some(directory) = &self.directory {
@@ -80,7 +80,7 @@ impl Loaded {
     /// The URL of a GitOps repository.
     ///
     /// # Errors
-    /// If it is not allowed.
+    /// If the URL is not allowed.
     pub fn url(&self, text: &str) -> Result<RepositoryUrl, DestinationError> {
         destination_url(self.access.as_deref(), text)
     }
@@ -88,6 +88,9 @@ impl Loaded {
 
 impl fmt::Debug for Loaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loaded").field("title", &self.title()).field("is_whole", &self.is_whole).finish_non_exhaustive()
+        f.debug_struct("Loaded")
+            .field("title", &self.title())
+            .field("is_complete", &self.is_complete)
+            .finish_non_exhaustive()
     }
 }

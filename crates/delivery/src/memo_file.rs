@@ -1,8 +1,8 @@
-//! Memos on disk: a file for each environment of a control plane, which can be removed at any time.
+//! Memos on disk. Each environment of a control plane has one file, which can be deleted at any time.
 //!
-//! A file holds digests of inputs and ids of outputs, no value and no text; files of names, in a folder of their own, hold names. It is signed with a key that is not in the cache: the ids that it
-//! holds are published without being computed again, so only what this program wrote itself is believed. Whatever is wrong with a file, it is as if it were
-//! not there: it only ever saves work. Nothing here fails: a run without the file only takes longer.
+//! A file contains digests of inputs and ids of outputs, but no values and no text. Files with names are in a separate folder. Kalypso publishes the ids of a
+//! file without computing them again. So every file is signed with a key that is not in the cache, and a file without a valid signature is ignored. A file
+//! that is missing or invalid is no error: the run only takes longer.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -14,44 +14,44 @@ use engine::memo::Memo;
 use git::{Key, trust};
 use sha2::{Digest as _, Sha256};
 
-/// The folder of the cache that the files are in.
+/// The folder of the files in the cache.
 const FOLDER: &str = "memos";
-/// The folder of files with names.
+/// The folder of the files with names, in the cache.
 const NAMES_FOLDER: &str = "names";
-/// What the names of the files end with.
+/// The extension of the files.
 const ENDING: &str = ".memo";
-/// What their names end with before they are whole.
+/// The extension of files that are not completely written.
 const UNFINISHED_ENDING: &str = ".unfinished";
-/// What a file begins with: it is of no use to any other build whose results may be others.
+/// The first bytes of a file. They identify the build, because another build may compute other results.
 const HEADER: &str = concat!("kalypso ", env!("CARGO_PKG_VERSION"), " ", env!("KALYPSO_CODE_DIGEST"), "\n");
 
-/// What a signature of a file is for.
+/// The purpose of the signatures.
 const PURPOSE: &str = "memo";
-/// Bytes of a signature, which a file ends with.
+/// The length of the signature at the end of a file, in bytes.
 const SIGNATURE_BYTES: usize = 32;
 
-/// The largest file: thirteen million assignments. It is read into memory as a whole.
+/// The maximum size of a file, in bytes. It is enough for thirteen million assignments. The whole file is read into memory.
 const FILE_BYTES_MAX: u64 = 512 << 20;
-/// All files together. Two of the largest, or some hundred usual ones.
+/// The maximum size of all files together, in bytes. It is enough for two of the largest files, or some hundred usual ones.
 const TOTAL_BYTES_MAX: u64 = 1 << 30;
-/// How many files there are: runs in ever new folders do not fill a disk with small files.
+/// The maximum number of files, so that runs in many different folders do not fill the disk with small files.
 const FILES_MAX: usize = 1_000;
-/// What was not finished by then never will be: a whole file is written in a second.
+/// The age after which an unfinished file is deleted. Writing a file takes about a second, so an older one is left over.
 const UNFINISHED_AGE: Duration = Duration::from_hours(1);
 
-/// Where the memo of an environment is.
+/// The file with the memo of an environment.
 #[derive(Debug)]
 pub struct MemoFile {
     folder: PathBuf,
     path: PathBuf,
-    /// What it is about.
+    /// The control plane and the environment.
     subject: String,
-    /// Without a key, nothing is believed.
+    /// The key of the signatures. None: no file is read or written.
     key: Option<Key>,
 }
 
 impl MemoFile {
-    /// The file, in a cache with its key, for an environment of a control plane.
+    /// The file for an environment of a control plane, in a cache with its key.
     pub fn of((cache, key): (&Path, Option<Key>), control_plane: &str, environment: &str) -> Self {
         let subject = format!("{control_plane}\n{environment}");
         let digest = Sha256::digest(&subject);
@@ -61,7 +61,7 @@ impl MemoFile {
         Self { folder, path, subject, key }
     }
 
-    /// The file, in a cache with its key, for names that shells complete.
+    /// The file for names that shells complete, in a cache with its key.
     pub fn of_names((cache, key): (&Path, Option<Key>), control_plane: &str, of: &str) -> Self {
         let file = Self::of((cache, key), control_plane, of);
         let folder = cache.join(NAMES_FOLDER);
@@ -69,50 +69,50 @@ impl MemoFile {
         Self { folder, path, ..file }
     }
 
-    /// The file, in a cache with its key, for what of a control plane's repositories is broken.
+    /// The file for the list of broken files in a control plane's repositories, in a cache with its key.
     pub fn of_broken_files(cache: (&Path, Option<Key>), control_plane: &str) -> Self {
-        // No environment has a name of two words.
+        // The name of an environment contains no blank.
         Self::of(cache, control_plane, "broken files")
     }
 
-    /// What is known; nothing, if it can't be read or is not as this build has written it.
+    /// Reads the memo. Empty if the file can't be read, or if another build or another key wrote it.
     pub fn load(&self) -> Memo {
         Memo::read(&self.load_bytes()).unwrap_or_default()
     }
 
-    /// Writes what is known, whole or not at all.
+    /// Writes the memo atomically. Errors are ignored.
     pub fn save(&self, memo: &Memo) {
         self.save_bytes(&memo.write());
     }
 
-    /// What the file holds; nothing, if it can't be read or is not as this build has written it.
+    /// Reads the content. Empty if the file can't be read, or if another build or another key wrote it.
     pub fn load_bytes(&self) -> Vec<u8> {
         let bytes = self.read().unwrap_or_default();
         let written = bytes.strip_prefix(HEADER.as_bytes());
         let (written, signature) = written.and_then(|written| written.split_last_chunk::<SIGNATURE_BYTES>()).unzip();
         let is_ours = |written: &&[u8]| {
             let key = self.key.as_ref().zip(signature);
-            key.is_some_and(|(key, signature)| key.has_signed(PURPOSE, &self.signed(written), signature))
+            key.is_some_and(|(key, signature)| key.verify(PURPOSE, &self.signed(written), signature))
         };
         written.filter(is_ours).map(<[u8]>::to_vec).unwrap_or_default()
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the content atomically. Errors are ignored.
     pub fn save_bytes(&self, bytes: &[u8]) {
         let Some(key) = &self.key else { return };
         let signature = key.sign(PURPOSE, &self.signed(bytes));
         if bytes.len() as u64 <= FILE_BYTES_MAX && self.write(&[HEADER.as_bytes(), bytes, &signature]).is_ok() {
-            // What is too much now is found by the next one as well.
+            // Errors are ignored: the next run deletes the same files.
             let _ = prune(&self.folder, &self.path);
         }
     }
 
-    /// What a signature covers: which code found out what about what.
+    /// The signed parts: the build, the subject and the content.
     fn signed<'a>(&'a self, written: &'a [u8]) -> [&'a [u8]; 3] {
         [HEADER.as_bytes(), self.subject.as_bytes(), written]
     }
 
-    /// Notes that the file was of use: of all, the ones that were not for the longest time are removed first.
+    /// Sets the modification time to the current time. The least recently used files are deleted first.
     pub fn touch(&self) {
         if trust::check_file(&self.path).is_err() {
             return;
@@ -134,10 +134,10 @@ impl MemoFile {
 
     fn write(&self, parts: &[&[u8]]) -> io::Result<()> {
         trust::prepare_folder(&self.folder).map_err(io::Error::other)?;
-        let moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let timestamp = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut unfinished = self.path.clone().into_os_string();
-        unfinished.push(format!(".{}-{}{UNFINISHED_ENDING}", process::id(), moment.as_nanos()));
-        // Other processes write files of other names; the last one stays.
+        unfinished.push(format!(".{}-{}{UNFINISHED_ENDING}", process::id(), timestamp.as_nanos()));
+        // Each process writes a file with a different name. The last rename wins.
         let written = write_new(Path::new(&unfinished), parts).and_then(|()| fs::rename(&unfinished, &self.path));
         if written.is_err() {
             let _ = fs::remove_file(&unfinished);
@@ -146,7 +146,7 @@ impl MemoFile {
     }
 }
 
-/// Writes a file that is not there yet, for its owner's eyes only.
+/// Creates a file that only its owner can read. Fails if the file exists.
 fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -156,7 +156,7 @@ fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| file.write_all(part))
 }
 
-/// Removes what is too much: the files that were of no use for the longest time, and what was never finished. Files of other names stay.
+/// Deletes unfinished files, and the least recently used files beyond the limits. Files with other names stay.
 fn prune(folder: &Path, newest: &Path) -> io::Result<()> {
     let now = SystemTime::now();
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! The owner file: names the environment and control plane whose output a branch holds.
+//! The owner file. It names the environment and control plane whose output is in a branch.
 
 use engine::output::{OWNER_FILE, foreign_file};
 use model::diagnostic::{Code, Diagnostic};
@@ -7,7 +7,7 @@ use model::tree::{Child, Entry, Mode, OpenError, Sealed};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
 
-/// The text of the owner file: the same on every machine.
+/// The text of the owner file. It is the same on every machine.
 pub(crate) fn text(loaded: &Loaded) -> String {
     let declaration = loaded.fleet.declaration.as_ref();
     let control_plane = declaration.map(|object| git::without_credential(&object.spec.control_plane.repo));
@@ -27,7 +27,7 @@ pub(crate) fn add(loaded: &Loaded, planned: &mut Planned) -> Result<(), OpenErro
     Ok(())
 }
 
-/// Why the branch is not this environment's: its owner file names another one, or Kalypso did not write it.
+/// The diagnostic if the owner file of the branch names another environment or control plane, or if Kalypso did not write it.
 ///
 /// # Errors
 /// If the branch can't be read.
@@ -40,27 +40,27 @@ pub(crate) fn refusal(loaded: &Loaded, planned: &Planned) -> Result<Option<Diagn
         return Ok(None);
     }
     let text = branch.content(entry.blob.id()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-    let Some(other) = text.as_deref().and_then(words) else {
+    let Some(other) = text.as_deref().and_then(owner_line) else {
         return Ok(Some(foreign_file(&owner, "it does not say whose branch it is, as Kalypso writes it")));
     };
     Ok(Some(
         Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to another control plane", branch.name))
             .note(format!("{owner} says: {}", model::credential::without(&other)))
-            .note(format!("this is: {}", words(&expected).unwrap_or_default()))
+            .note(format!("this is: {}", owner_line(&expected).unwrap_or_default()))
             .help(
                 "give each environment a branch or path of its own; remove the file if the other one is gone for good",
             ),
     ))
 }
 
-/// What an owner file says, in one line. None if Kalypso did not write it.
-fn words(text: &str) -> Option<String> {
+/// The content of an owner file in one line. None if Kalypso did not write it.
+fn owner_line(text: &str) -> Option<String> {
     const CHARS_MAX: usize = 4_000;
     let mut lines = text.lines();
     let environment = lines.next()?.strip_prefix("environment: ")?;
     let control_plane = lines.next()?.strip_prefix("control-plane:")?.trim();
-    let is_whole = lines.next().is_none() && text.chars().count() <= CHARS_MAX && !text.contains(is_unprintable);
-    is_whole.then(|| format!("environment: {environment}, control-plane: {control_plane}"))
+    let is_complete = lines.next().is_none() && text.chars().count() <= CHARS_MAX && !text.contains(is_unprintable);
+    is_complete.then(|| format!("environment: {environment}, control-plane: {control_plane}"))
 }
 
 fn is_unprintable(c: char) -> bool {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn only_what_kalypso_wrote_says_whose_branch_it_is() {
-        let check = |text: &str, expected: Option<&str>| assert_eq!(words(text).as_deref(), expected, "{text:?}");
+        let check = |text: &str, expected: Option<&str>| assert_eq!(owner_line(text).as_deref(), expected, "{text:?}");
         check("environment: prod\ncontrol-plane: r\n", Some("environment: prod, control-plane: r"));
         check("environment: prod\ncontrol-plane:\n", Some("environment: prod, control-plane: "));
         check("environment: prod\n", None);

@@ -1,38 +1,39 @@
-//! Repositories whose branches are pinned to commits: what was read for an earlier publication.
+//! Repositories whose branches are pinned to commits, for example to the sources of an earlier publication.
 
 use std::collections::BTreeMap;
 
-use git::published::SourceName;
+use git::publications::SourceName;
 use git::{
-    Commit, CommitInfo, Content, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, RepositoryUrl, Revision,
+    Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, RepositoryUrl,
+    Revision,
 };
 use model::git_id::GitId;
 use model::tree::Tree;
 
-/// Repositories whose branches are where they were.
+/// Repositories with pinned branches.
 pub struct PinnedRepositories<'a> {
     repositories: &'a dyn Repositories,
     pins: BTreeMap<SourceName, GitId>,
-    /// Whether there is nothing but what is pinned.
+    /// Whether branches that are not pinned do not exist.
     is_strict: bool,
 }
 
 impl<'a> PinnedRepositories<'a> {
-    /// These repositories, with the named branches at these commits, and other branches where they are now.
+    /// Pins branches to commits. Other branches are at their current heads.
     pub fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: false }
     }
 
-    /// The same, where a branch that is not pinned does not exist.
-    pub fn strictly(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+    /// Same as [`Self::new`], but a branch that is not pinned does not exist.
+    pub fn strict(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: true }
     }
 
-    fn is_there(&self, revision: &Revision) -> bool {
+    fn is_available(&self, revision: &Revision) -> bool {
         !self.is_strict || matches!(revision, Revision::Commit { .. })
     }
 
-    fn at(&self, url: &RepositoryUrl, revision: &Revision) -> Revision {
+    fn pinned(&self, url: &RepositoryUrl, revision: &Revision) -> Revision {
         match revision {
             Revision::Branch(name) => match self.pins.get(&(url.as_str().to_owned(), name.to_string())) {
                 Some(id) => Revision::Commit { id: *id, branch: Some(name.clone()) },
@@ -45,27 +46,32 @@ impl<'a> PinnedRepositories<'a> {
 
 impl Repositories for PinnedRepositories<'_> {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
-        let at = self.at(url, revision);
-        if !self.is_there(&at) {
-            return Err(RepositoryError::NoRevision { url: url.clone(), revision: at });
+        let pinned = self.pinned(url, revision);
+        if !self.is_available(&pinned) {
+            return Err(RepositoryError::NoRevision { url: url.clone(), revision: pinned });
         }
-        self.repositories.resolve(url, &at)
+        self.repositories.resolve(url, &pinned)
     }
 
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
-        let at = self.at(url, revision);
-        if self.is_there(&at) { self.repositories.cached(url, &at) } else { None }
+        let pinned = self.pinned(url, revision);
+        if self.is_available(&pinned) { self.repositories.cached(url, &pinned) } else { None }
     }
 
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
         self.repositories.seen(url, revision)
     }
 
-    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         self.repositories.folder(commit, path)
     }
 
-    fn known_folder(&self, commit: &Commit, path: &str, tree: KnownTree) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn known_folder(
+        &self,
+        commit: &Commit,
+        path: &str,
+        tree: KnownTree,
+    ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         self.repositories.known_folder(commit, path, tree)
     }
 

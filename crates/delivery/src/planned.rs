@@ -1,4 +1,4 @@
-//! What publishing an environment would change in one place.
+//! The changes that publishing an environment would make at one destination.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -23,24 +23,24 @@ use crate::error::DestinationError;
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
 
-/// One place that the environment's output goes to.
+/// A destination of the environment's output.
 pub struct GitOpsTarget {
     /// The name of its `GitOpsRepo`.
     pub name: String,
-    /// Where it is.
+    /// The repository, branch and path.
     pub place: RepositoryPlace,
-    /// The folder that output lives under.
+    /// The folder of the output.
     pub folder: Folder,
-    /// Where in it the folders of cluster types are.
+    /// The layout of the folders of cluster types in it.
     pub layout: Layout,
-    /// What is there.
+    /// The current content.
     pub branch: Branch,
 }
 
-/// The places that the environment's output goes to. `only` names one of them. `repositories` reads the branches that a plain directory names.
+/// The destinations of the environment's output. `only` names one of them. `repositories` reads the branches for an environment of a plain directory.
 ///
 /// # Errors
-/// If there is none, or a branch can't be read.
+/// If there is no destination, or if a branch can't be read.
 pub fn targets(
     loaded: &Loaded,
     only: Option<&str>,
@@ -63,14 +63,14 @@ pub fn targets(
 }
 
 impl GitOpsTarget {
-    /// A tree that is in no repository.
+    /// A tree without a repository, as a destination.
     pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
         let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };
         Self { name: name.to_owned(), place, folder, layout, branch: Branch::of_tree(name.to_owned(), tree) }
     }
 }
 
-/// The folder and layout of the environment's first `GitOpsRepo`; the default ones if it has none.
+/// The folder and layout of the environment's first `GitOpsRepo`, or the defaults if it has none.
 ///
 /// # Errors
 /// If the path of the object leads out of its repository.
@@ -79,44 +79,45 @@ pub fn first_layout(loaded: &Loaded) -> Result<(Folder, Layout), DestinationErro
     Ok((folder_of(object)?, layout(object)))
 }
 
-/// What changes in one place.
+/// The plan for one destination.
 pub struct Planned {
     /// The environment, compiled.
     pub compiled: Arc<Compiled>,
-    /// The place.
+    /// The destination.
     pub target: GitOpsTarget,
-    /// The tree that the place should have.
+    /// The tree that the destination is to have.
     pub output: Output,
     /// The changes.
     pub plan: Plan,
-    /// What the place was made of, if that is known.
+    /// The environment at the newest publication. None if it can't be read.
     pub earlier: Option<Earlier>,
-    /// What is sensitive before or after: a mark is mostly set after the value, and one that is removed was about the old value.
+    /// The paths of the values that are sensitive before or after the change. Both count: a value is often marked later than it is added, and a removed mark still
+    /// applies to the old value.
     sensitive: BTreeSet<FieldPath>,
-    /// What was held at the newest publication, with the publications that it was rendered from.
+    /// The assignments that were held at the newest publication, with the commits of the publications that they were rendered from.
     held_before: BTreeMap<AssignmentId, GitId>,
 }
 
 /// An earlier state of an environment, compiled from its sources.
 pub struct Earlier {
-    /// What was read.
+    /// The environment.
     pub loaded: Arc<Loaded>,
-    /// The same, compiled.
+    /// The compiled environment.
     pub compiled: Compiled,
 }
 
 impl Planned {
-    /// Compares with what is in a place, and with what that was made of. `adopt`: existing folders without a marker become Kalypso's.
+    /// Compares a compiled environment with a destination and with its newest publication. `adopt`: adopts existing folders without a marker.
     ///
     /// # Errors
-    /// If the place or its history can't be read.
+    /// If the destination or its history can't be read.
     pub fn new(
         loaded: &Loaded,
         (compiled, known): (&Arc<Compiled>, &mut KnownResults),
         target: GitOpsTarget,
         adopt: bool,
     ) -> Result<Self, DestinationError> {
-        let earlier = target.branch.published_from(loaded).map(|(publication, earlier)| {
+        let earlier = target.branch.load_newest_publication(loaded).map(|(publication, earlier)| {
             let compiled = known.compile_earlier(&earlier, compiled);
             (publication, Earlier { loaded: Arc::new(earlier), compiled })
         });
@@ -127,7 +128,7 @@ impl Planned {
         Ok(Self::compared(loaded, compiled, (target, earlier.map(|(_, earlier)| earlier), held), adopt)?)
     }
 
-    /// Compares two states of an environment, both compiled from their sources. `name` is the earlier state's.
+    /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
     ///
     /// # Errors
     /// If the path of a `GitOpsRepo` leads out of its repository, or output can't be opened.
@@ -173,12 +174,12 @@ impl Planned {
         Ok(Self { compiled, target, output, plan, earlier, sensitive, held_before: before })
     }
 
-    /// Everything that is wrong with what was read, compiled and assembled.
+    /// All diagnostics of reading, compiling and assembling.
     pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
         compilation::diagnostics(loaded, &self.compiled, &self.output)
     }
 
-    /// The word that confirms what is removed. None if it needs none, or would be removed from no branch.
+    /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
     pub fn confirmation_word(&self) -> Option<String> {
         let place = &self.target.place;
         let environment = self.compiled.fleet().environment.as_str();
@@ -186,7 +187,7 @@ impl Planned {
         (self.plan.needs_confirmation() && !place.repo.is_empty()).then(|| self.plan.word(guarded))
     }
 
-    /// The assignments of the output that are rendered from earlier publications, for the next run.
+    /// The assignments of the output that are rendered from earlier publications, with the commits of these. The next run reads them from the trailers.
     ///
     /// # Errors
     /// If a folder of the output can't be opened.
@@ -194,7 +195,7 @@ impl Planned {
         let open = |sealed: &Sealed| self.open(sealed);
         let mut stays = BTreeSet::new();
         for id in self.held_before.keys() {
-            // What is good is rendered from its own sources. What is not there may only be unknown.
+            // A good assignment is rendered from its own sources. A missing assignment may only be unknown, so its folder decides.
             let is_good = self.compiled.get(id).is_some_and(|assignment| assignment.is_good());
             if !is_good && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
                 stays.insert(id.clone());
@@ -203,12 +204,12 @@ impl Planned {
         Ok(Held::to_remember(&self.output, self.held_before.clone(), |id| stays.contains(id)))
     }
 
-    /// The paths of what is sensitive before or after.
+    /// The paths of the values that are sensitive before or after the change.
     pub fn sensitive(&self) -> &BTreeSet<FieldPath> {
         &self.sensitive
     }
 
-    /// The files of an assignment that change.
+    /// The changed files of an assignment.
     ///
     /// # Errors
     /// If a folder can't be opened.
@@ -216,7 +217,7 @@ impl Planned {
         self.plan.files(id, &|sealed| self.open(sealed))
     }
 
-    /// Opens a folder of what is or of what should be.
+    /// Opens a sealed folder of the current or the new tree.
     ///
     /// # Errors
     /// If it can't be read.
@@ -224,40 +225,41 @@ impl Planned {
         opened((&self.compiled, self.earlier.as_ref()), &self.target, sealed)
     }
 
-    /// The place of a name: of the new fleet, else of the one that was published.
+    /// The place with this name, in the new fleet or else in the published one.
     pub fn place(&self, name: &str) -> Option<Place> {
         self.sides().find_map(|side| Place::find(side.fleet(), name))
     }
 
-    /// Whether a place is a cluster: in the new fleet, or in the one that was published.
+    /// Whether a place is a cluster, in the new fleet or in the published one.
     pub fn is_cluster(&self, name: &str) -> bool {
         self.sides().any(|side| side.fleet().clusters.contains_key(name))
     }
 
-    /// The assignment of a name: of the fleet that makes this folder of it, if one does.
+    /// The assignment with this id whose output is this folder, in the new or the published fleet. If neither has this output, the first one that has the
+    /// assignment.
     pub fn assignment(&self, id: &AssignmentId, folder: GitId) -> Option<Assignment<'_>> {
         let all = || self.sides().filter_map(|side| side.get(id));
         all().find(|assignment| assignment.folder() == Some(folder)).or_else(|| all().next())
     }
 
-    /// An assignment that is held, by its names, if this is its folder.
+    /// A held assignment, by its names. None if its folder is another one.
     pub fn held(&self, place: &str, target: Option<&Arc<str>>, folder: Option<GitId>) -> Option<&HeldFolder> {
         let id = PlannedId { place: place.into(), target: Arc::clone(target?) }.assignment()?;
         self.output.held.get(&id).map(|held| &**held).filter(|held| Some(held.tree.id()) == folder)
     }
 
-    /// The new fleet, and the one that was published, if it is known.
+    /// The new fleet, and the published one if it is known.
     pub fn sides(&self) -> impl Iterator<Item = &Compiled> {
         iter::once(&*self.compiled).chain(self.earlier.as_ref().map(|earlier| &earlier.compiled))
     }
 
-    /// Where work on it is counted.
+    /// The progress of the run.
     pub fn progress(&self) -> &Progress {
         self.compiled.progress()
     }
 }
 
-/// Opens a folder: one of the repository, or one that is made of either fleet.
+/// Opens a sealed folder: from the repository, or rendered from one of the fleets.
 fn opened(
     (new, earlier): (&Compiled, Option<&Earlier>),
     target: &GitOpsTarget,

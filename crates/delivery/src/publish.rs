@@ -1,4 +1,4 @@
-//! Publishes an environment: reads, compiles, plans, pushes and reports to the hub, again if a branch moves meanwhile.
+//! Publishes an environment: reads, compiles, plans, pushes and reports to the hub. If a branch moves during the run, it starts again.
 
 use std::sync::Arc;
 
@@ -22,45 +22,45 @@ use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
 
-/// What is to be published.
+/// A request to publish an environment.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The environment.
     pub environment: &'a EnvironmentName,
-    /// The one `GitOpsRepo` to publish to; none for all.
+    /// The one `GitOpsRepo` to publish to. None: all of them.
     pub gitops_repo: Option<&'a str>,
     /// How the output is pushed.
     pub options: Options<'a>,
-    /// The hub that gets the publication, if there is one.
+    /// The hub that receives the publication, if there is one.
     pub hub: Option<Receiver<'a>>,
-    /// Pushes nothing: the hub gets what the branch holds.
+    /// Pushes nothing, and sends the content of the branch to the hub.
     pub is_hub_only: bool,
 }
 
 /// How output is pushed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// Pushes to the branch that clusters pull, instead of proposing the change on a branch of its own.
+    /// Pushes to the branch that clusters pull, instead of the proposing branch.
     pub is_direct: bool,
-    /// The words that confirm removals of direct pushes.
+    /// The confirmation words for removals of direct pushes.
     pub confirmed: &'a [String],
-    /// Existing folders without a marker become Kalypso's.
+    /// Adopts existing folders without a marker.
     pub adopt: bool,
-    /// The time of the commit, in seconds since 1970; none for now.
+    /// The time of the commit, in seconds since 1970. None: the current time.
     pub committed_on: Option<i64>,
 }
 
-/// What came of a publication.
+/// The result of a publication.
 pub struct Outcome {
-    /// The result for each place, in the order in which they were dealt with.
+    /// The results of the destinations, in the order in which they were processed.
     pub places: Vec<PlaceOutcome>,
-    /// How it ended.
+    /// The reason why it ended.
     pub end: End,
 }
 
-/// How a publication ended.
+/// The reason why a publication ended.
 pub enum End {
-    /// All places were dealt with.
+    /// All destinations were processed.
     Complete,
     /// A branch moved during every attempt.
     LostRaces,
@@ -68,23 +68,23 @@ pub enum End {
     Incomplete(Arc<Loaded>),
 }
 
-/// What came of one place.
+/// The result of one destination.
 pub struct PlaceOutcome {
-    /// The environment as it was read.
+    /// The environment.
     pub loaded: Arc<Loaded>,
     /// The plan.
     pub planned: Planned,
-    /// Everything that is wrong with the environment.
+    /// All diagnostics of the environment.
     pub diagnostics: Vec<Diagnostic>,
-    /// Why nothing was pushed; empty if nothing was refused.
+    /// The reasons why nothing was pushed. Empty if the plan was accepted.
     pub refusals: Vec<Refusal>,
-    /// The result of the push; none if it was not tried.
+    /// The result of the push. None if it was not tried.
     pub delivered: Option<Delivered>,
-    /// How many folders the hub knows now; none if there is no hub, or no news for it.
+    /// The number of folders that were sent to the hub. None if there is no hub, or if nothing changed.
     pub hub: Option<Result<usize, HubError>>,
 }
 
-/// Why a publication failed.
+/// The reason why a publication failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PublicationError {
     /// The environment can't be read.
@@ -93,16 +93,16 @@ pub enum PublicationError {
     /// A destination can't be read or pushed.
     #[error(transparent)]
     Destination(#[from] DestinationError),
-    /// The hub did not accept what the branch holds.
+    /// The hub did not accept the content of the branch.
     #[error(transparent)]
     Hub(#[from] HubError),
 }
 
-/// Publishes an environment to all its places. If another program pushes meanwhile, nothing of the attempt is used again: the heads of the branches and all
-/// sources are read anew. `on_compiled` gets what each attempt compiles.
+/// Publishes an environment to all its destinations. If another program pushes at the same time, the heads of the branches and all sources are read again, and
+/// nothing of the attempt is reused. `on_compiled` is called with the compiled environment of each attempt.
 ///
 /// # Errors
-/// If the environment or a destination can't be read or pushed. What an earlier attempt pushed stays.
+/// If the environment or a destination can't be read or pushed. Pushes of earlier attempts are not undone.
 pub fn publish(
     access: &Arc<RepositoryAccess>,
     request: &Request<'_>,
@@ -111,33 +111,33 @@ pub fn publish(
     let mut places: Vec<PlaceOutcome> = Vec::new();
     for _ in 0..RACES_MAX {
         let loaded = Arc::new(for_publication(access, request.environment, request.gitops_repo)?);
-        if !loaded.is_whole {
+        if !loaded.is_complete {
             return Ok(Outcome { places, end: End::Incomplete(loaded) });
         }
         let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
         let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
         on_compiled(&loaded, &compiled);
-        let mut has_lost = false;
+        let mut has_lost_race = false;
         for target in targets(&loaded, request.gitops_repo, None)? {
             if places.iter().any(|place| place.planned.target.name == target.name) {
                 continue;
             }
-            let outcome = to_place(request, &loaded, (&compiled, &mut known), target)?;
+            let outcome = publish_to(request, &loaded, (&compiled, &mut known), target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
-                has_lost = true;
+                has_lost_race = true;
             } else {
                 places.push(outcome);
             }
         }
-        if !has_lost {
+        if !has_lost_race {
             return Ok(Outcome { places, end: End::Complete });
         }
-        // Two large fleets at once may be too many: what no outcome refers to is gone before the next attempt.
+        // Two large fleets may need too much memory. So the fleet of this attempt is dropped before the next one, unless an outcome refers to it.
     }
     Ok(Outcome { places, end: End::LostRaces })
 }
 
-fn to_place(
+fn publish_to(
     request: &Request<'_>,
     loaded: &Arc<Loaded>,
     (compiled, known): (&Arc<Compiled>, &mut KnownResults),
@@ -145,21 +145,21 @@ fn to_place(
 ) -> Result<PlaceOutcome, PublicationError> {
     if let Some(hub) = request.hub.filter(|_| request.is_hub_only) {
         let planned = Planned::new(loaded, (compiled, known), target, request.options.adopt)?;
-        let hub = Some(Ok(hub_publication::whole(hub, loaded, &planned)?));
+        let hub = Some(Ok(hub_publication::send_branch(hub, loaded, &planned)?));
         let (diagnostics, refusals) = (Vec::new(), Vec::new());
         return Ok(PlaceOutcome { loaded: Arc::clone(loaded), planned, diagnostics, refusals, delivered: None, hub });
     }
     let outcome = deliver(&request.options, loaded, (compiled, known), target)?;
     let hub = request
         .hub
-        .and_then(|hub| hub_publication::changes(hub, loaded, (&outcome.planned, outcome.delivered.as_ref()?)));
+        .and_then(|hub| hub_publication::send_changes(hub, loaded, (&outcome.planned, outcome.delivered.as_ref()?)));
     Ok(PlaceOutcome { hub, ..outcome })
 }
 
-/// Publishes an environment to one place, if the branches there are where they were before the environment was read. Sends nothing to the hub.
+/// Publishes an environment to one destination, if its branches have not moved since the environment was read. Sends nothing to the hub.
 ///
 /// # Errors
-/// If the place can't be read or pushed.
+/// If the destination can't be read or pushed.
 pub fn deliver(
     options: &Options<'_>,
     loaded: &Arc<Loaded>,
@@ -219,7 +219,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
 }
 
 impl PlaceOutcome {
-    /// Where something was pushed, and the commit.
+    /// The destination and the pushed commit. None if nothing was pushed.
     pub fn pushed(&self) -> Option<(&RepositoryPlace, GitId)> {
         match &self.delivered {
             Some(Delivered::Pushed { commit, .. }) => Some((&self.planned.target.place, *commit)),

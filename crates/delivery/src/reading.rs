@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use git::load::{Directory, Snapshot};
+use git::publications::Publications;
 use git::publish::PublishError;
-use git::published::Published;
 use git::{RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::name::EnvironmentName;
@@ -17,16 +17,16 @@ use crate::error::ReadError;
 use crate::heads;
 use crate::loaded::Loaded;
 
-/// How often work starts over because branches move meanwhile.
+/// The maximum number of attempts if branches move during an attempt.
 pub const RACES_MAX: usize = 5;
 
-/// Stands for all environments of a directory while their names are not known.
+/// A temporary name for the environment of a directory, until the names of its environments are known.
 const ALL: &str = "all";
 
-/// Reads one environment of a directory, or all.
+/// Reads one environment of a directory, or all environments.
 ///
 /// # Errors
-/// If the directory can't be read, or has files without any object.
+/// If the directory can't be read, or if its files contain no object.
 pub fn from_directory(directory: Directory<'_>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
     let reads = match name {
         Some(name) => vec![read_directory(directory, name)?],
@@ -35,7 +35,7 @@ pub fn from_directory(directory: Directory<'_>, name: Option<&EnvironmentName>) 
     let shown = directory.path.display().to_string();
     let load = |read| {
         let mut loaded = Loaded::new(read, Some(shown.clone()), None);
-        // Files that are all broken leave an environment without objects. The errors in them say enough.
+        // If all files are broken, the environment has no objects. The errors of the files are sufficient.
         let is_empty = |diagnostic: &Diagnostic| diagnostic.code == Code::EmptyEnvironment;
         if loaded.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && !is_empty(diagnostic)) {
             loaded.diagnostics.retain(|diagnostic| !is_empty(diagnostic));
@@ -49,12 +49,12 @@ fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<gi
     git::load::read_directory(directory, name).map_err(ReadError::Directory)
 }
 
-/// The environments of a plain directory. Its files are read once for all of them.
+/// Loads all environments of a plain directory. Its files are read only once.
 fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, ReadError> {
     let Ok(any) = EnvironmentName::new(ALL) else { return Ok(Vec::new()) };
     let read = read_directory(directory, &any)?;
     let names = names_in(directory, &read)?;
-    if !read.is_whole {
+    if !read.is_complete {
         // Diagnostics of an environment without objects name it.
         return names.iter().map(|name| read_directory(directory, name)).collect();
     }
@@ -66,7 +66,7 @@ fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, R
     Ok(names.into_iter().map(of).collect())
 }
 
-/// The environments of a plain directory: those it declares, else those that its targets are for.
+/// The environments of a plain directory: the declared ones, or if there are none, the environments of its targets.
 fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeSet<EnvironmentName>, ReadError> {
     let objects = || read.input.contents.iter().flat_map(|file| &file.objects.objects);
     let declared: BTreeSet<_> = objects()
@@ -91,22 +91,22 @@ fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeS
     Ok(if names.is_empty() { BTreeSet::from([read.input.environment.clone()]) } else { names })
 }
 
-/// Reads one environment of a control plane, or all. If a source can't be understood, what was published says what was there before.
+/// Reads one environment of a control plane, or all environments. If a file can't be read, the publications prove which objects existed before.
 ///
 /// # Errors
-/// If all are to be read, and the control plane declares none or can't be read.
+/// If all environments are requested, and the control plane declares none or can't be read.
 pub fn from_git(access: &Arc<RepositoryAccess>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
-    let moment = Snapshot::new(&*access.repositories, access.control_plane());
+    let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
     let names = if let Some(name) = name {
         vec![name.clone()]
     } else {
-        let environments = moment.environments();
+        let environments = snapshot.environments();
         if environments.names.is_empty() {
             return Err(no_environments(environments, access));
         }
         environments.names
     };
-    let loaded = names.iter().map(|name| now_and_before(&moment, name, access)).collect();
+    let loaded = names.iter().map(|name| load_with_publications(&snapshot, name, access)).collect();
     access.save_broken_files();
     Ok(loaded)
 }
@@ -118,29 +118,31 @@ fn no_environments(environments: git::load::Environments, access: &RepositoryAcc
     }
 }
 
-/// An environment with what was published of it before, if a source can't be understood.
-fn now_and_before(moment: &Snapshot<'_>, name: &EnvironmentName, access: &Arc<RepositoryAccess>) -> Loaded {
-    let part = moment.platform(name);
+/// Loads an environment. If a file can't be read, its publications are read, too.
+fn load_with_publications(snapshot: &Snapshot<'_>, name: &EnvironmentName, access: &Arc<RepositoryAccess>) -> Loaded {
+    let part = snapshot.platform(name);
     let destinations: Vec<_> = part.gitops_repos().map(|object| object.spec.place.clone()).collect();
-    let read = moment.complete(part, &|| Ok(Vec::new()));
-    let (read, unread) = with_past((moment, name), read, || published((access, name), &destinations));
-    Loaded { unread, ..Loaded::new(read, None, Some(access)) }
+    let read = snapshot.complete(part, &|| Ok(Vec::new()));
+    let (read, publications_error) =
+        with_publications((snapshot, name), read, || publications((access, name), &destinations));
+    Loaded { publications_error, ..Loaded::new(read, None, Some(access)) }
 }
 
-/// Reads an environment that is to be published: the heads of the GitOps branches before any source. A push that expects these heads replaces nothing that
-/// was made of newer sources. `only` names the one `GitOpsRepo` that matters.
+/// Reads an environment to publish it. The heads of the GitOps branches are read before the sources. A push that expects these heads never replaces output of
+/// newer sources. `only` names the one `GitOpsRepo` to publish to.
 ///
-/// The platform's objects say where these branches are. So its branches are read first, and asked again after the heads: if one has moved, reading starts over.
+/// The platform's objects name the GitOps branches. So the platform's branches are read first, and their heads are requested again after the heads of the
+/// GitOps branches. If a branch of the platform has moved, reading starts again.
 ///
 /// # Errors
-/// If the platform's branches move during each of [`RACES_MAX`] attempts.
+/// If branches of the platform move during each of [`RACES_MAX`] attempts.
 pub fn for_publication(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     only: Option<&str>,
 ) -> Result<Loaded, ReadError> {
     for _ in 0..RACES_MAX {
-        if let Some(loaded) = at_one_moment(access, environment, only) {
+        if let Some(loaded) = read_consistently(access, environment, only) {
             access.save_broken_files();
             return Ok(loaded);
         }
@@ -148,48 +150,53 @@ pub fn for_publication(
     Err(ReadError::Moving { environment: environment.clone() })
 }
 
-/// None if a branch of the platform's moved meanwhile.
-fn at_one_moment(access: &Arc<RepositoryAccess>, environment: &EnvironmentName, only: Option<&str>) -> Option<Loaded> {
-    let moment = Snapshot::new(&*access.repositories, access.control_plane());
-    let platform = moment.platform(environment);
+/// Reads all sources of an environment at one snapshot. None if a branch of the platform moved during the read.
+fn read_consistently(
+    access: &Arc<RepositoryAccess>,
+    environment: &EnvironmentName,
+    only: Option<&str>,
+) -> Option<Loaded> {
+    let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
+    let platform = snapshot.platform(environment);
     let found = heads::read(access, &platform, (environment, only));
-    if !found.is_empty() && !moment.is_still_true() {
+    if !found.is_empty() && !snapshot.is_current() {
         return None;
     }
-    let published = || heads::published(access, environment, &found);
-    let read = moment.complete(platform, &published);
-    let (read, unread) = with_past((&moment, environment), read, published);
-    Some(Loaded { destinations: found, unread, ..Loaded::new(read, None, Some(access)) })
+    let publications = || heads::publications(access, environment, &found);
+    let read = snapshot.complete(platform, &publications);
+    let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
+    Some(Loaded { destinations: found, publications_error, ..Loaded::new(read, None, Some(access)) })
 }
 
-/// What was read. If a source can't be understood, what was published says what was there before; the error says why that is not known.
-pub(crate) fn with_past(
-    (moment, name): (&Snapshot<'_>, &EnvironmentName),
+/// Loads an environment again with its publications, if a file can't be read. Returns the error if the publications can't be read.
+pub(crate) fn with_publications(
+    (snapshot, name): (&Snapshot<'_>, &EnvironmentName),
     read: git::load::Loaded,
-    published: impl FnOnce() -> Result<Vec<Published>, RepositoryError>,
+    publications: impl FnOnce() -> Result<Vec<Publications>, RepositoryError>,
 ) -> (git::load::Loaded, Option<PublishError>) {
-    if read.is_understood || !read.is_whole {
+    if read.is_readable || !read.is_complete {
         return (read, None);
     }
-    match published() {
+    match publications() {
         Ok(published) if published.iter().all(|published| published.publications.is_empty()) => (read, None),
-        Ok(published) => (moment.load_after(name, &published), None),
+        Ok(published) => (snapshot.load_after(name, &published), None),
         Err(error) => (read, Some(error.into())),
     }
 }
 
-/// What was published on the branches of these places. A branch that does not exist has nothing. A URL that is not allowed becomes a diagnostic where it is used.
-fn published(
+/// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where
+/// it is used.
+fn publications(
     (access, environment): (&RepositoryAccess, &EnvironmentName),
     destinations: &[RepositoryPlace],
-) -> Result<Vec<Published>, RepositoryError> {
+) -> Result<Vec<Publications>, RepositoryError> {
     let repositories = &*access.repositories;
     let mut found = Vec::new();
     for destination in destinations {
         let Ok(url) = destination_url(Some(access), &destination.repo) else { continue };
         match repositories.resolve(&url, &Revision::branch(&destination.branch)) {
             Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => {}
-            head => found.push(Published::read(repositories, &head?, environment)?),
+            head => found.push(Publications::read(repositories, &head?, environment)?),
         }
     }
     Ok(found)

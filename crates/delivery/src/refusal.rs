@@ -1,4 +1,4 @@
-//! Why a plan is not carried out.
+//! Reasons why a plan is not published.
 
 use engine::output::destination_problems;
 use model::diagnostic::{Code, Diagnostic};
@@ -9,19 +9,20 @@ use crate::loaded::Loaded;
 use crate::owner_file;
 use crate::planned::Planned;
 
-/// Why a plan is not carried out.
+/// The reason why a plan is not published.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// Something is wrong with the destination.
+    /// A problem with the destination.
     Diagnostic(Diagnostic),
-    /// The plan removes so much that it needs a confirmation, and the caller has not given its word.
+    /// The plan removes so many assignments that it needs a confirmation, and its confirmation word is missing.
     Unconfirmed {
-        /// Whether the caller has given words that confirm something else.
+        /// Whether the caller gave other confirmation words.
         has_other_words: bool,
     },
 }
 
-/// Why a plan is not carried out; empty if it can be. A direct push needs the plan's word among the confirmed ones; none for a proposal, which people merge.
+/// The reasons why a plan is not published. Empty if it can be published. `confirmed` lists the confirmation words for a direct push. None: the change is
+/// proposed, and people merge it.
 ///
 /// # Errors
 /// If the destination can't be read.

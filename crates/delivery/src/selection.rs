@@ -12,12 +12,12 @@ use model::selector::{LabelSelector, Operator, Requirement};
 
 use crate::planned::Planned;
 
-/// Which changes are selected.
+/// A selection of changes.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The workload; none for all.
+    /// The workload. None: all of them.
     pub workload: Option<String>,
-    /// The cluster type, or a cluster; none for all.
+    /// The cluster type, or a cluster. None: all of them.
     pub cluster_type: Option<String>,
     /// The labels of targets and places.
     pub selector: LabelSelector,
@@ -26,7 +26,7 @@ pub struct Selection {
 impl Selection {
     /// The selected changes of a plan.
     pub fn changes<'p>(&self, planned: &'p Planned) -> Vec<(&'p PlannedId, &'p Change)> {
-        // What is removed has its labels in the earlier fleet.
+        // The labels of removed assignments are in the earlier fleet.
         let labelled: Vec<_> = planned.sides().map(|side| Labelled::of(side.prepared())).collect();
         let is_selected = |(id, change): &(&PlannedId, &Change)| self.selects(id, change, &labelled);
         planned.plan.changes.iter().filter(is_selected).collect()
@@ -40,7 +40,7 @@ impl Selection {
     }
 }
 
-/// The labels of one side's assignments.
+/// The labels of the assignments of one fleet.
 struct Labelled<'a> {
     fleet: &'a Fleet,
     targets: BTreeMap<&'a str, &'a Labels>,
@@ -57,7 +57,8 @@ impl<'a> Labelled<'a> {
         self.fleet.clusters.get(&*id.place).map(|cluster| &*cluster.spec.cluster_type)
     }
 
-    /// Whether an assignment that is there has labels as they are asked for: its target's, its place's, and those of a cluster's type.
+    /// Whether the labels of an assignment match: those of its target, of its place, and of the cluster type of a cluster. False if the assignment is not in this
+    /// fleet.
     fn matches(&self, selector: &LabelSelector, id: &PlannedId) -> bool {
         let Some(target) = self.targets.get(&*id.target) else { return false };
         let Some(place) = Place::find(self.fleet, &id.place) else { return false };

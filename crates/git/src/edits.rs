@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use model::git_id::GitId;
 
-use crate::repositories::{Item, ItemKind};
+use crate::repositories::{EntryKind, FolderEntry};
 
 /// The new content of files, by path. None: the file is deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Edits {
     }
 
     /// The entries of a folder after the edits, from its entries before. None if the folder exists neither before nor after.
-    pub fn folder(&self, path: &str, before: Option<Vec<Item>>) -> Option<Vec<Item>> {
+    pub fn folder(&self, path: &str, before: Option<Vec<FolderEntry>>) -> Option<Vec<FolderEntry>> {
         let start = if path.is_empty() { String::new() } else { format!("{path}/") };
         let below = self.0.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
         let mut below = below.take_while(|(file, _)| file.starts_with(&start)).peekable();
@@ -42,26 +42,26 @@ impl Edits {
             return before;
         }
         let is_new = before.is_none();
-        let mut items = before.unwrap_or_default();
+        let mut entries = before.unwrap_or_default();
         for (file, content) in below {
             let rest = file.get(start.len()..).unwrap_or_default();
             let (name, kind) =
-                rest.split_once('/').map_or((rest, ItemKind::File), |(name, _)| (name, ItemKind::Folder));
-            let position = items.iter().position(|item| item.name == name);
+                rest.split_once('/').map_or((rest, EntryKind::File), |(name, _)| (name, EntryKind::Folder));
+            let position = entries.iter().position(|entry| entry.name == name);
             match (content, kind, position) {
-                (None, ItemKind::File, Some(position)) => drop(items.remove(position)),
+                (None, EntryKind::File, Some(position)) => drop(entries.remove(position)),
                 // The folder stays, even if it is now empty: a walk through it finds no files.
                 (None, _, _) => {}
-                (Some(_), ItemKind::Folder, Some(position)) if items[position].kind == ItemKind::Folder => {}
+                (Some(_), EntryKind::Folder, Some(position)) if entries[position].kind == EntryKind::Folder => {}
                 (Some(content), ..) => {
-                    items.retain(|item| item.name != name);
-                    let id = GitId::of_blob(if kind == ItemKind::File { content } else { b"" });
-                    items.push(Item { name: name.to_owned(), kind, id });
+                    entries.retain(|entry| entry.name != name);
+                    let id = GitId::of_blob(if kind == EntryKind::File { content } else { b"" });
+                    entries.push(FolderEntry { name: name.to_owned(), kind, id });
                 }
             }
         }
-        items.sort();
-        (!is_new || !items.is_empty()).then_some(items)
+        entries.sort();
+        (!is_new || !entries.is_empty()).then_some(entries)
     }
 }
 
@@ -80,18 +80,19 @@ mod tests {
         files.iter().map(file).collect()
     }
 
-    fn item(name: &str) -> Item {
-        let (name, kind) = name.strip_suffix('/').map_or((name, ItemKind::File), |name| (name, ItemKind::Folder));
-        Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") }
+    fn entry(name: &str) -> FolderEntry {
+        let (name, kind) = name.strip_suffix('/').map_or((name, EntryKind::File), |name| (name, EntryKind::Folder));
+        FolderEntry { name: name.to_owned(), kind, id: GitId::of_blob(b"") }
     }
 
     /// Compares the names of the entries in a folder. Names of folders end with a slash.
     fn check(edits: &Edits, path: &str, before: Option<&[&str]>, after: Option<&[&str]>) {
-        let before = before.map(|names| names.iter().map(|name| item(name)).collect());
+        let before = before.map(|names| names.iter().map(|name| entry(name)).collect());
         let found = edits.folder(path, before);
-        let name =
-            |item: &Item| if item.kind == ItemKind::Folder { format!("{}/", item.name) } else { item.name.clone() };
-        let names: Option<Vec<_>> = found.map(|items| items.iter().map(name).collect());
+        let name = |entry: &FolderEntry| {
+            if entry.kind == EntryKind::Folder { format!("{}/", entry.name) } else { entry.name.clone() }
+        };
+        let names: Option<Vec<_>> = found.map(|entries| entries.iter().map(name).collect());
         assert_eq!(names, after.map(|names| names.iter().map(ToString::to_string).collect()), "{path}");
     }
 

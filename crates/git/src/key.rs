@@ -25,7 +25,7 @@ impl Key {
     ///
     /// # Errors
     /// If the secret has fewer than 16 bytes.
-    pub fn of_secret(secret: &[u8]) -> Result<Self, SecretTooShort> {
+    pub fn derive(secret: &[u8]) -> Result<Self, SecretTooShort> {
         let secret = secret.trim_ascii();
         if secret.len() < SECRET_BYTES_MIN {
             return Err(SecretTooShort);
@@ -39,7 +39,7 @@ impl Key {
     }
 
     /// Whether the signature is this key's signature of these parts for this purpose. The comparison takes constant time.
-    pub fn has_signed(&self, purpose: &str, parts: &[&[u8]], signature: &[u8]) -> bool {
+    pub fn verify(&self, purpose: &str, parts: &[&[u8]], signature: &[u8]) -> bool {
         self.mac(purpose, parts).verify_slice(signature).is_ok()
     }
 
@@ -66,26 +66,26 @@ mod tests {
     use super::*;
 
     fn key(secret: &str) -> Key {
-        Key::of_secret(secret.as_bytes()).unwrap()
+        Key::derive(secret.as_bytes()).unwrap()
     }
 
     #[test]
     fn only_what_was_signed_is_believed() {
         let (ours, other) = (key("a secret of ours, long enough"), key("a secret of others, long enough"));
         let signature = ours.sign("memo", &[b"ab", b"c"]);
-        let check = |key: &Key, purpose, parts: &[&[u8]]| key.has_signed(purpose, parts, &signature);
+        let check = |key: &Key, purpose, parts: &[&[u8]]| key.verify(purpose, parts, &signature);
         assert!(check(&ours, "memo", &[b"ab", b"c"]));
         assert!(!check(&other, "memo", &[b"ab", b"c"]));
         assert!(!check(&ours, "head", &[b"ab", b"c"]));
         assert!(!check(&ours, "memo", &[b"a", b"bc"]));
         assert!(!check(&ours, "memo", &[b"abc"]));
-        assert!(!ours.has_signed("memo", &[b"ab", b"c"], &signature[..31]));
-        assert!(!ours.has_signed("memo", &[b"ab", b"c"], b""));
+        assert!(!ours.verify("memo", &[b"ab", b"c"], &signature[..31]));
+        assert!(!ours.verify("memo", &[b"ab", b"c"], b""));
     }
 
     #[test]
     fn a_secret_is_long_enough_and_not_shown() {
-        assert_eq!(Key::of_secret(b"  short  \n"), Err(SecretTooShort));
+        assert_eq!(Key::derive(b"  short  \n"), Err(SecretTooShort));
         assert_eq!(key("0123456789abcdef\n"), key("0123456789abcdef"));
         assert_eq!(format!("{:?}", key("0123456789abcdef")), "Key(…)");
     }

@@ -9,8 +9,8 @@ mod edits;
 mod key;
 pub mod limits;
 pub mod load;
+pub mod publications;
 pub mod publish;
-pub mod published;
 mod repositories;
 mod settings;
 pub mod trailer;
@@ -22,8 +22,8 @@ pub use edits::Edits;
 pub use key::{Key, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
 pub use repositories::{
-    Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, KnownTree, MemoryRepositories, NewCommit, Person,
-    Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
+    Commit, CommitInfo, Content, EntryKind, FolderEntry, GitRepositories, KnownTree, MemoryRepositories, NewCommit,
+    Person, Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
 };
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;

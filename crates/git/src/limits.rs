@@ -126,7 +126,7 @@ pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
 /// Time limit for a request for the heads of a server's branches. The answer has a few lines per branch. A transfer of a repository has the time
 /// limit of the settings.
-pub(crate) const ASK_LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const REQUEST_LIMIT: Duration = Duration::from_mins(1);
 
 /// Maximum number of packs in a copy. More are repacked into fewer ones. Git itself repacks at 50; each lookup of an object searches all packs.
 pub(crate) const PACKS_MAX: usize = 20;

@@ -34,7 +34,7 @@ pub struct Destination<'a> {
 
 /// The state of a destination.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct DestinationState {
     /// The head of the base branch.
     pub base: Commit,
     /// The files of the base branch.
@@ -47,7 +47,7 @@ pub struct Target {
 
 /// The new content of a branch.
 #[derive(Clone, Copy)]
-pub struct Change<'a> {
+pub struct BranchChange<'a> {
     /// The whole tree, including foreign files.
     pub tree: &'a Tree,
     /// Opens the sealed folders of the tree.
@@ -64,7 +64,7 @@ pub struct Change<'a> {
 
 /// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Published {
+pub enum PushOutcome {
     /// The branch is at this new commit.
     Pushed(GitId),
     /// Nothing was pushed: this commit, the head of the proposing branch or of the base branch, has the same tree. If it is the head of the base
@@ -91,7 +91,7 @@ pub enum PublishError {
         is_empty: bool,
     },
     /// The proposing branch contains a commit that Kalypso did not make.
-    #[error("branch `{branch}` of `{url}` holds commit {commit} of {author}, which Kalypso did not make", commit = commit.short())]
+    #[error("branch `{branch}` of `{url}` contains commit {commit} of {author}, which Kalypso did not create", commit = commit.short())]
     Foreign {
         /// The repository.
         url: RepositoryUrl,
@@ -112,15 +112,17 @@ impl PublishError {
             Self::NoBase { branch, is_empty, .. } => {
                 let help = if *is_empty {
                     format!(
-                        "the repository is empty. Make the branch: `git switch --orphan {branch}`, `git commit --allow-empty -m 'Begin'`, `git push origin {branch}`"
+                        "the repository is empty. Create the branch: `git switch --orphan {branch}`, `git commit --allow-empty -m 'Begin'`, `git push origin {branch}`"
                     )
                 } else {
-                    format!("is the name right? Otherwise make the branch: `git push origin HEAD:refs/heads/{branch}`")
+                    format!(
+                        "is the name right? Otherwise create the branch: `git push origin HEAD:refs/heads/{branch}`"
+                    )
                 };
                 Diagnostic::error(Code::RevisionNotFound, self.to_string()).help(help)
             }
             Self::Foreign { branch, .. } => Diagnostic::error(Code::ForeignCommit, self.to_string())
-                .note("the commit is kept, and nothing is pushed over it")
+                .note("the commit stays; Kalypso pushes nothing over it")
                 .help(format!("merge it, or move it to another branch and delete `{branch}`")),
         }
     }
@@ -159,11 +161,11 @@ pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> 
 ///
 /// # Errors
 /// If the repository can't be read, or the proposing branch contains a commit that Kalypso did not make.
-pub fn read(
+pub fn state_at(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
     heads: Heads,
-) -> Result<Target, PublishError> {
+) -> Result<DestinationState, PublishError> {
     let Heads { base, branch } = heads;
     let base_tree = repositories.tree(&base)?;
     let branch_tree = match &branch {
@@ -173,15 +175,18 @@ pub fn read(
         }
         None => None,
     };
-    Ok(Target { base, base_tree, branch, branch_tree })
+    Ok(DestinationState { base, base_tree, branch, branch_tree })
 }
 
 /// Requests the heads of a destination, and reads the files in its branches.
 ///
 /// # Errors
 /// If the repository can't be read, the base branch does not exist, or the proposing branch contains a commit that Kalypso did not make.
-pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Target, PublishError> {
-    read(repositories, destination, heads(repositories, destination)?)
+pub fn current_state(
+    repositories: &dyn Repositories,
+    destination: &Destination<'_>,
+) -> Result<DestinationState, PublishError> {
+    state_at(repositories, destination, heads(repositories, destination)?)
 }
 
 /// Creates one commit on the head of the base branch, and moves the branch of the destination to it. A push to the proposing branch replaces only
@@ -192,25 +197,25 @@ pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> R
 pub fn publish(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
-    target: &Target,
-    change: &Change<'_>,
-) -> Result<Published, PublishError> {
+    state: &DestinationState,
+    change: &BranchChange<'_>,
+) -> Result<PushOutcome, PublishError> {
     let (head, tree) = match destination.branch {
-        None => (Some(&target.base), Some(&target.base_tree)),
-        Some(_) => (target.branch.as_ref(), target.branch_tree.as_ref()),
+        None => (Some(&state.base), Some(&state.base_tree)),
+        Some(_) => (state.branch.as_ref(), state.branch_tree.as_ref()),
     };
     if let (Some(head), Some(tree)) = (head, tree)
         && tree == change.tree
     {
-        return Ok(Published::Unchanged(head.id));
+        return Ok(PushOutcome::Unchanged(head.id));
     }
-    if *change.tree == target.base_tree {
-        return Ok(Published::Unchanged(target.base.id));
+    if *change.tree == state.base_tree {
+        return Ok(PushOutcome::Unchanged(state.base.id));
     }
     let environment = (trailer::ENVIRONMENT, destination.environment.as_str());
     let trailers: Vec<_> = [environment].into_iter().chain(change.trailers.iter().copied()).collect();
     let commit = NewCommit {
-        parents: &[target.base.id],
+        parents: &[state.base.id],
         tree: change.tree,
         open: change.open,
         message: &trailer::with_trailers(change.message, &trailers),
@@ -220,12 +225,12 @@ pub fn publish(
     let branch = destination.branch.unwrap_or(destination.base);
     let push = Push { branch, expected: head.map(|head| head.id), commit: Some(commit), progress: change.progress };
     Ok(match repositories.push(destination.url, &push)? {
-        Pushed::Moved(id) => Published::Pushed(id),
-        Pushed::Removed | Pushed::LostRace => Published::LostRace,
+        Pushed::Moved(id) => PushOutcome::Pushed(id),
+        Pushed::Removed | Pushed::LostRace => PushOutcome::LostRace,
     })
 }
 
-/// Deletes the proposing branch when its change is no longer needed. Returns [`Published::Unchanged`] with the head of the base branch if the branch
+/// Deletes the proposing branch when its change is no longer needed. Returns [`PushOutcome::Unchanged`] with the head of the base branch if the branch
 /// is deleted or did not exist.
 ///
 /// # Errors
@@ -233,16 +238,16 @@ pub fn publish(
 pub fn withdraw(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
-    target: &Target,
+    state: &DestinationState,
     progress: &Progress,
-) -> Result<Published, PublishError> {
-    let (Some(branch), Some(head)) = (destination.branch, &target.branch) else {
-        return Ok(Published::Unchanged(target.base.id));
+) -> Result<PushOutcome, PublishError> {
+    let (Some(branch), Some(head)) = (destination.branch, &state.branch) else {
+        return Ok(PushOutcome::Unchanged(state.base.id));
     };
     let push = Push { branch, expected: Some(head.id), commit: None, progress };
     Ok(match repositories.push(destination.url, &push)? {
-        Pushed::Removed => Published::Unchanged(target.base.id),
-        Pushed::Moved(_) | Pushed::LostRace => Published::LostRace,
+        Pushed::Removed => PushOutcome::Unchanged(state.base.id),
+        Pushed::Moved(_) | Pushed::LostRace => PushOutcome::LostRace,
     })
 }
 

@@ -14,10 +14,10 @@ pub enum Distrust {
     #[error("`{}` is a symbolic link", .0.display())]
     Link(PathBuf),
     /// It is a file instead of a folder, or a folder instead of a file.
-    #[error("`{}` is not what it should be: a folder, or a file", .0.display())]
+    #[error("`{}` has the wrong type: a file instead of a folder, or a folder instead of a file", .0.display())]
     Kind(PathBuf),
     /// It belongs to another user, who can change it at any time.
-    #[error("`{}` belongs to user {owner}, and not to user {user}, who runs this", path.display())]
+    #[error("`{}` belongs to user {owner}, not to the current user {user}", path.display())]
     Owner {
         /// The folder or file.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum Distrust {
         user: u32,
     },
     /// Other users may write to it.
-    #[error("others may write to `{}`", .0.display())]
+    #[error("other users may write to `{}`", .0.display())]
     Writable(PathBuf),
     /// The operating system returns an error for it, or it can't be created.
     #[error("`{}` can't be used: {reason}", path.display())]

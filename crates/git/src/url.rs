@@ -22,7 +22,7 @@ pub enum UrlError {
     #[error("it is longer than {URL_BYTES_MAX} bytes")]
     TooLong,
     /// The text contains a blank, a control character or a backslash.
-    #[error("it holds a blank, a control character or a backslash")]
+    #[error("it contains a blank, a control character or a backslash")]
     Character,
     /// The URL, its user, its host or its path begins with a dash. A program could read it as an option.
     #[error("a part of it begins with a dash")]
@@ -40,16 +40,16 @@ pub enum UrlError {
     #[error("`file://` leads to a path of this machine; only `https` and `ssh` are allowed")]
     File,
     /// The URL has no host, or the host has invalid characters or an invalid port.
-    #[error("it has no host, or one that can't be")]
+    #[error("it has no host, or an invalid one")]
     Host,
     /// The URL has no path.
     #[error("it names no repository on its host")]
     NoPath,
     /// The path contains a segment `..` or `.`.
-    #[error("its path holds `..` or `.`")]
+    #[error("its path contains `..` or `.`")]
     Upwards,
     /// The URL contains a password or token.
-    #[error("it holds a password or token")]
+    #[error("it contains a password or token")]
     Credential,
     /// The URL has a query or a fragment.
     #[error("it has a query or a fragment")]

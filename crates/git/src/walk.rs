@@ -8,7 +8,7 @@ use model::git_id::GitId;
 
 use crate::budget::{Budget, Exceeded};
 use crate::limits::FOLDER_DEPTH_MAX;
-use crate::repositories::{Item, ItemKind};
+use crate::repositories::{EntryKind, FolderEntry};
 
 /// The folder of a control plane's main branch that holds its `Environment` objects.
 pub const ENVIRONMENTS: &str = ".environments";
@@ -52,25 +52,25 @@ pub(crate) trait Folders {
     /// The error of a failed read.
     type Error: From<PathError>;
     /// The entries of a folder. The caller passes the folder's id if it has already read it from the parent. None if the folder does not exist.
-    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<Item>>, Self::Error>;
+    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<FolderEntry>>, Self::Error>;
     /// The text of an ignore file. Content beyond the size limit is ignored.
-    fn ignore_lines(&self, path: &str, item: &Item) -> Result<String, Self::Error>;
+    fn ignore_lines(&self, path: &str, entry: &FolderEntry) -> Result<String, Self::Error>;
 }
 
 /// A file that is read, or a link or submodule with a name that is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct FoundEntry {
     pub(crate) path: String,
-    pub(crate) item: Item,
+    pub(crate) entry: FolderEntry,
 }
 
 /// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
     /// Files that are read, and links and submodules with names that are read; sorted.
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<FoundEntry>,
     /// Links and submodules with other names, which may replace a folder; sorted.
-    pub(crate) links: Vec<Found>,
+    pub(crate) links: Vec<FoundEntry>,
 }
 
 /// Normalizes a path: removes `.` segments and superfluous slashes. The empty path is the root.
@@ -93,17 +93,17 @@ pub(crate) fn walk<F: Folders>(folders: &F, path: &str, budget: &Budget) -> Resu
     let (mut above, mut id) = (String::new(), None);
     // Ignore files above the path count too. But the path itself is read even if they exclude it.
     for part in path.split('/').filter(|part| !part.is_empty()) {
-        let items = walk.items(&above, id)?;
-        rules = walk.with_rules(rules, &above, &items)?;
-        let item = items.into_iter().find(|item| item.name == part).ok_or(PathError::Missing)?;
+        let entries = walk.entries(&above, id)?;
+        rules = walk.with_rules(rules, &above, &entries)?;
+        let entry = entries.into_iter().find(|entry| entry.name == part).ok_or(PathError::Missing)?;
         above = join(&above, part);
-        match item.kind {
-            ItemKind::Folder => id = Some(item.id),
-            ItemKind::File if above == path => {
-                return Ok(Walked { files: vec![Found { path, item }], links: Vec::new() });
+        match entry.kind {
+            EntryKind::Folder => id = Some(entry.id),
+            EntryKind::File if above == path => {
+                return Ok(Walked { files: vec![FoundEntry { path, entry }], links: Vec::new() });
             }
-            ItemKind::File => return Err(PathError::Missing.into()),
-            ItemKind::Link | ItemKind::Submodule => return Err(PathError::Link.into()),
+            EntryKind::File => return Err(PathError::Missing.into()),
+            EntryKind::Link | EntryKind::Submodule => return Err(PathError::Link.into()),
         }
     }
     let mut found = walk.below(Folder { path, id, rules, depth: 0 })?;
@@ -131,27 +131,27 @@ impl<F: Folders> Walk<'_, F> {
         let mut found = Walked::default();
         let mut open = vec![folder];
         while let Some(Folder { path: folder, id, rules, depth }) = open.pop() {
-            let items = self.items(&folder, id)?;
+            let entries = self.entries(&folder, id)?;
             if depth > FOLDER_DEPTH_MAX {
                 return Err(PathError::TooDeep.into());
             }
-            let rules = self.with_rules(rules, &folder, &items)?;
-            for item in items {
-                let path = join(&folder, &item.name);
-                if item.kind == ItemKind::Folder {
-                    if item.name == ENVIRONMENTS
-                        || !(item.name.starts_with('.') || self.is_excluded(&rules, &path, true)?)
+            let rules = self.with_rules(rules, &folder, &entries)?;
+            for entry in entries {
+                let path = join(&folder, &entry.name);
+                if entry.kind == EntryKind::Folder {
+                    if entry.name == ENVIRONMENTS
+                        || !(entry.name.starts_with('.') || self.is_excluded(&rules, &path, true)?)
                     {
-                        open.push(Folder { path, id: Some(item.id), rules: rules.clone(), depth: depth + 1 });
+                        open.push(Folder { path, id: Some(entry.id), rules: rules.clone(), depth: depth + 1 });
                     }
                     continue;
                 }
-                let is_read = model::read::is_read(&item.name);
-                let is_link = item.kind != ItemKind::File && !item.name.starts_with('.');
+                let is_read = model::read::is_read(&entry.name);
+                let is_link = entry.kind != EntryKind::File && !entry.name.starts_with('.');
                 if (is_read || is_link) && !self.is_excluded(&rules, &path, false)? {
                     self.budget.file().map_err(PathError::from)?;
                     let found = if is_read { &mut found.files } else { &mut found.links };
-                    found.push(Found { path: printable(path), item });
+                    found.push(FoundEntry { path: printable(path), entry });
                 }
             }
         }
@@ -159,20 +159,20 @@ impl<F: Folders> Walk<'_, F> {
     }
 
     /// The entries of a folder. They are counted before they are used: each entry counts by the length of its path.
-    fn items(&self, path: &str, id: Option<GitId>) -> Result<Vec<Item>, F::Error> {
+    fn entries(&self, path: &str, id: Option<GitId>) -> Result<Vec<FolderEntry>, F::Error> {
         const FOLDER_STEPS: u64 = 10;
         self.budget.steps(FOLDER_STEPS).map_err(PathError::from)?;
-        let Some(items) = self.folders.folder(path, id)? else { return Err(PathError::Missing.into()) };
-        let steps = |item: &Item| 1 + text_steps(path.len() + item.name.len());
-        self.budget.steps(items.iter().map(steps).sum()).map_err(PathError::from)?;
-        Ok(items)
+        let Some(entries) = self.folders.folder(path, id)? else { return Err(PathError::Missing.into()) };
+        let steps = |entry: &FolderEntry| 1 + text_steps(path.len() + entry.name.len());
+        self.budget.steps(entries.iter().map(steps).sum()).map_err(PathError::from)?;
+        Ok(entries)
     }
 
     /// Adds the ignore file of a folder to the rules, if the folder has one.
-    fn with_rules(&self, rules: Rules, folder: &str, items: &[Item]) -> Result<Rules, F::Error> {
+    fn with_rules(&self, rules: Rules, folder: &str, entries: &[FolderEntry]) -> Result<Rules, F::Error> {
         // Patterns are also compiled, which takes longer than reading them.
         const BYTE_STEPS: u64 = 4;
-        let file = items.iter().find(|item| item.name == IGNORE_FILE && item.kind == ItemKind::File);
+        let file = entries.iter().find(|entry| entry.name == IGNORE_FILE && entry.kind == EntryKind::File);
         let Some(file) = file else { return Ok(rules) };
         let lines = self.folders.ignore_lines(&join(folder, IGNORE_FILE), file)?;
         self.budget.steps(BYTE_STEPS * lines.len() as u64).map_err(PathError::from)?;
@@ -260,21 +260,21 @@ mod tests {
     impl Folders for InMemory {
         type Error = PathError;
 
-        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PathError> {
+        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<FolderEntry>>, PathError> {
             let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
-            let mut items = BTreeMap::new();
+            let mut entries = BTreeMap::new();
             for (file, text) in &self.0 {
                 let Some(rest) = file.strip_prefix(&prefix) else { continue };
                 let (name, kind) = match rest.split_once('/') {
-                    Some((name, _)) => (name, ItemKind::Folder),
-                    None => (rest, if *text == "->" { ItemKind::Link } else { ItemKind::File }),
+                    Some((name, _)) => (name, EntryKind::Folder),
+                    None => (rest, if *text == "->" { EntryKind::Link } else { EntryKind::File }),
                 };
-                items.insert(name, Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") });
+                entries.insert(name, FolderEntry { name: name.to_owned(), kind, id: GitId::of_blob(b"") });
             }
-            Ok((!items.is_empty()).then(|| items.into_values().collect()))
+            Ok((!entries.is_empty()).then(|| entries.into_values().collect()))
         }
 
-        fn ignore_lines(&self, path: &str, _: &Item) -> Result<String, PathError> {
+        fn ignore_lines(&self, path: &str, _: &FolderEntry) -> Result<String, PathError> {
             Ok(self.0[path].to_owned())
         }
     }
@@ -341,18 +341,18 @@ mod tests {
     impl Folders for Multiplied<'_> {
         type Error = PathError;
 
-        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PathError> {
+        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<FolderEntry>>, PathError> {
             self.opened.set(self.opened.get() + 1);
-            let item = |name: &str, kind| Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") };
+            let entry = |name: &str, kind| FolderEntry { name: name.to_owned(), kind, id: GitId::of_blob(b"") };
             if path.split('/').count() > self.levels {
-                return Ok(Some(vec![item("a.txt", ItemKind::File)]));
+                return Ok(Some(vec![entry("a.txt", EntryKind::File)]));
             }
-            let below = (0..10).map(|number| item(&number.to_string(), ItemKind::Folder));
-            let ignore = (!self.ignore_lines.is_empty()).then(|| item(IGNORE_FILE, ItemKind::File));
+            let below = (0..10).map(|number| entry(&number.to_string(), EntryKind::Folder));
+            let ignore = (!self.ignore_lines.is_empty()).then(|| entry(IGNORE_FILE, EntryKind::File));
             Ok(Some(below.chain(ignore).collect()))
         }
 
-        fn ignore_lines(&self, _: &str, _: &Item) -> Result<String, PathError> {
+        fn ignore_lines(&self, _: &str, _: &FolderEntry) -> Result<String, PathError> {
             Ok(self.ignore_lines.to_owned())
         }
     }

@@ -20,7 +20,7 @@ pub(crate) enum Name {
 const DEPENDS_ON_MACHINE: &str =
     "would make the output depend on the machine it is rendered on: write the value into the configuration data";
 const DEPENDS_ON_TIME: &str =
-    "would make the output depend on the moment it is rendered: write the date into the configuration data";
+    "would make the output depend on the time of rendering: write the date into the configuration data";
 const IS_RANDOM: &str =
     "would make the output differ from rendering to rendering: write the value into the configuration data";
 const MAKES_SECRETS: &str = "would make the output differ from rendering to rendering, and put a key into it: keep keys in a vault and refer to them";

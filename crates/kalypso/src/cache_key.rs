@@ -32,7 +32,7 @@ pub(crate) fn of(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<Key
 }
 
 fn secret_of(what: &str, secret: &[u8]) -> anyhow::Result<Key> {
-    Ok(Key::of_secret(secret).map_err(|error| Failure::usage(format!("{what} is no key for the cache: {error}")))?)
+    Ok(Key::derive(secret).map_err(|error| Failure::usage(format!("{what} is no key for the cache: {error}")))?)
 }
 
 fn of_file(cache: &Path, file: &Path) -> anyhow::Result<Key> {
@@ -95,7 +95,7 @@ fn kept(path: &Path) -> Option<Key> {
     if !is_secret(&metadata) {
         return None;
     }
-    Key::of_secret(&read(path).ok()?).ok()
+    Key::derive(&read(path).ok()?).ok()
 }
 
 #[cfg(unix)]

@@ -300,7 +300,7 @@ impl Now {
         let repositories = &self.access.repositories;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let items = repositories.folder(commit, folder).map_err(failed)?.unwrap_or_default();
-        let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::ItemKind::File) else {
+        let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::EntryKind::File) else {
             return Ok(None);
         };
         match repositories.content(commit, item.id, FILE_BYTES_MAX).map_err(failed)? {

@@ -1,8 +1,8 @@
 //! Repositories with commits that nobody has made yet: those that are there, with some files changed.
 
 use git::{
-    Commit, CommitInfo, Content, Edits, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, RepositoryUrl,
-    Revision,
+    Commit, CommitInfo, Content, Edits, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
+    RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
 use model::tree::Tree;
@@ -58,13 +58,18 @@ impl Repositories for EditedRepositories<'_> {
         self.repositories.seen(url, revision)
     }
 
-    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let (made, edits) = self.made(commit);
         let items = self.repositories.folder(&made, path)?;
         Ok(edits.map_or(items.clone(), |edits| edits.folder(path, items)))
     }
 
-    fn known_folder(&self, commit: &Commit, path: &str, tree: KnownTree) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn known_folder(
+        &self,
+        commit: &Commit,
+        path: &str,
+        tree: KnownTree,
+    ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let (made, edits) = self.made(commit);
         // A folder that an edit makes has no tree.
         if edits.is_some() { self.folder(commit, path) } else { self.repositories.known_folder(&made, path, tree) }

@@ -41,7 +41,7 @@ pub(crate) fn for_publication(
 
 /// What was read, if all objects of the platform are known; else shows what is wrong.
 pub(crate) fn whole(loaded: Loaded, watch: &mut Watch) -> anyhow::Result<Loaded> {
-    if loaded.is_whole { Ok(loaded) } else { Err(incomplete(&loaded, watch)) }
+    if loaded.is_complete { Ok(loaded) } else { Err(incomplete(&loaded, watch)) }
 }
 
 /// Shows what is wrong with an environment of which not all objects of the platform are known.

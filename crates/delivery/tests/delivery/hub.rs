@@ -1,4 +1,4 @@
-//! What the hub gets.
+//! Publications that are sent to the hub.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -17,12 +17,12 @@ use rayon::prelude::*;
 
 use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
 use super::kept::{self, KeptVersion, UnreadablePaths};
-use super::place::{self, LoadedPlace, Place, RawContent, RawFile};
+use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
 use super::replay::{FileStatus, State, Version};
 use super::{BrokenFiles, Loaded, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
-use crate::published::{KeptKey, KeptObject, Published, SourceName};
+use crate::publications::{KeptKey, KeptObject, Publications, SourceName};
 use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk;
@@ -36,12 +36,12 @@ pub(super) struct Assembly {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) unavailable: BTreeSet<RegistrationName>,
     pub(super) reads: Vec<Read>,
-    pub(super) is_whole: bool,
+    pub(super) is_complete: bool,
     /// The platform's files that were already added. Places may overlap.
     added: BTreeMap<FileKey, FileStatus>,
     /// The publications on each of the environment's branches.
-    pub(super) published: Vec<Published>,
-    is_understood: bool,
+    pub(super) published: Vec<Publications>,
+    is_readable: bool,
     only_published: BTreeSet<(SourceName, KeptObject)>,
     /// Kept objects of the platform that were already added. Places may overlap.
     kept: BTreeSet<(RepositoryUrl, Arc<str>, KeptKey)>,
@@ -70,10 +70,10 @@ impl Assembly {
             diagnostics: Vec::new(),
             unavailable: BTreeSet::new(),
             reads: Vec::new(),
-            is_whole: true,
+            is_complete: true,
             added: BTreeMap::new(),
             published: Vec::new(),
-            is_understood: true,
+            is_readable: true,
             only_published: BTreeSet::new(),
             kept: BTreeSet::new(),
         }
@@ -114,8 +114,8 @@ impl Assembly {
         if !read.is_empty() {
             diagnostic = diagnostic.note(format!("read: {}", read.join(", ")));
         }
-        self.diagnostics.push(diagnostic.help("are the branch and path of the environment right?"));
-        self.is_whole = false;
+        self.diagnostics.push(diagnostic.help("check the branch and path of the environment"));
+        self.is_complete = false;
     }
 
     /// The files and all diagnostics.
@@ -125,17 +125,17 @@ impl Assembly {
     }
 
     pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
-        let Self { files, contents, diagnostics, unavailable, reads, is_whole, is_understood, only_published, .. } =
+        let Self { files, contents, diagnostics, unavailable, reads, is_complete, is_readable, only_published, .. } =
             self;
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
-        Loaded { input, diagnostics, reads, is_whole, is_understood, kept: only_published }
+        Loaded { input, diagnostics, reads, is_complete, is_readable, kept: only_published }
     }
 
     /// Adds the files of a place. Returns the added files.
     pub(super) fn add(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
-        place: &Place,
+        place: &SourcePlace,
         loaded: LoadedPlace,
     ) -> &[FleetFile] {
         self.reads.push(Read {
@@ -175,7 +175,7 @@ impl Assembly {
         self.contents.get(first..).unwrap_or_default()
     }
 
-    fn add_file(&mut self, place: &Place, mut file: FleetFile) {
+    fn add_file(&mut self, place: &SourcePlace, mut file: FleetFile) {
         // The `Environment` objects of the main branch are read at its head. As a base repository, the branch is read again at another commit, and
         // its `Environment` objects are ignored.
         if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
@@ -189,11 +189,11 @@ impl Assembly {
 
     /// Discards the files of a place that exceeds a limit. Otherwise, missing objects would count as deleted.
     fn discard_place(&mut self, role: &Role, file: FileId, reason: Exceeded) {
-        let message = format!("`{}` is one file too many to be read: {reason}", self.files.get(file).path);
+        let message = format!("`{}` exceeds a limit of this place: {reason}", self.files.get(file).path);
         let diagnostic = Diagnostic::error(Code::TooMuchToRead, message).at(Origin::File(file), "read up to here");
         self.diagnostics.push(
             diagnostic
-                .note("what the whole place brings is not known")
+                .note("the objects of the whole place are not known")
                 .help("name a smaller folder, or divide the repository"),
         );
         self.mark_incomplete(role);
@@ -223,13 +223,13 @@ impl Assembly {
         let Some((first, _)) = unreadable else { return Vec::new() };
         let first = Arc::clone(first);
         // A link alone is normal: most links replace no file.
-        self.is_understood &= !now.values().any(|version| version.status.is_broken());
+        self.is_readable &= !now.values().any(|version| version.status.is_broken());
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
         let published: Vec<_> = published.into_iter().collect();
         match PlaceHistory::of(repositories, loaded, broken).kept(now, &published) {
             Ok(KeptFiles { files, only_published }) => {
-                self.is_understood &= files.is_empty();
+                self.is_readable &= files.is_empty();
                 self.only_published.extend(only_published.into_iter().map(|kept| (name.clone(), kept)));
                 files
             }
@@ -247,7 +247,7 @@ impl Assembly {
     /// Adds kept objects, and reports them.
     fn add_kept(
         &mut self,
-        place: &Place,
+        place: &SourcePlace,
         loaded: &LoadedPlace,
         (kept, partly_readable): (Vec<KeptFile>, BTreeSet<Arc<str>>),
     ) {
@@ -261,7 +261,7 @@ impl Assembly {
             let mut objects = objects(id, &file);
             let known = targets.len();
             targets.extend(objects.objects.iter().flat_map(|object| kept::targets(object, &keys)));
-            let is_kept = |key: &ObjectKey| keys.contains(&KeptKey::whole(key.clone()));
+            let is_kept = |key: &ObjectKey| keys.contains(&KeptKey::of_object(key.clone()));
             objects.objects.retain(|object| is_kept(&object.key()));
             // Other diagnostics of the earlier version no longer matter.
             objects.diagnostics.retain(|found| found.object.as_ref().is_some_and(is_kept));
@@ -345,7 +345,7 @@ impl Assembly {
 
     fn mark_incomplete(&mut self, role: &Role) {
         match role {
-            Role::Platform => self.is_whole = false,
+            Role::Platform => self.is_complete = false,
             Role::Application(registration) => drop(self.unavailable.insert(registration.clone())),
         }
     }
@@ -355,21 +355,23 @@ impl Assembly {
 fn history_unknown(error: &HistoryError, at: FileId) -> Diagnostic {
     match error {
         HistoryError::Repository(error) => diagnostics::repository(error)
-            .at(Origin::File(at), "not understood")
-            .note("so what was understood before could not be looked for"),
+            .at(Origin::File(at), "can't be read")
+            .note("the search for its earlier version failed"),
         HistoryError::TooMuch { path, reason } => {
-            let message = format!("`{path}` is broken, and no more earlier versions of it are looked at: {reason}");
+            let message =
+                format!("`{path}` is broken, and the search for a good earlier version was stopped: {reason}");
             Diagnostic::error(Code::EarlierVersionsUnknown, message)
                 .at(Origin::File(at), "broken")
-                .note("what it brought before is not known")
-                .help("mend the file, or restore a good version of it")
+                .note("its earlier objects are not known")
+                .help("fix the file, or restore a good version of it")
         }
-        HistoryError::Gone { commit, source } => {
-            let message = format!("what was published was made of commit {commit}, which can't be read any more");
+        HistoryError::CommitUnavailable { commit, source } => {
+            let message =
+                format!("the published output was rendered from commit {commit}, which can no longer be read");
             Diagnostic::error(Code::PublishedCommitGone, message)
-                .at(Origin::File(at), "not understood, and that commit would say what was there before")
+                .at(Origin::File(at), "can't be read; only that commit has its earlier version")
                 .note(source.to_string())
-                .help("mend the file, and commit; or push the commit again, to any branch")
+                .help("fix the file, and commit; or push the commit again, to any branch")
         }
     }
 }

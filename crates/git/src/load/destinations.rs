@@ -41,12 +41,13 @@ pub(super) fn diagnostics<'a>(
         let is_pushed = |source: &str| source == &**branch || is_ours(source);
         let origin = || Origin::At(object.address, FieldPath::from(["spec", "branch"]));
         if is_ours(branch) {
-            let message =
-                format!("the output of {key} would go to branch `{branch}`, on which its changes are proposed");
+            let message = format!(
+                "the output of {key} would go to branch `{branch}`, which is the proposing branch for its changes"
+            );
             let diagnostic = Diagnostic::error(Code::ProposalIsDestination, message)
                 .at(origin(), "its output goes here")
-                .note("the branch of a proposal is removed when there is nothing to propose, and clusters would pull what was not merged")
-                .help("give the branch that clusters pull another name, such as that of the environment");
+                .note("Kalypso deletes the proposing branch when there is nothing to propose, and clusters would pull changes that are not merged")
+                .help("name another branch for clusters to pull, for example the name of the environment");
             found.push(diagnostic.about(&key));
             continue;
         }
@@ -56,8 +57,8 @@ pub(super) fn diagnostics<'a>(
             format!("the output of {key} would go to branch `{}`, which {reader} is read from", source.escape_debug());
         let diagnostic = Diagnostic::error(Code::SourceIsDestination, message)
             .at(origin(), "its output goes here")
-            .note("output would be read as input, and folders that are not wanted any more would be removed from the sources")
-            .help("let output go to a branch of its own, best in a repository of its own");
+            .note("Kalypso would read its output as input, and delete folders of the sources that are not part of its output")
+            .help("use a separate branch for output, preferably in a separate repository");
         found.push(diagnostic.about(&key));
     }
     found

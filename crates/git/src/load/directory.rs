@@ -17,7 +17,7 @@ use super::place::{RawContent, RawFile};
 use crate::budget::Budget;
 use crate::edits::Edits;
 use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM};
-use crate::repositories::{Item, ItemKind};
+use crate::repositories::{EntryKind, FolderEntry};
 use crate::walk::{self, Folders, PathError};
 
 /// The reason why a directory can't be read.
@@ -64,8 +64,8 @@ pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -
         PlainError::Path(reason) => DirectoryError::Path { path: directory.to_owned(), reason: reason.to_string() },
     })?;
     let files = found.files.into_par_iter().map(|found| {
-        let content = match found.item.kind {
-            ItemKind::File => match edits.get(&found.path) {
+        let content = match found.entry.kind {
+            EntryKind::File => match edits.get(&found.path) {
                 Some(Some(bytes)) => RawContent::Bytes(Arc::clone(bytes)),
                 _ => read(&directory.join(&found.path)),
             },
@@ -73,13 +73,13 @@ pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -
         };
         let id = match &content {
             RawContent::Bytes(bytes) => GitId::of_blob(bytes),
-            _ => found.item.id,
+            _ => found.entry.id,
         };
         RawFile { path: found.path.into(), id, content }
     });
     let mut assembly = Assembly::new(progress, None);
     assembly.add_plain(files.collect());
-    if assembly.is_whole && assembly.platform_objects().next().is_none() {
+    if assembly.is_complete && assembly.platform_objects().next().is_none() {
         assembly.report_empty(environment);
     }
     assembly.check_destinations(&Sources { main: None, rewrite: &[] }, environment);
@@ -117,21 +117,20 @@ impl From<PathError> for PlainError {
 impl Folders for PlainFolders<'_> {
     type Error = PlainError;
 
-    fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PlainError> {
+    fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<FolderEntry>>, PlainError> {
         let folder = self.0.join(path);
         let fail = |error: io::Error| PlainError::Folder(folder.clone(), error);
         let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.1.folder(path, None)),
             other => other.map_err(fail)?,
         };
-        let items: Result<Vec<_>, _> =
-            entries.map(|entry| entry.and_then(|entry| item(&entry)).map_err(fail)).collect();
-        let mut items = items?;
-        items.sort();
-        Ok(self.1.folder(path, Some(items)))
+        let entries = entries.map(|entry| entry.and_then(|entry| folder_entry(&entry)).map_err(fail));
+        let mut entries: Vec<_> = entries.collect::<Result<_, _>>()?;
+        entries.sort();
+        Ok(self.1.folder(path, Some(entries)))
     }
 
-    fn ignore_lines(&self, path: &str, _: &Item) -> Result<String, PlainError> {
+    fn ignore_lines(&self, path: &str, _: &FolderEntry) -> Result<String, PlainError> {
         if let Some(Some(bytes)) = self.1.get(path) {
             return Ok(String::from_utf8_lossy(bytes).into_owned());
         }
@@ -146,12 +145,12 @@ impl Folders for PlainFolders<'_> {
 }
 
 /// Pipes, sockets and devices are treated like links: they are not read.
-fn item(entry: &fs::DirEntry) -> io::Result<Item> {
+fn folder_entry(entry: &fs::DirEntry) -> io::Result<FolderEntry> {
     let kind = entry.file_type()?;
     let kind = match () {
-        () if kind.is_dir() => ItemKind::Folder,
-        () if kind.is_file() => ItemKind::File,
-        () => ItemKind::Link,
+        () if kind.is_dir() => EntryKind::Folder,
+        () if kind.is_file() => EntryKind::File,
+        () => EntryKind::Link,
     };
-    Ok(Item { name: entry.file_name().to_string_lossy().into_owned(), kind, id: GitId::of_blob(b"") })
+    Ok(FolderEntry { name: entry.file_name().to_string_lossy().into_owned(), kind, id: GitId::of_blob(b"") })
 }

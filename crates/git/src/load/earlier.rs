@@ -10,7 +10,7 @@ use super::BrokenFiles;
 use super::place::{self, LoadedPlace, RawContent, RawFile};
 use crate::budget::{Budget, Exceeded};
 use crate::limits::{HISTORY_REACHES, VERSIONS_MAX};
-use crate::repositories::{Commit, Item, ItemKind, KnownTree, Repositories, RepositoryError};
+use crate::repositories::{Commit, EntryKind, FolderEntry, KnownTree, Repositories, RepositoryError};
 use crate::walk;
 
 /// The history of one place. It is read only if it is needed.
@@ -89,31 +89,31 @@ impl<'a> Earlier<'a> {
         path: &Arc<str>,
         tried: &mut Vec<GitId>,
     ) -> Result<Option<RawFile>, EarlierError> {
-        let Some(item) = self.item(commit, path)?.filter(|item| !tried.contains(&item.id)) else { return Ok(None) };
-        tried.push(item.id);
-        let content = place::content(self.repositories, commit, item.id)?;
-        Ok(Some(RawFile { path: Arc::clone(path), id: item.id, content }))
+        let Some(entry) = self.entry(commit, path)?.filter(|entry| !tried.contains(&entry.id)) else { return Ok(None) };
+        tried.push(entry.id);
+        let content = place::content(self.repositories, commit, entry.id)?;
+        Ok(Some(RawFile { path: Arc::clone(path), id: entry.id, content }))
     }
 
     /// The file at a path of a commit. Every entry of the folders on the path costs a step.
-    fn item(&self, commit: &Commit, path: &str) -> Result<Option<Item>, EarlierError> {
+    fn entry(&self, commit: &Commit, path: &str) -> Result<Option<FolderEntry>, EarlierError> {
         const COMMIT_STEPS: u64 = 10;
         self.budget.earlier_steps(COMMIT_STEPS)?;
         let tree = |id| KnownTree { id, limit: self.budget.folder_bytes() };
         let root = tree(self.repositories.info(commit)?.tree);
-        let (mut above, mut items) = (String::new(), self.repositories.known_folder(commit, "", root)?);
+        let (mut above, mut entries) = (String::new(), self.repositories.known_folder(commit, "", root)?);
         let mut parts = path.split('/').peekable();
         while let Some(part) = parts.next() {
-            let Some(found) = items else { return Ok(None) };
+            let Some(found) = entries else { return Ok(None) };
             self.budget.earlier_steps(1 + found.len() as u64)?;
-            let wanted = if parts.peek().is_none() { ItemKind::File } else { ItemKind::Folder };
-            let found = found.into_iter().find(|item| item.name == part && item.kind == wanted);
-            let Some(item) = found else { return Ok(None) };
+            let kind = if parts.peek().is_none() { EntryKind::File } else { EntryKind::Folder };
+            let found = found.into_iter().find(|entry| entry.name == part && entry.kind == kind);
+            let Some(entry) = found else { return Ok(None) };
             if parts.peek().is_none() {
-                return Ok(Some(item));
+                return Ok(Some(entry));
             }
             above = walk::join(&above, part);
-            items = self.repositories.known_folder(commit, &above, tree(item.id))?;
+            entries = self.repositories.known_folder(commit, &above, tree(entry.id))?;
         }
         Ok(None)
     }
@@ -126,7 +126,7 @@ mod tests {
     use model::tree::{Tree, closed};
 
     use super::super::ReadRole;
-    use super::super::place::{Place, read_place};
+    use super::super::place::{SourcePlace, read_place};
     use super::*;
     use crate::limits::{APPLICATION, PlaceLimits};
     use crate::{MemoryRepositories, NewCommit, Person, Push, RepositoryUrl, Revision};
@@ -147,7 +147,7 @@ mod tests {
             repositories.push(&url, &Push { branch: "main", expected: head, commit: Some(commit), progress }).unwrap();
         }
         let commit = repositories.resolve(&url, &branch).unwrap();
-        let place = Place { url, revision: branch, path: ".".into(), role: ReadRole::Environment };
+        let place = SourcePlace { url, revision: branch, path: ".".into(), role: ReadRole::Environment };
         let mut loaded = read_place(&repositories, commit, &place).unwrap();
         loaded.budget = Arc::new(Budget::new(limits));
         let (mut files, raw) = (Files::default(), &loaded.files[0]);

@@ -3,13 +3,13 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 
-use super::place::{Place, PlaceError};
+use super::place::{PlaceError, SourcePlace};
 use super::reference::Reference;
-use crate::published::{Published, SourceName};
+use crate::publications::{Publications, SourceName};
 use crate::repositories::RepositoryError;
 
 /// Reads the publications on the destination branches. It is called only if a repository can't be reached.
-pub type ReadPublished<'a> = &'a (dyn Fn() -> Result<Vec<Published>, RepositoryError> + Sync);
+pub type ReadPublications<'a> = &'a (dyn Fn() -> Result<Vec<Publications>, RepositoryError> + Sync);
 
 /// The reason why a cached commit is not used.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) enum Refusal {
 pub(super) fn check(
     commit: GitId,
     seen: &[GitId],
-    published: &Result<Vec<Published>, RepositoryError>,
+    published: &Result<Vec<Publications>, RepositoryError>,
     name: &SourceName,
 ) -> Result<(), Refusal> {
     let published = published.as_ref().map_err(|error| Refusal::Unknown(error.to_string()))?;
@@ -48,39 +48,38 @@ pub(super) fn check(
 
 fn is_subsequence<'a>(mut part: impl Iterator<Item = &'a GitId>, whole: &[GitId]) -> bool {
     let mut whole = whole.iter();
-    part.all(|wanted| whole.any(|found| found == wanted))
+    part.all(|id| whole.any(|found| found == id))
 }
 
 /// The diagnostic for a repository that can't be reached, and whose cached commit is not used.
 pub(super) fn diagnostic(
-    (reference, place, error): (&Reference, &Place, &PlaceError),
+    (reference, place, error): (&Reference, &SourcePlace, &PlaceError),
     commit: GitId,
     refusal: &Refusal,
 ) -> Diagnostic {
     let (label, revision, cached) = (place.url.label(), &place.revision, commit.short());
     let unreachable = reference.diagnostic(error);
-    let (known, why) = match refusal {
+    let (problem, cause) = match refusal {
         Refusal::Published(published) => (
             format!("commit {} was published, and may be newer", published.short()),
-            "this machine has not seen that commit before the one that it remembers".to_owned(),
+            "this machine has no record that the published commit is older than the cached one".to_owned(),
         ),
-        Refusal::Unknown(reason) => ("what was published is not known".to_owned(), reason.clone()),
+        Refusal::Unknown(reason) => ("the published commits are not known".to_owned(), reason.clone()),
     };
-    let message = format!(
-        "`{label}` can't be reached, and commit {cached} of {revision}, which was read before, is not used: {known}"
-    );
+    let message =
+        format!("`{label}` can't be reached, and the cached commit {cached} of {revision} is not used: {problem}");
     let labels = unreachable.labels;
     let mut diagnostic = Diagnostic::error(Code::CachedIsOlder, message)
         .note(unreachable.message)
-        .note(why)
-        .note("what was published of its workloads stays")
-        .help("try again when the repository answers, or publish from a machine that reaches it");
+        .note(cause)
+        .note("the published output of its workloads stays")
+        .help("try again when the repository can be reached, or publish from a machine that can reach it");
     diagnostic.labels = labels;
     diagnostic.about(&reference.key)
 }
 
 /// The name of a place in the trailers of publications.
-pub(super) fn name(place: &Place) -> SourceName {
+pub(super) fn name(place: &SourcePlace) -> SourceName {
     (place.url.as_str().to_owned(), place.revision.name().to_string())
 }
 
@@ -89,7 +88,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::published::Publication;
+    use crate::publications::Publication;
 
     /// Whether a commit may be used. `seen` lists the heads that this machine saw, `published` the published commits of each branch; both oldest
     /// first, one letter per commit.
@@ -104,7 +103,7 @@ mod tests {
         };
         let published = published
             .iter()
-            .map(|letters| Published { publications: letters.chars().rev().map(publication).collect() });
+            .map(|letters| Publications { publications: letters.chars().rev().map(publication).collect() });
         let ids = |letters: &str| letters.chars().map(id).collect::<Vec<_>>();
         check(ids(commit)[0], &ids(seen), &Ok(published.collect()), &name).is_ok()
     }

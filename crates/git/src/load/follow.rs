@@ -10,7 +10,7 @@ use model::name::ConfigMapName;
 use model::object::{AnyObject, FluxGitRepository, FluxKustomization, Object};
 
 use super::assembly::Assembly;
-use super::place::{LoadedPlace, Place};
+use super::place::{LoadedPlace, SourcePlace};
 use super::reference::Reference;
 use super::view::View;
 use crate::limits::{BASE_DEPTH_MAX, PLACES_MAX};
@@ -79,7 +79,7 @@ impl<'a> Platform<'a> {
     }
 
     /// Adds the files of a place. Returns the steps for the references in them.
-    fn add_place(&mut self, step: Step, place: &Place, loaded: LoadedPlace) -> Vec<Step> {
+    fn add_place(&mut self, step: Step, place: &SourcePlace, loaded: LoadedPlace) -> Vec<Step> {
         let Step { reference, mut chain } = step;
         let visit = Visit {
             url: place.url.clone(),
@@ -132,7 +132,7 @@ impl<'a> Platform<'a> {
     fn report_waiting(&mut self) {
         for (object, _) in std::mem::take(&mut self.waiting) {
             let key = object.key();
-            let message = format!("{key} refers to `GitRepository` `{}`, which is not there", object.spec.repository);
+            let message = format!("{key} refers to `GitRepository` `{}`, which does not exist", object.spec.repository);
             let origin = Origin::At(object.address, FieldPath::from(["spec", "sourceRef", "name"]));
             let diagnostic = Diagnostic::error(Code::SourceNotFound, message).at(origin, "named here").about(&key);
             self.report_unread(diagnostic.help("add the `GitRepository`, or remove the `Kustomization`"));
@@ -141,28 +141,28 @@ impl<'a> Platform<'a> {
 
     /// Reports that a place of the platform can't be read.
     fn report_unread(&mut self, diagnostic: Diagnostic) {
-        let note = "nothing of the environment is published while a part of it is not known";
+        let note = "nothing is published for this environment until all its files can be read";
         self.assembly.diagnostics.push(diagnostic.note(note));
-        self.assembly.is_whole = false;
+        self.assembly.is_complete = false;
     }
 }
 
 fn cycle(reference: &Reference, chain: &[Visit], visit: &Visit) -> Diagnostic {
     let cycle = chain.iter().skip_while(|passed| *passed != visit).chain([visit]).map(|visit| visit.shown.as_str());
     let cycle = cycle.collect::<Vec<_>>().join(" -> ");
-    Diagnostic::error(Code::Cycle, format!("{} leads back to where it came from: {cycle}", reference.key))
-        .at(reference.origin(), "leads back")
+    Diagnostic::error(Code::Cycle, format!("{} is part of a cycle of references: {cycle}", reference.key))
+        .at(reference.origin(), "closes the cycle")
         .help("remove one of the references")
         .about(&reference.key)
 }
 
 fn too_many_references(reference: &Reference) -> Diagnostic {
     let message = format!(
-        "{} is not followed: at most {BASE_DEPTH_MAX} references in a row, and {PLACES_MAX} in all, are",
+        "{} is not followed: the limits are {BASE_DEPTH_MAX} references in a row and {PLACES_MAX} in total",
         reference.key
     );
     Diagnostic::error(Code::Cycle, message)
         .at(reference.origin(), "not followed")
-        .help("refer to a branch or commit that does not refer to an older one of itself")
+        .help("remove references that lead to older commits of the same branch")
         .about(&reference.key)
 }

@@ -14,8 +14,8 @@ use super::place::{self, LoadedPlace, PlaceError, RawContent, RawFile};
 use super::replay::{Changes, FileStatus, Kept, LastVersion, Replay, State, Version, changes};
 use crate::budget::{Budget, Exceeded};
 use crate::limits::HISTORY_REACHES;
-use crate::published::{KeptKey, KeptObject, PublishedSource};
-use crate::repositories::{Commit, ItemKind, Repositories, RepositoryError, Revision};
+use crate::publications::{KeptKey, KeptObject, PublishedSource};
+use crate::repositories::{Commit, EntryKind, Repositories, RepositoryError, Revision};
 use crate::walk::{self, PathError};
 
 /// A file version that contains kept objects.
@@ -28,7 +28,7 @@ pub(super) struct KeptFile {
 }
 
 /// The kind of the entry at each path; none if the path does not exist.
-type Kinds = Vec<(Arc<str>, Option<ItemKind>)>;
+type Kinds = Vec<(Arc<str>, Option<EntryKind>)>;
 
 /// The kept objects of a place.
 #[derive(Default)]
@@ -47,7 +47,7 @@ pub(super) enum HistoryError {
     TooMuch { path: Arc<str>, reason: Exceeded },
     /// A published commit can't be read any more.
     #[error("{source}")]
-    Gone { commit: GitId, source: RepositoryError },
+    CommitUnavailable { commit: GitId, source: RepositoryError },
 }
 
 /// The history of one place. It is read only if a path of the place can't be read.
@@ -172,7 +172,7 @@ impl<'a> PlaceHistory<'a> {
             Revision::Tag(_) => None,
         };
         let resolved = self.repositories.resolve(url, &Revision::Commit { id, branch });
-        resolved.map_err(|source| HistoryError::Gone { commit: id, source })
+        resolved.map_err(|source| HistoryError::CommitUnavailable { commit: id, source })
     }
 
     /// Replays the commits of the place. It starts at the newest commit at which everything could be read, or at the oldest one within reach.
@@ -219,8 +219,8 @@ impl<'a> PlaceHistory<'a> {
             for commit in history.iter().skip(searched) {
                 for (path, kind) in self.kinds(commit, &open)? {
                     match kind {
-                        Some(ItemKind::Link | ItemKind::Submodule) => continue,
-                        Some(ItemKind::Folder | ItemKind::File) => drop(harmless.remove(&path)),
+                        Some(EntryKind::Link | EntryKind::Submodule) => continue,
+                        Some(EntryKind::Folder | EntryKind::File) => drop(harmless.remove(&path)),
                         None => {}
                     }
                     open.remove(&path);
@@ -236,16 +236,16 @@ impl<'a> PlaceHistory<'a> {
 
     /// The kinds of the entries at these paths of a commit.
     fn kinds(&mut self, commit: &Commit, paths: &BTreeSet<Arc<str>>) -> Result<Kinds, RepositoryError> {
-        let mut folders: BTreeMap<&str, BTreeMap<String, ItemKind>> = BTreeMap::new();
+        let mut folders: BTreeMap<&str, BTreeMap<String, EntryKind>> = BTreeMap::new();
         let (mut kinds, mut is_left) = (Vec::new(), true);
         for path in paths {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             if !folders.contains_key(folder) {
-                let items = self.repositories.folder(commit, folder)?.unwrap_or_default();
-                is_left &= self.budget.steps(1 + items.len() as u64).is_ok();
-                folders.insert(folder, items.into_iter().map(|item| (item.name, item.kind)).collect());
+                let entries = self.repositories.folder(commit, folder)?.unwrap_or_default();
+                is_left &= self.budget.steps(1 + entries.len() as u64).is_ok();
+                folders.insert(folder, entries.into_iter().map(|entry| (entry.name, entry.kind)).collect());
             }
-            let kind = folders.get(folder).and_then(|items| items.get(name)).copied();
+            let kind = folders.get(folder).and_then(|entries| entries.get(name)).copied();
             kinds.push((Arc::clone(path), kind.filter(|_| is_left)));
         }
         Ok(kinds)
@@ -267,17 +267,17 @@ impl<'a> PlaceHistory<'a> {
         };
         let mut state = State::new();
         let kustomized = Kustomized::of(walked.files.iter().map(|file| file.path.as_str()));
-        for walk::Found { path, item } in walked.files {
-            let status = match item.kind {
+        for walk::FoundEntry { path, entry } in walked.files {
+            let status = match entry.kind {
                 _ if kustomized.above(&path).is_some() => Some(FileStatus::unreadable()),
-                ItemKind::File => self.status(commit, &path, item.id)?,
+                EntryKind::File => self.status(commit, &path, entry.id)?,
                 _ => Some(FileStatus::Link),
             };
             let Some(status) = status else { return Ok(None) };
-            state.insert(path.into(), Version { id: item.id, status });
+            state.insert(path.into(), Version { id: entry.id, status });
         }
         let link =
-            |found: walk::Found| (Arc::from(found.path), Version { id: found.item.id, status: FileStatus::Link });
+            |found: walk::FoundEntry| (Arc::from(found.path), Version { id: found.entry.id, status: FileStatus::Link });
         state.extend(walked.links.into_iter().map(link));
         Ok(Some(state))
     }

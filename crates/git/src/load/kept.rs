@@ -10,7 +10,7 @@ use model::object::AnyObject;
 use model::object::workload::WorkloadTarget;
 use model::source::FileId;
 
-use crate::published::KeptKey;
+use crate::publications::KeptKey;
 
 /// The maximum number of names in one list of a message.
 const NAMED_MAX: usize = 5;
@@ -56,14 +56,14 @@ impl UnreadablePaths<'_> {
         let message = if self.partly_readable.contains(path) {
             let keys = shortest_keys(keys);
             let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
-            format!("a part of `{path}` is broken at {now}; {names} {stay} as in its version of {then}")
+            format!("a part of `{path}` is broken at {now}; {names} {stay} as at {then}")
         } else {
-            let what = if (self.is_file)(path) { "is broken" } else { "is not a file any more" };
-            format!("`{path}` {what} at {now}; its version of {then} is used instead")
+            let what = if (self.is_file)(path) { "is broken" } else { "is no longer a file" };
+            format!("`{path}` {what} at {now}; its version at {then} is used instead")
         };
         self.point_at(Diagnostic::error(Code::EarlierVersionUsed, message), path, "broken")
-            .at(Origin::File(*file), format!("used, of commit {commit}"))
-            .help("mend the file, and commit")
+            .at(Origin::File(*file), format!("used, from commit {commit}"))
+            .help("fix the file, and commit")
     }
 
     fn objects_kept(&self, candidates: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {
@@ -77,15 +77,15 @@ impl UnreadablePaths<'_> {
         let (unreadable, now) = (joined(candidates.iter().map(|path| format!("`{path}`"))), self.commit.short());
         let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
         let message =
-            format!("{unreadable} can't be understood at {now}, and may hold {names}, which {stay} as before{then}");
+            format!("{unreadable} can't be read at {now} and may contain {names}, which {stay} as before{then}");
         let mut diagnostic = Diagnostic::error(Code::ObjectsKept, message);
         for path in candidates.iter().take(NAMED_MAX) {
-            diagnostic = self.point_at(diagnostic, path, "not understood");
+            diagnostic = self.point_at(diagnostic, path, "can't be read");
         }
         for version in versions.iter().take(NAMED_MAX) {
-            diagnostic = diagnostic.at(Origin::File(version.file), format!("used, of commit {}", version.commit));
+            diagnostic = diagnostic.at(Origin::File(version.file), format!("used, from commit {}", version.commit));
         }
-        diagnostic.help("mend the file, and commit; what is in no file then is gone")
+        diagnostic.help("fix the file, and commit; objects that are then in no file are deleted")
     }
 
     fn point_at(&self, diagnostic: Diagnostic, path: &Arc<str>, what: &str) -> Diagnostic {
@@ -96,7 +96,7 @@ impl UnreadablePaths<'_> {
 
 /// The keys to name in a message. If an object is kept as a whole, its deployment targets are not listed.
 fn shortest_keys(keys: &BTreeSet<KeptKey>) -> Vec<&KeptKey> {
-    let is_shortest = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::whole(key.object.clone()));
+    let is_shortest = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::of_object(key.object.clone()));
     keys.iter().filter(is_shortest).collect()
 }
 
@@ -121,7 +121,7 @@ pub(super) struct KeptTarget {
 pub(super) fn targets(object: &AnyObject, keys: &BTreeSet<KeptKey>) -> Vec<KeptTarget> {
     let key = object.key();
     let AnyObject::Workload(workload) = object else { return Vec::new() };
-    if keys.contains(&KeptKey::whole(key.clone())) {
+    if keys.contains(&KeptKey::of_object(key.clone())) {
         return Vec::new();
     }
     let is_kept = |target: &&WorkloadTarget| {
@@ -136,8 +136,8 @@ pub(super) fn add_targets<'o>(objects: impl Iterator<Item = &'o mut AnyObject>, 
     if kept.is_empty() {
         return;
     }
-    kept.sort_by(|one, other| {
-        (one.target.position, &one.target.name).cmp(&(other.target.position, &other.target.name))
+    kept.sort_by(|left, right| {
+        (left.target.position, &left.target.name).cmp(&(right.target.position, &right.target.name))
     });
     let workloads = objects.filter_map(|object| match object {
         AnyObject::Workload(workload) => Some(workload),

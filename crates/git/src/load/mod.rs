@@ -29,9 +29,9 @@ use model::source::Files;
 pub use self::broken::BrokenFiles;
 pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
-pub use self::fallback::ReadPublished;
+pub use self::fallback::ReadPublications;
 pub use self::snapshot::{PlatformPart, Snapshot};
-use crate::published::{KeptObject, SourceName};
+use crate::publications::{KeptObject, SourceName, source_trailer};
 use crate::repositories::Repositories;
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
@@ -73,10 +73,10 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The commits that were read, in the order in which they were found.
     pub reads: Vec<Read>,
-    /// Whether everything of the platform team could be read. If not, nothing may be published: missing objects would count as deleted.
-    pub is_whole: bool,
+    /// Whether all files of the platform team could be read. If not, nothing may be published: missing objects would count as deleted.
+    pub is_complete: bool,
     /// Whether all files are free of errors, and no object is kept. If not, load again with the publications: [`Snapshot::load_after`].
-    pub is_understood: bool,
+    pub is_readable: bool,
     /// Kept objects, each with its source, that the history of the source does not prove.
     pub kept: BTreeSet<(SourceName, KeptObject)>,
 }
@@ -99,11 +99,16 @@ pub struct Read {
 impl Read {
     /// The name of the source in the trailers of published commits.
     pub fn source_name(&self) -> SourceName {
-        (self.url.as_str().to_owned(), self.asked_for())
+        (self.url.as_str().to_owned(), self.requested_revision())
+    }
+
+    /// The value of the `Kalypso-Source` trailer for this commit.
+    pub fn source_trailer(&self) -> String {
+        source_trailer(&self.source_name(), self.commit)
     }
 
     /// The requested revision: a branch or tag, or the whole id of a commit.
-    pub fn asked_for(&self) -> String {
+    pub fn requested_revision(&self) -> String {
         if self.is_pinned { self.commit.to_string() } else { self.revision.to_string() }
     }
 }

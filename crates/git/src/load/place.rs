@@ -11,20 +11,22 @@ use rayon::prelude::*;
 use super::ReadRole;
 use crate::budget::Budget;
 use crate::limits::{APPLICATION, FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM, PlaceLimits};
-use crate::repositories::{Commit, Content, Item, ItemKind, KnownTree, Repositories, RepositoryError, Revision};
+use crate::repositories::{
+    Commit, Content, EntryKind, FolderEntry, KnownTree, Repositories, RepositoryError, Revision,
+};
 use crate::url::RepositoryUrl;
-use crate::walk::{self, Folders, Found, PathError, Walked};
+use crate::walk::{self, Folders, FoundEntry, PathError, Walked};
 
 /// A path at a revision, with the role of the object that refers to it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct SourcePlace {
     pub(super) url: RepositoryUrl,
     pub(super) revision: Revision,
     pub(super) path: Arc<str>,
     pub(super) role: ReadRole,
 }
 
-impl Place {
+impl SourcePlace {
     /// The owner of the files: the platform or an application.
     pub(super) fn author(&self) -> Role {
         match &self.role {
@@ -99,23 +101,23 @@ pub(super) enum RawContent {
 pub(super) fn read_place(
     repositories: &dyn Repositories,
     commit: Commit,
-    place: &Place,
+    place: &SourcePlace,
 ) -> Result<LoadedPlace, PlaceError> {
     let budget = Budget::new(place.limits());
     let Walked { files: found, links } = walk(repositories, &commit, (&place.path, &budget))?;
-    let read = |Found { path, item }| {
-        let content = match item.kind {
-            ItemKind::File => content(repositories, &commit, item.id)?,
+    let read = |FoundEntry { path, entry }| {
+        let content = match entry.kind {
+            EntryKind::File => content(repositories, &commit, entry.id)?,
             _ => RawContent::NotAFile,
         };
         if let RawContent::Bytes(bytes) = &content {
             budget.bytes(bytes.len() as u64).map_err(PathError::from)?;
         }
-        Ok(RawFile { path: path.into(), id: item.id, content })
+        Ok(RawFile { path: path.into(), id: entry.id, content })
     };
     let files: Vec<RawFile> = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
     let source = source(&commit, matches!(place.revision, Revision::Commit { .. }));
-    let links = links.into_iter().map(|Found { path, item }| (path.into(), item.id)).collect();
+    let links = links.into_iter().map(|FoundEntry { path, entry }| (path.into(), entry.id)).collect();
     let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
     Ok(LoadedPlace {
         commit,
@@ -171,14 +173,14 @@ struct CommitFolders<'a> {
 impl Folders for CommitFolders<'_> {
     type Error = PlaceError;
 
-    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<Item>>, PlaceError> {
+    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<FolderEntry>>, PlaceError> {
         let id = id.map_or_else(|| Ok(self.repositories.info(self.commit)?.tree), Ok::<_, PlaceError>)?;
         let tree = KnownTree { id, limit: self.folder_bytes };
         Ok(self.repositories.known_folder(self.commit, path, tree)?)
     }
 
-    fn ignore_lines(&self, _: &str, item: &Item) -> Result<String, PlaceError> {
-        Ok(match self.repositories.content(self.commit, item.id, IGNORE_BYTES_MAX)? {
+    fn ignore_lines(&self, _: &str, entry: &FolderEntry) -> Result<String, PlaceError> {
+        Ok(match self.repositories.content(self.commit, entry.id, IGNORE_BYTES_MAX)? {
             Content::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Content::TooLarge(_) => String::new(),
         })

@@ -10,7 +10,7 @@ use model::object::{BaseRepo, Environment, FluxGitRepository, FluxKustomization,
 use model::object_key::ObjectKey;
 use model::source::Address;
 
-use super::place::{Place, PlaceError};
+use super::place::{PlaceError, SourcePlace};
 use super::{ControlPlane, ReadRole, diagnostics};
 use crate::repositories::{RepositoryError, Revision};
 use crate::settings::rewrite;
@@ -96,7 +96,7 @@ impl Reference {
     ///
     /// # Errors
     /// A diagnostic if the URL or the commit is not valid.
-    pub(super) fn place(&self, control_plane: &ControlPlane<'_>) -> Result<Place, Diagnostic> {
+    pub(super) fn place(&self, control_plane: &ControlPlane<'_>) -> Result<SourcePlace, Diagnostic> {
         let url = allowed(&self.url.text, control_plane).map_err(|reason| self.refuse_url(reason))?;
         let branch = Arc::clone(&self.branch.text);
         let revision = match (&self.commit, &self.tag) {
@@ -107,7 +107,7 @@ impl Reference {
             (None, Some(tag)) => Revision::Tag(Arc::clone(&tag.text)),
             (None, None) => Revision::Branch(branch),
         };
-        Ok(Place { url, revision, path: Arc::clone(&self.path.text), role: self.role.clone() })
+        Ok(SourcePlace { url, revision, path: Arc::clone(&self.path.text), role: self.role.clone() })
     }
 
     /// The diagnostic for a place that can't be read. It points at the field that causes the error.
@@ -135,7 +135,7 @@ impl Reference {
         // The message does not repeat the URL, because it may contain a credential.
         Diagnostic::error(Code::InvalidUrl, format!("the URL of {} is not allowed: {reason}", self.key))
             .at(self.origin(), "named here")
-            .help("write `https://…`, `ssh://…` or `user@host:path`, without a password; `[git]` in `kalypso.toml` knows credentials and mirrors")
+            .help("write `https://…`, `ssh://…` or `user@host:path`, without a password; configure credentials and mirrors under `[git]` in `kalypso.toml`")
             .about(&self.key)
     }
 
@@ -143,7 +143,7 @@ impl Reference {
         let message = format!("`{}` of {} is not the id of a commit", commit.text.escape_debug(), self.key);
         Diagnostic::error(Code::RevisionNotFound, message)
             .at(commit.origin.clone(), "40 hexadecimal digits are expected")
-            .help("`git rev-parse` prints the whole id of an abbreviated one")
+            .help("`git rev-parse` prints the full id of an abbreviated one")
             .about(&self.key)
     }
 }

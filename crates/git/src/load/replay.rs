@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use model::git_id::GitId;
 
-use crate::published::KeptKey;
+use crate::publications::KeptKey;
 
 /// The status of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,10 +96,10 @@ pub(super) struct Replay<C> {
 
 /// The changes that lead from one state to another.
 pub(super) fn changes(before: &State, after: &State) -> Changes {
-    let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| (Arc::clone(path), None));
+    let deleted = before.keys().filter(|path| !after.contains_key(*path)).map(|path| (Arc::clone(path), None));
     let set = after.iter().filter(|(path, version)| before.get(*path) != Some(*version));
     let set = set.map(|(path, version)| (Arc::clone(path), Some(version.clone())));
-    gone.chain(set).collect()
+    deleted.chain(set).collect()
 }
 
 impl<C: Clone> Replay<C> {
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     fn key(name: &str) -> KeptKey {
-        KeptKey::whole(ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None })
+        KeptKey::of_object(ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None })
     }
 
     /// Parses a test state: `a.yaml=x,y` contains objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a.yaml=x!` is broken and

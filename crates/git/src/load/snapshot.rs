@@ -10,14 +10,14 @@ use model::object::{AnyObject, Environment, GitOpsRepo, Object, WorkloadRegistra
 
 use super::assembly::Assembly;
 use super::destinations::Sources;
-use super::fallback::{self, ReadPublished};
+use super::fallback::{self, ReadPublications};
 use super::follow::Platform;
-use super::place::{LoadedPlace, Place, PlaceError, read_place};
+use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::reference::Reference;
 use super::view::View;
 use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics};
 use crate::limits::PLACES_MAX;
-use crate::published::Published;
+use crate::publications::Publications;
 use crate::repositories::{Repositories, RepositoryError, Revision};
 use crate::walk::{ENVIRONMENTS, PathError};
 
@@ -61,7 +61,7 @@ impl<'a> Snapshot<'a> {
 
     /// Same as [`Self::load`], with the publications on the environment's branches. They prove which objects existed before: these are kept if they
     /// may be in files that can't be read.
-    pub fn load_after(&self, name: &EnvironmentName, published: &[Published]) -> Loaded {
+    pub fn load_after(&self, name: &EnvironmentName, published: &[Publications]) -> Loaded {
         self.complete(self.platform_after(name, published), &|| Ok(published.to_vec()))
     }
 
@@ -70,7 +70,7 @@ impl<'a> Snapshot<'a> {
         self.platform_after(name, &[])
     }
 
-    fn platform_after(&self, name: &EnvironmentName, published: &[Published]) -> PlatformPart {
+    fn platform_after(&self, name: &EnvironmentName, published: &[Publications]) -> PlatformPart {
         let mut assembly = Assembly::new(self.0.control_plane.progress, self.0.control_plane.promoted);
         assembly.published = published.to_vec();
         let mut is_declared = false;
@@ -81,7 +81,7 @@ impl<'a> Snapshot<'a> {
                     Platform::read(&self.0, &mut assembly, reference);
                 }
                 Err(diagnostic) => {
-                    assembly.is_whole = false;
+                    assembly.is_complete = false;
                     assembly.diagnostics.push(diagnostic);
                 }
             }
@@ -90,17 +90,17 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
-    pub fn is_still_true(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.0.is_current()
     }
 
     /// Loads the applications of an environment. If a repository can't be reached, its last cached commit is used, unless it is older than the
     /// published one.
-    pub fn complete(&self, part: PlatformPart, published: ReadPublished<'_>) -> Loaded {
+    pub fn complete(&self, part: PlatformPart, published: ReadPublications<'_>) -> Loaded {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
             self.applications(&mut assembly, published);
-            if assembly.is_whole && assembly.platform_objects().all(|object| object.kind() == Kind::Environment) {
+            if assembly.is_complete && assembly.platform_objects().all(|object| object.kind() == Kind::Environment) {
                 assembly.report_empty(&environment);
             }
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
@@ -111,7 +111,7 @@ impl<'a> Snapshot<'a> {
 
     /// Loads the `Environment` objects. Returns false if they can't be read.
     fn declarations(&self, assembly: &mut Assembly) -> bool {
-        let place = Place {
+        let place = SourcePlace {
             url: self.0.control_plane.url.clone(),
             revision: Revision::branch(self.0.control_plane.branch),
             path: ENVIRONMENTS.into(),
@@ -132,7 +132,7 @@ impl<'a> Snapshot<'a> {
                     diagnostic
                         .note(format!("`Environment` objects are read from {} of `{}`", place.revision, place.url)),
                 );
-                assembly.is_whole = false;
+                assembly.is_complete = false;
                 false
             }
         }
@@ -155,12 +155,12 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Loads the repositories that the registrations refer to.
-    fn applications(&self, assembly: &mut Assembly, published: ReadPublished<'_>) {
+    fn applications(&self, assembly: &mut Assembly, published: ReadPublications<'_>) {
         let registrations = registrations(assembly);
         if registrations.len() > PLACES_MAX {
             let message = format!("there are {} registrations; at most {PLACES_MAX} are read", registrations.len());
             assembly.diagnostics.push(Diagnostic::error(Code::YamlLimit, message));
-            assembly.is_whole = false;
+            assembly.is_complete = false;
             return;
         }
         let publications = OnceLock::new();
@@ -184,8 +184,8 @@ impl<'a> Snapshot<'a> {
     fn read_or_use_cache<'p>(
         &self,
         reference: &Reference,
-        place: &Place,
-        published: &dyn Fn() -> &'p Result<Vec<Published>, RepositoryError>,
+        place: &SourcePlace,
+        published: &dyn Fn() -> &'p Result<Vec<Publications>, RepositoryError>,
     ) -> (Option<LoadedPlace>, Option<Diagnostic>) {
         let error = match self.0.read(place) {
             Ok(loaded) => return (Some(loaded), None),
@@ -195,7 +195,7 @@ impl<'a> Snapshot<'a> {
             PlaceError::Repository(_) => self.0.repositories.cached(&place.url, &place.revision),
             PlaceError::Path(_) => None,
         };
-        let unknown = "what it brings is not known: what was published of its workloads stays";
+        let unknown = "its objects are not known; the published output of its workloads stays";
         let Some(commit) = cached else { return (None, Some(reference.diagnostic(&error).note(unknown))) };
         let seen = self.0.repositories.seen(&place.url, &place.revision);
         if let Err(refusal) = fallback::check(commit.id, &seen, published(), &fallback::name(place)) {
@@ -203,7 +203,7 @@ impl<'a> Snapshot<'a> {
         }
         let cached = read_place(self.0.repositories, commit, place).ok();
         let note = match &cached {
-            Some(loaded) => format!("commit {}, which was read before, is used instead", loaded.commit.id.short()),
+            Some(loaded) => format!("the cached commit {} is used instead", loaded.commit.id.short()),
             None => unknown.to_owned(),
         };
         (cached, Some(reference.diagnostic(&error).note(note)))
@@ -232,7 +232,7 @@ fn registrations(assembly: &Assembly) -> Vec<Arc<Object<WorkloadRegistration>>> 
     registrations
 }
 
-fn no_declarations(place: &Place) -> Diagnostic {
+fn no_declarations(place: &SourcePlace) -> Diagnostic {
     Diagnostic::error(
         Code::EnvironmentNotFound,
         format!("`{}` has no folder `{ENVIRONMENTS}` on {}", place.url, place.revision),

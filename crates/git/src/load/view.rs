@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::progress::Phase;
 use rayon::prelude::*;
 
-use super::place::{LoadedPlace, Place, PlaceError, read_place};
+use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::{BrokenFiles, ControlPlane};
 use crate::limits::FETCHES_AT_ONCE;
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     }
 
     /// Reads the files of a place.
-    pub(super) fn read(&self, place: &Place) -> Result<LoadedPlace, PlaceError> {
+    pub(super) fn read(&self, place: &SourcePlace) -> Result<LoadedPlace, PlaceError> {
         let commit = self.resolve(&place.url, &place.revision)?;
         read_place(self.repositories, commit, place)
     }

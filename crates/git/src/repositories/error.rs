@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use model::tree::OpenError;
 
 use super::Revision;
-use crate::limits::ASK_LIMIT;
+use crate::limits::REQUEST_LIMIT;
 use crate::trust::Distrust;
 use crate::url::{RepositoryUrl, UrlError};
 
@@ -29,20 +29,20 @@ impl Wait {
     /// The time limit of this operation. `longest` is the limit of the settings.
     pub(super) fn limit(self, longest: Duration) -> Duration {
         match self {
-            Self::References | Self::Maintenance => longest.min(ASK_LIMIT),
+            Self::References | Self::Maintenance => longest.min(REQUEST_LIMIT),
             Self::Commits | Self::Push => longest,
         }
     }
 }
 
-/// Writes `the list of its branches`.
+/// Writes `listing branches`.
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::References => "the list of its branches",
+            Self::References => "listing branches",
             Self::Commits => "fetching commits",
-            Self::Push => "taking a push",
-            Self::Maintenance => "maintenance of its copy",
+            Self::Push => "the push",
+            Self::Maintenance => "maintenance of the local copy",
         })
     }
 }
@@ -59,7 +59,7 @@ pub enum RepositoryError {
         reason: UrlError,
     },
     /// A rewrite rule of `git.rewrite` turns the URL into one that can't be used.
-    #[error("the entry of `git.rewrite` in kalypso.toml for `{from}` makes no usable URL of `{url}`: {reason}")]
+    #[error("the rule for `{from}` in `git.rewrite` of kalypso.toml turns `{url}` into an invalid URL: {reason}")]
     Rewrite {
         /// The URL.
         url: RepositoryUrl,
@@ -85,7 +85,7 @@ pub enum RepositoryError {
         reason: String,
     },
     /// The repository is on this machine, and a push would run programs of another user.
-    #[error("repository `{url}` is not this user's own, so nothing is pushed there: {reason}")]
+    #[error("repository `{url}` is not trusted, so nothing is pushed to it: {reason}")]
     NotOwned {
         /// The repository.
         url: RepositoryUrl,
@@ -107,7 +107,7 @@ pub enum RepositoryError {
         url: RepositoryUrl,
     },
     /// Git exceeded a time limit.
-    #[error("repository `{url}` did not answer in time: {wait} took longer than {} seconds", limit.as_secs())]
+    #[error("repository `{url}` did not answer in time: {wait} took more than {} seconds", limit.as_secs())]
     TimedOut {
         /// The repository.
         url: RepositoryUrl,
@@ -117,7 +117,7 @@ pub enum RepositoryError {
         limit: Duration,
     },
     /// Another run used the copy for longer than the time limit.
-    #[error("the copy of repository `{url}` is in use by {holder} for longer than {} seconds", limit.as_secs())]
+    #[error("the copy of repository `{url}` is in use by {holder} for more than {} seconds", limit.as_secs())]
     InUse {
         /// The repository.
         url: RepositoryUrl,
@@ -127,7 +127,7 @@ pub enum RepositoryError {
         limit: Duration,
     },
     /// The server at the URL is not a git server.
-    #[error("what answers at the URL of repository `{url}` is no git server")]
+    #[error("the server at the URL of repository `{url}` is not a git server")]
     NotGit {
         /// The repository.
         url: RepositoryUrl,
@@ -151,7 +151,7 @@ pub enum RepositoryError {
         reason: String,
     },
     /// A folder exceeds the size limit.
-    #[error("a folder of repository `{url}` takes {size} bytes; at most {limit} are read")]
+    #[error("a folder of repository `{url}` has {size} bytes; the limit is {limit}")]
     FolderTooLarge {
         /// The repository.
         url: RepositoryUrl,
@@ -161,7 +161,7 @@ pub enum RepositoryError {
         limit: u64,
     },
     /// A transfer exceeded the size limit. Nothing of it is stored.
-    #[error("what repository `{url}` sends is larger than {limit} bytes")]
+    #[error("repository `{url}` sends more than {limit} bytes")]
     TransferTooLarge {
         /// The repository.
         url: RepositoryUrl,
@@ -179,7 +179,7 @@ pub enum RepositoryError {
         blob: GitId,
     },
     /// A folder of the tree to push can't be created.
-    #[error("what should go to repository `{url}` can't be put together: {error}")]
+    #[error("the tree to push to repository `{url}` can't be created: {error}")]
     Unopened {
         /// The repository.
         url: RepositoryUrl,

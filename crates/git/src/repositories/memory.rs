@@ -9,8 +9,8 @@ use model::tree::{Blob, Child, DEPTH_MAX, Entry, Mode, OpenError, Sealed, Sealed
 
 use super::object::{commit_info, commit_object, encode, from_gix, object_id};
 use super::{
-    Commit, CommitInfo, Content, Item, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision,
-    newest_first, opener, push_name,
+    Commit, CommitInfo, Content, EntryKind, FolderEntry, NewCommit, Push, Pushed, Repositories, RepositoryError,
+    Revision, newest_first, opener, push_name,
 };
 use crate::limits::ANCESTRY_MAX;
 use crate::url::RepositoryUrl;
@@ -208,17 +208,17 @@ impl Repositories for MemoryRepositories {
         self.state().seen.get(&(url.clone(), revision.clone())).cloned().unwrap_or_default()
     }
 
-    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let found = self.tree(commit)?.folder(path, &opener(self, commit));
         let found = found.map_err(|error| damaged(&commit.url, error.to_string()))?;
-        let item = |(name, child): (&Arc<str>, &Child)| {
-            let kind = child.as_file().map_or(ItemKind::Folder, |entry| item_kind(entry.mode));
-            Item { name: name.to_string(), kind, id: child.id() }
+        let entry = |(name, child): (&Arc<str>, &Child)| {
+            let kind = child.as_file().map_or(EntryKind::Folder, |file| entry_kind(file.mode));
+            FolderEntry { name: name.to_string(), kind, id: child.id() }
         };
         Ok(found.map(|tree| {
-            let mut items: Vec<_> = tree.children().map(item).collect();
-            items.sort();
-            items
+            let mut entries: Vec<_> = tree.children().map(entry).collect();
+            entries.sort();
+            entries
         }))
     }
 
@@ -310,11 +310,11 @@ impl Repositories for MemoryRepositories {
     }
 }
 
-fn item_kind(mode: Mode) -> ItemKind {
+fn entry_kind(mode: Mode) -> EntryKind {
     match mode {
-        Mode::File | Mode::Executable => ItemKind::File,
-        Mode::Link => ItemKind::Link,
-        Mode::Submodule => ItemKind::Submodule,
+        Mode::File | Mode::Executable => EntryKind::File,
+        Mode::Link => EntryKind::Link,
+        Mode::Submodule => EntryKind::Submodule,
     }
 }
 

@@ -39,7 +39,7 @@ pub trait Repositories: Sync {
     ///
     /// # Errors
     /// If the repository is damaged.
-    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError>;
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError>;
 
     /// Same as [`Self::folder`], for a folder whose tree id is known from the commit or the parent folder. The folders above it are not read again.
     ///
@@ -50,7 +50,7 @@ pub trait Repositories: Sync {
         commit: &Commit,
         path: &str,
         _tree: KnownTree,
-    ) -> Result<Option<Vec<Item>>, RepositoryError> {
+    ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         self.folder(commit, path)
     }
 
@@ -196,11 +196,11 @@ pub struct Commit {
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Item {
+pub struct FolderEntry {
     /// The name, as [`name_text`](model::tree::name_text) writes it.
     pub name: String,
     /// The kind.
-    pub kind: ItemKind,
+    pub kind: EntryKind,
     /// The id of the blob or tree.
     pub id: GitId,
 }
@@ -216,7 +216,7 @@ pub struct KnownTree {
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ItemKind {
+pub enum EntryKind {
     /// A folder.
     Folder,
     /// A file.

@@ -2,11 +2,11 @@
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
-use gix::objs::tree::EntryKind;
+use gix::objs::tree::EntryKind as GixEntryKind;
 use model::git_id::GitId;
 use model::tree::{Mode, name_text};
 
-use super::{CommitInfo, Item, ItemKind, NewCommit, Person};
+use super::{CommitInfo, EntryKind, FolderEntry, NewCommit, Person};
 
 pub(super) fn to_gix(id: GitId) -> ObjectId {
     ObjectId::Sha1(*id.as_bytes())
@@ -18,24 +18,24 @@ pub(super) fn from_gix(id: &gix::oid) -> Option<GitId> {
 }
 
 /// Converts an entry of a tree. None if its id is not a SHA-1 hash.
-pub(super) fn item(entry: &gix::objs::tree::EntryRef<'_>) -> Option<Item> {
+pub(super) fn folder_entry(entry: &gix::objs::tree::EntryRef<'_>) -> Option<FolderEntry> {
     let kind = match entry.mode.kind() {
-        EntryKind::Tree => ItemKind::Folder,
-        EntryKind::Blob | EntryKind::BlobExecutable => ItemKind::File,
-        EntryKind::Link => ItemKind::Link,
-        EntryKind::Commit => ItemKind::Submodule,
+        GixEntryKind::Tree => EntryKind::Folder,
+        GixEntryKind::Blob | GixEntryKind::BlobExecutable => EntryKind::File,
+        GixEntryKind::Link => EntryKind::Link,
+        GixEntryKind::Commit => EntryKind::Submodule,
     };
-    Some(Item { name: name_text(entry.filename).into_owned(), kind, id: from_gix(entry.oid)? })
+    Some(FolderEntry { name: name_text(entry.filename).into_owned(), kind, id: from_gix(entry.oid)? })
 }
 
 /// The mode of a file, link or submodule. None for folders.
-pub(super) fn mode(kind: EntryKind) -> Option<Mode> {
+pub(super) fn mode(kind: GixEntryKind) -> Option<Mode> {
     match kind {
-        EntryKind::Tree => None,
-        EntryKind::Blob => Some(Mode::File),
-        EntryKind::BlobExecutable => Some(Mode::Executable),
-        EntryKind::Link => Some(Mode::Link),
-        EntryKind::Commit => Some(Mode::Submodule),
+        GixEntryKind::Tree => None,
+        GixEntryKind::Blob => Some(Mode::File),
+        GixEntryKind::BlobExecutable => Some(Mode::Executable),
+        GixEntryKind::Link => Some(Mode::Link),
+        GixEntryKind::Commit => Some(Mode::Submodule),
     }
 }
 

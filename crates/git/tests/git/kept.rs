@@ -132,7 +132,7 @@ fn an_invalid_object_leaves_the_others_in_its_file_alone() {
     let messages: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
     let [message] = &*messages else { panic!("{messages:?}") };
     assert!(
-        message.starts_with("a part of `f.yaml` is broken at ") && message.contains("; ConfigMap `b` stays as in"),
+        message.starts_with("a part of `f.yaml` is broken at ") && message.contains("; ConfigMap `b` stays as at"),
         "{message}"
     );
 }
@@ -222,7 +222,7 @@ fn an_invalid_target_of_a_workload_keeps_its_last_good_version() {
     let [message] = &*messages else { panic!("{messages:?}") };
     assert!(
         message.starts_with("a part of `w.yaml` is broken at ")
-            && message.contains("; target `eu` of Workload `shop` stays as in"),
+            && message.contains("; target `eu` of Workload `shop` stays as at"),
         "{message}"
     );
     check_targets(&[&first, &half, &other], "eu=one@0 us=two@1");

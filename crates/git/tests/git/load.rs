@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
-use git::published::{Publication, Published};
+use git::publications::{Publication, Publications};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
 use model::git_id::GitId;
@@ -35,9 +35,9 @@ fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progr
     load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress, broken }, &dev())
 }
 
-/// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `not whole` if a part is not known.
+/// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `incomplete` if a part is not known.
 pub(crate) fn summary(loaded: Loaded) -> String {
-    let is_whole = loaded.is_whole;
+    let is_complete = loaded.is_complete;
     let objects = loaded.input.contents.iter().flat_map(|file| {
         let by = match &file.role {
             Role::Platform => String::new(),
@@ -53,7 +53,7 @@ pub(crate) fn summary(loaded: Loaded) -> String {
     diagnostics.extend(loaded.diagnostics);
     diagnostics.sort();
     words.extend(diagnostics.iter().map(|diagnostic| diagnostic.code.to_string()));
-    words.extend((!is_whole).then(|| "not whole".to_owned()));
+    words.extend((!is_complete).then(|| "incomplete".to_owned()));
     words.join(", ")
 }
 
@@ -223,7 +223,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
         let (url, progress) = (&control_plane, &Progress::default());
         let broken = &BrokenFiles::default();
         let control_plane = ControlPlane { url, branch: "main", rewrite: &[], promoted: None, progress, broken };
-        let moment = Snapshot::new(&repositories, control_plane);
+        let snapshot = Snapshot::new(&repositories, control_plane);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
         let publication = Publication {
             commit: read,
@@ -231,8 +231,8 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
             kept: BTreeMap::new(),
             held: Vec::new(),
         };
-        let published = Published { publications: vec![publication] };
-        summary(moment.complete(moment.platform(&dev()), &|| Ok(vec![published.clone()])))
+        let published = Publications { publications: vec![publication] };
+        summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))
     };
     assert_eq!(load_after(None), "app, shop by app, K0601");
     assert_eq!(load_after(Some(read)), "app, shop by app, K0601");
@@ -240,21 +240,21 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
 }
 
 #[test]
-fn a_moment_knows_whether_it_is_over() {
+fn a_snapshot_detects_moved_branches() {
     let repositories = memory("control-plane");
     let main: Branch<'_> = ("control-plane", "main", &[(".environments/dev.yaml", &environment("dev"))]);
     fill(&repositories, &[main, ("control-plane", "dev", &[("a.yaml", &config("one"))])]);
     let url = url("control-plane");
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
-    let moment = Snapshot::new(
+    let snapshot = Snapshot::new(
         &repositories,
         ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken },
     );
-    let platform = moment.platform(&dev());
-    assert!(moment.is_still_true());
+    let platform = snapshot.platform(&dev());
+    assert!(snapshot.is_current());
     fill(&repositories, &[("control-plane", "dev", &[("a.yaml", &config("other"))])]);
-    assert!(!moment.is_still_true());
-    assert_eq!(summary(moment.complete(platform, &|| Ok(Vec::new()))), "one");
+    assert!(!snapshot.is_current());
+    assert_eq!(summary(snapshot.complete(platform, &|| Ok(Vec::new()))), "one");
 }
 
 #[test]
@@ -296,17 +296,17 @@ fn without_a_base_nothing_is_whole() {
     let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     check(
         &[("control-plane", "dev", &files)],
-        "control-plane, control-plane, gone, x, K0111, K0601, K0602, K0602, K0603, not whole",
+        "control-plane, control-plane, gone, x, K0111, K0601, K0602, K0602, K0603, incomplete",
     );
 }
 
 #[test]
 fn an_environment_that_is_not_there_is_an_error() {
     let other = environment("other");
-    check(&[("control-plane", "main", &[(".environments/other.yaml", &other)])], "K0606, not whole");
-    check(&[("control-plane", "main", &[("a.yaml", &config("a"))])], "K0606, not whole");
-    check(&[], "K0602, not whole");
-    check(&[("control-plane", "dev", &[("README.md", "")])], "K0119, not whole");
+    check(&[("control-plane", "main", &[(".environments/other.yaml", &other)])], "K0606, incomplete");
+    check(&[("control-plane", "main", &[("a.yaml", &config("a"))])], "K0606, incomplete");
+    check(&[], "K0602, incomplete");
+    check(&[("control-plane", "dev", &[("README.md", "")])], "K0119, incomplete");
 }
 
 #[test]
@@ -343,14 +343,14 @@ fn pairs_of_flux_are_followed() {
     let east: Branch<'_> = ("east", "main", &[("configs/a.yaml", &config("a")), ("b.yaml", &config("b"))]);
     let pair = [("r.yaml", repository.as_str()), ("k.yaml", kustomization.as_str())];
     check(&[east, ("control-plane", "dev", &pair)], "a, east, east");
-    check(&[east, ("control-plane", "dev", &pair[1..])], "east, K0608, not whole");
+    check(&[east, ("control-plane", "dev", &pair[1..])], "east, K0608, incomplete");
 }
 
 #[test]
 fn a_folder_that_kustomize_would_change_is_not_known() {
     let app = registration("app", &format!("{HOST}app"), ".");
     let kustomization = ("kustomization.yaml", "resources: [w.yaml]\n");
-    check(&[("control-plane", "dev", &[kustomization, ("a.yaml", &config("a"))])], "K0116, not whole");
+    check(&[("control-plane", "dev", &[kustomization, ("a.yaml", &config("a"))])], "K0116, incomplete");
     check(
         &[("app", "main", &[kustomization]), ("control-plane", "dev", &[("a.yaml", &app)])],
         "app, without app, K0116",
@@ -372,13 +372,13 @@ fn several_environments_are_of_one_moment() {
     let broken = &BrokenFiles::default();
     let control_plane =
         ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent, broken };
-    let moment = Snapshot::new(&repositories, control_plane);
-    let environments = moment.environments();
+    let snapshot = Snapshot::new(&repositories, control_plane);
+    let environments = snapshot.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
     assert_eq!(environments.diagnostics.len(), 1);
-    assert_eq!(summary(moment.load(&dev())), "a, K0101");
+    assert_eq!(summary(snapshot.load(&dev())), "a, K0101");
     commit(&repositories, &url, "dev", &[("b.yaml", &config("b"))]);
-    assert_eq!(summary(moment.load(&dev())), "a, K0101");
+    assert_eq!(summary(snapshot.load(&dev())), "a, K0101");
     assert_eq!(summary(load_dev(&repositories)), "b, K0101");
 }
 
@@ -493,6 +493,6 @@ fn a_folder_is_not_read_if_it_is_too_large() {
     let read = |limit| repositories.known_folder(&commit, "", KnownTree { id, limit });
     // Each entry has a mode, a blank, a name, a zero byte and an id.
     let size = 2 * "100644 a.yaml\0".len() as u64 + 2 * 20;
-    assert_eq!(read(size).map(|items| items.map(|items| items.len())), Ok(Some(2)));
+    assert_eq!(read(size).map(|found| found.map(|entries| entries.len())), Ok(Some(2)));
     assert_eq!(read(size - 1), Err(RepositoryError::FolderTooLarge { url: url("app"), size, limit: size - 1 }));
 }

@@ -33,7 +33,7 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> Tree {
 }
 
 pub(crate) fn key(secret: &str) -> Key {
-    Key::of_secret(secret.as_bytes()).unwrap()
+    Key::derive(secret.as_bytes()).unwrap()
 }
 
 /// A temporary folder with bare repositories and a cache.

@@ -1,6 +1,8 @@
 //! Publishing of trees to branches, without loss of foreign commits.
 
-use git::publish::{Change, Destination, PublishError, Published, Target, look, publish, withdraw};
+use git::publish::{
+    BranchChange, Destination, DestinationState, PublishError, PushOutcome, current_state, publish, withdraw,
+};
 use git::{GitRepositories, Repositories, Revision, trailer};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -33,30 +35,35 @@ fn with_destination<T>(branch: Option<&str>, act: impl FnOnce(&Destination<'_>) 
     act(&Destination { url: &url, base: "dev", branch, environment: &environment })
 }
 
-fn look_at(repositories: &dyn Repositories, branch: Option<&str>) -> Result<Target, PublishError> {
-    with_destination(branch, |destination| look(repositories, destination))
+fn read_state(repositories: &dyn Repositories, branch: Option<&str>) -> Result<DestinationState, PublishError> {
+    with_destination(branch, |destination| current_state(repositories, destination))
 }
 
-fn put(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, text: &str) -> Published {
-    let mut tree = target.base_tree.clone();
+fn put(repositories: &dyn Repositories, branch: Option<&str>, state: &DestinationState, text: &str) -> PushOutcome {
+    let mut tree = state.base_tree.clone();
     let file = Child::File(Entry::file(text.as_bytes()));
-    tree.put("large/app/x.yaml", file, &git::opener(repositories, &target.base)).unwrap();
-    put_tree(repositories, branch, target, &tree)
+    tree.put("large/app/x.yaml", file, &git::opener(repositories, &state.base)).unwrap();
+    put_tree(repositories, branch, state, &tree)
 }
 
-fn put_tree(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, tree: &Tree) -> Published {
+fn put_tree(
+    repositories: &dyn Repositories,
+    branch: Option<&str>,
+    state: &DestinationState,
+    tree: &Tree,
+) -> PushOutcome {
     let (trailers, progress) = (&[("Kalypso-Source", "x")], &Progress::default());
-    let change = Change { tree, open: &closed, message: "Publish dev", trailers, seconds: 7, progress };
-    with_destination(branch, |destination| publish(repositories, destination, target, &change).unwrap())
+    let change = BranchChange { tree, open: &closed, message: "Publish dev", trailers, seconds: 7, progress };
+    with_destination(branch, |destination| publish(repositories, destination, state, &change).unwrap())
 }
 
 fn head(repositories: &dyn Repositories, branch: &str) -> git::Commit {
     repositories.resolve(&url("gitops"), &Revision::branch(branch)).unwrap()
 }
 
-fn pushed(published: &Published) -> GitId {
+fn pushed(published: &PushOutcome) -> GitId {
     match published {
-        Published::Pushed(id) => *id,
+        PushOutcome::Pushed(id) => *id,
         other => panic!("{other:?}"),
     }
 }
@@ -64,8 +71,8 @@ fn pushed(published: &Published) -> GitId {
 #[test]
 fn our_branch_is_one_commit_on_the_base() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &state, "1"));
         let branch = head(repositories, BRANCH);
         let info = repositories.info(&branch).unwrap();
         assert_eq!((branch.id, info.parents), (id, vec![head(repositories, "dev").id]));
@@ -73,9 +80,9 @@ fn our_branch_is_one_commit_on_the_base() {
         assert_eq!(repositories.tree(&branch).unwrap(), tree(&[("docs/x", "1"), ("large/app/x.yaml", "1")]));
         // Again, after the base branch moved.
         commit(repositories, &url("gitops"), "dev", &[("docs/x", "2")]);
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        assert!(target.branch.is_some());
-        pushed(&put(repositories, Some(BRANCH), &target, "2"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        assert!(state.branch.is_some());
+        pushed(&put(repositories, Some(BRANCH), &state, "2"));
         let info = repositories.info(&head(repositories, BRANCH)).unwrap();
         assert_eq!(info.parents, [head(repositories, "dev").id]);
     });
@@ -84,35 +91,37 @@ fn our_branch_is_one_commit_on_the_base() {
 #[test]
 fn nothing_is_pushed_where_nothing_changes() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        let unchanged = put_tree(repositories, Some(BRANCH), &target, &target.base_tree);
-        assert_eq!(unchanged, Published::Unchanged(target.base.id));
-        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        assert_eq!(put(repositories, Some(BRANCH), &target, "1"), Published::Unchanged(id));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        let unchanged = put_tree(repositories, Some(BRANCH), &state, &state.base_tree);
+        assert_eq!(unchanged, PushOutcome::Unchanged(state.base.id));
+        let id = pushed(&put(repositories, Some(BRANCH), &state, "1"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        assert_eq!(put(repositories, Some(BRANCH), &state, "1"), PushOutcome::Unchanged(id));
     });
 }
 
 #[test]
 fn a_lost_race_changes_nothing() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
-        assert_eq!(put(repositories, Some(BRANCH), &target, "2"), Published::LostRace);
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &state, "1"));
+        assert_eq!(put(repositories, Some(BRANCH), &state, "2"), PushOutcome::LostRace);
         assert_eq!(head(repositories, BRANCH).id, id);
-        let target = look_at(repositories, None).unwrap();
+        let state = read_state(repositories, None).unwrap();
         commit(repositories, &url("gitops"), "dev", &[("docs/x", "2")]);
-        assert_eq!(put(repositories, None, &target, "1"), Published::LostRace);
+        assert_eq!(put(repositories, None, &state, "1"), PushOutcome::LostRace);
     });
 }
 
 #[test]
 fn a_persons_commit_is_kept() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        pushed(&put(repositories, Some(BRANCH), &state, "1"));
         let theirs = commit(repositories, &url("gitops"), BRANCH, &[("docs/x", "mine")]);
-        let Err(PublishError::Foreign { commit, author, .. }) = look_at(repositories, Some(BRANCH)) else { panic!() };
+        let Err(PublishError::Foreign { commit, author, .. }) = read_state(repositories, Some(BRANCH)) else {
+            panic!()
+        };
         assert_eq!((commit, author.to_string().as_str()), (theirs, "Ann <ann@example.com>"));
     });
 }
@@ -120,44 +129,44 @@ fn a_persons_commit_is_kept() {
 #[test]
 fn a_branch_that_somebody_made_at_the_base_is_taken() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &state, "1"));
         // The pull request is merged with a fast-forward.
-        let target = look_at(repositories, None).unwrap();
-        assert_ne!(target.base.id, id);
-        pushed(&put(repositories, None, &target, "other"));
-        assert!(look_at(repositories, Some(BRANCH)).unwrap().branch.is_some());
+        let state = read_state(repositories, None).unwrap();
+        assert_ne!(state.base.id, id);
+        pushed(&put(repositories, None, &state, "other"));
+        assert!(read_state(repositories, Some(BRANCH)).unwrap().branch.is_some());
     });
 }
 
 #[test]
 fn publishing_directly_adds_to_the_base() {
     check(|repositories| {
-        let target = look_at(repositories, None).unwrap();
-        let id = pushed(&put(repositories, None, &target, "1"));
+        let state = read_state(repositories, None).unwrap();
+        let id = pushed(&put(repositories, None, &state, "1"));
         let info = repositories.info(&head(repositories, "dev")).unwrap();
-        assert_eq!((head(repositories, "dev").id, info.parents), (id, vec![target.base.id]));
+        assert_eq!((head(repositories, "dev").id, info.parents), (id, vec![state.base.id]));
     });
 }
 
 #[test]
 fn our_branch_can_be_withdrawn() {
     check(|repositories| {
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
-        pushed(&put(repositories, Some(BRANCH), &target, "1"));
-        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
+        pushed(&put(repositories, Some(BRANCH), &state, "1"));
+        let state = read_state(repositories, Some(BRANCH)).unwrap();
         let gone = with_destination(Some(BRANCH), |destination| {
-            withdraw(repositories, destination, &target, &Progress::default())
+            withdraw(repositories, destination, &state, &Progress::default())
         });
-        assert_eq!(gone, Ok(Published::Unchanged(target.base.id)));
-        assert!(look_at(repositories, Some(BRANCH)).unwrap().branch.is_none());
+        assert_eq!(gone, Ok(PushOutcome::Unchanged(state.base.id)));
+        assert!(read_state(repositories, Some(BRANCH)).unwrap().branch.is_none());
     });
 }
 
 #[test]
 fn a_base_that_does_not_exist_is_said_with_how_to_make_it() {
     let repositories = memory("gitops");
-    let help = |repositories: &dyn Repositories| look_at(repositories, None).unwrap_err().diagnostic().help.join("");
+    let help = |repositories: &dyn Repositories| read_state(repositories, None).unwrap_err().diagnostic().help.join("");
     assert!(help(&repositories).contains("`git switch --orphan dev`"));
     commit(&repositories, &url("gitops"), "main", &[("a", "1")]);
     assert!(help(&repositories).contains("`git push origin HEAD:refs/heads/dev`"));

@@ -47,7 +47,7 @@ fn read(repositories: &dyn Repositories) -> (usize, Duration) {
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
     let control_plane = ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken };
     let loaded = load(repositories, control_plane, &EnvironmentName::new("dev").unwrap());
-    assert!(loaded.is_whole && loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    assert!(loaded.is_complete && loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     (loaded.input.contents.len(), start.elapsed())
 }
 

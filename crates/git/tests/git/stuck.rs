@@ -209,7 +209,7 @@ fn nonsense_in_answer_to_a_push_ends_it() {
 fn a_push_that_is_never_answered_ends_and_says_what_was_waited_for() {
     let pushed = check_push("/git-receive-pack", Fault::Silence);
     assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: Wait::Push, .. })), "{pushed:?}");
-    assert!(pushed.unwrap_err().to_string().contains("taking a push took longer than 4 seconds"));
+    assert!(pushed.unwrap_err().to_string().contains("the push took more than 4 seconds"));
 }
 
 #[test]

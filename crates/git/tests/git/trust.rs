@@ -312,7 +312,7 @@ fn a_cache_that_others_may_write_to_is_not_used() {
     };
     let set_mode = |mode| fs::set_permissions(disk.cache(), fs::Permissions::from_mode(mode)).unwrap();
     set_mode(0o777);
-    check("others may write");
+    check("other users may write");
     set_mode(0o755);
     resolve(&settings).unwrap();
     let real = disk.folder.path().join("real");

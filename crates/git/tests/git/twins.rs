@@ -1,6 +1,6 @@
 //! Behaviour that repositories in memory, local repositories and remote ones have in common.
 
-use git::{Content, GitRepositories, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
+use git::{Content, EntryKind, GitRepositories, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
 use model::progress::{Phase, Progress};
 use model::tree::{Blob, Child, Entry, Mode, Open, Sealed, SealedBy, Tree, closed};
@@ -51,11 +51,11 @@ fn what_was_committed_is_read() {
         let commit = head(repositories, "main");
         assert_eq!(commit.id, id);
         let names = |path| {
-            let items = repositories.folder(&commit, path).unwrap()?;
-            Some(items.into_iter().map(|item| (item.name, item.kind)).collect::<Vec<_>>())
+            let entries = repositories.folder(&commit, path).unwrap()?;
+            Some(entries.into_iter().map(|entry| (entry.name, entry.kind)).collect::<Vec<_>>())
         };
-        assert_eq!(names(""), Some(vec![("a".to_owned(), ItemKind::Folder), ("e".to_owned(), ItemKind::File)]));
-        assert_eq!(names("a"), Some(vec![("b".to_owned(), ItemKind::Folder), ("d".to_owned(), ItemKind::File)]));
+        assert_eq!(names(""), Some(vec![("a".to_owned(), EntryKind::Folder), ("e".to_owned(), EntryKind::File)]));
+        assert_eq!(names("a"), Some(vec![("b".to_owned(), EntryKind::Folder), ("d".to_owned(), EntryKind::File)]));
         assert_eq!((names("e"), names("x"), names("a/x")), (None, None, None));
         let read = |limit| repositories.content(&commit, GitId::of_blob(b"c"), limit).unwrap();
         assert_eq!(read(1), Content::Bytes(b"c".as_slice().into()));
@@ -83,8 +83,8 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
         assert_eq!(after.child(latin), repositories.tree(&before).unwrap().child(latin));
         let files = [("a", "5"), ("b/c", "5"), (&below, "2"), (&deep, "3"), ("café", "4"), ("x/z", "5")];
         assert_eq!(after, tree(&files));
-        let items = repositories.folder(&before, latin).unwrap().unwrap();
-        assert_eq!(items.iter().map(|item| &*item.name).collect::<Vec<_>>(), [other]);
+        let entries = repositories.folder(&before, latin).unwrap().unwrap();
+        assert_eq!(entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), [other]);
     });
 }
 

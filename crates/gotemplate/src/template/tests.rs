@@ -66,7 +66,7 @@ fn errors_show_line_and_column_of_what_failed() {
 #[test]
 fn a_forbidden_function_says_what_to_do_instead() {
     let error = render("{{ now }}");
-    assert!(error.starts_with("t:1:4: `now` would make the output depend on the moment"), "{error}");
+    assert!(error.starts_with("t:1:4: `now` would make the output depend on the time of rendering"), "{error}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
 
 /// Whether nothing is missing that warnings could be about.
 fn is_known(loaded: &Loaded) -> bool {
-    loaded.is_whole && loaded.fleet.unavailable.is_empty() && loaded.fleet.unread.is_empty()
+    loaded.is_complete && loaded.fleet.unavailable.is_empty() && loaded.fleet.unread.is_empty()
 }
 
 /// Adds what is to be said about acknowledgements that match nothing in any environment.

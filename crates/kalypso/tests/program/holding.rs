@@ -67,7 +67,7 @@ fn check(company: &Company, assignment: &str, repo: &str, values: &[&str]) {
 }
 
 #[test]
-fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_mended() {
+fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_fixed() {
     let company = company();
     let good = company.head("gitops", "dev").unwrap();
     let short = &good[..7];
@@ -125,7 +125,7 @@ fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_mended() {
 }
 
 #[test]
-fn a_pin_stays_where_its_assignment_is_mended() {
+fn a_pin_stays_where_its_assignment_is_fixed() {
     let company = company();
     common(&company, "loud", "mysql://main/b");
     pin(&company, WEST, "shop-stable");

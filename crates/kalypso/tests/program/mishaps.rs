@@ -105,7 +105,7 @@ fn a_link_in_the_place_of_a_file_or_folder_removes_nothing() {
             company.change_raw("control-plane@dev", (path, "120000"), b"elsewhere");
         }
     };
-    check_kept(link("policies/shop.yaml"), &["K0117", "is not a file any more"]);
+    check_kept(link("policies/shop.yaml"), &["K0117", "is no longer a file"]);
     check_kept(link("policies"), &["K0130", "SchedulingPolicy `shop`"]);
     check_kept(link("cluster-types"), &["K0130", "ClusterType `east`, ClusterType `west`"]);
 }
@@ -132,7 +132,7 @@ fn a_history_that_is_replaced_and_broken_keeps_what_was_published() {
 }
 
 #[test]
-fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_mended() {
+fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_fixed() {
     let company = Company::new().published();
     forget(&company, "dev");
     let broken = [("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))];
@@ -161,7 +161,7 @@ fn what_is_kept_needs_a_commit_that_can_still_be_read() {
     git(&repository, &["gc", "--quiet", "--prune=now"]);
     fs::remove_dir_all(company.path("cache")).unwrap();
     let before = company.head("gitops", "dev");
-    company.kalypso("publish -e dev --direct").ends(1).says(&["K0131", "policies/web.yaml", "can't be read any more"]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0131", "policies/web.yaml", "can no longer be read"]);
     assert_eq!(company.head("gitops", "dev"), before);
     company.change("control-plane@dev", "policies/web.yaml", &objects::policy("shop", "shop"));
     company.kalypso("publish -e dev --direct").ends(0);
@@ -266,7 +266,7 @@ fn a_page_to_log_in_at_is_no_empty_repository() {
     company.configure(&server.url(), "");
     company.kalypso("publish -e dev --direct").ends(0);
     server.set_fault(Some(("gitops", Fault::Page)));
-    company.kalypso("publish -e dev --direct").ends(69).says(&["K0615", "gitops", "is no git server", "log in"]);
+    company.kalypso("publish -e dev --direct").ends(69).says(&["K0615", "gitops", "is not a git server", "login"]);
     server.set_fault(Some(("", Fault::Page)));
     company.kalypso("plan -e dev").ends(69).says(&["K0615", "control-plane"]);
     server.set_fault(None);

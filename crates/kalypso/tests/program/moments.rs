@@ -109,7 +109,7 @@ fn a_copy_that_is_older_than_what_was_published_is_not_used() {
     machines.other("publish -e dev --direct").ends(0);
     machines.server.set_broken(&["shop"]);
     machines.value("high");
-    let said = ["K0610", "workloads/shop.yaml", "503", &second[..7], "what was published of its workloads stays"];
+    let said = ["K0610", "workloads/shop.yaml", "503", &second[..7], "the published output of its workloads stays"];
     machines.one("plan -e dev").ends(1).says(&said);
     machines.one("publish -e dev --direct").ends(1).says(&said);
     machines.has("dev", "2");
@@ -140,7 +140,7 @@ fn a_copy_that_is_as_new_as_what_was_published_is_used() {
     let machines = Machines::new();
     machines.server.set_broken(&["shop"]);
     machines.value("high");
-    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "which was read before, is used instead"]);
+    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "the cached commit", "is used instead"]);
     assert!(machines.has_value("shop", "high"));
     machines.has("dev", "1");
 }
@@ -151,7 +151,7 @@ fn a_copy_that_was_seen_after_what_was_published_is_used() {
     machines.release("2");
     machines.one("plan -e dev").ends(2);
     machines.server.set_broken(&["shop"]);
-    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "which was read before, is used instead"]);
+    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "the cached commit", "is used instead"]);
     machines.has("dev", "2");
 }
 
@@ -164,7 +164,7 @@ fn a_branch_that_was_seen_to_be_set_back_stays_so_while_it_is_away() {
     machines.reset(&first);
     machines.one("plan -e dev").ends(2);
     machines.server.set_broken(&["shop"]);
-    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "which was read before, is used instead"]);
+    machines.one("publish -e dev --direct").ends(1).says(&["K0601", "the cached commit", "is used instead"]);
     machines.has("dev", "1");
 }
 

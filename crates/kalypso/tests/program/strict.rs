@@ -151,7 +151,7 @@ fn what_is_wrong_at_a_pinned_commit_is_said_with_the_commit() {
     let commit = company.change("control-plane@main", "templates/flux.yaml", &broken);
     let base = objects::base() + &format!("  commit: {commit}\n");
     company.change("control-plane@dev", "base.yaml", &base);
-    company.change("control-plane@main", "templates/flux.yaml", "# mended\n");
+    company.change("control-plane@main", "templates/flux.yaml", "# fixed\n");
     let place = format!("control-plane@{}:templates/flux.yaml", &commit[..7]);
     company.kalypso("check").ends(1).says(&[&place]);
 }

@@ -52,7 +52,7 @@ fn a_cache_that_others_may_write_to_is_left_alone() {
     fs::create_dir(&temporary).unwrap();
     for command in ["check", "publish -e dev --direct"] {
         let ran = company.kalypso_with(command, ("TMPDIR", temporary.to_str().unwrap())).ends(0);
-        let ran = ran.says(&["warning: [K0611] the cache", "others may write to", "chmod 700", "2 of 2"]);
+        let ran = ran.says(&["warning: [K0611] the cache", "other users may write to", "chmod 700", "2 of 2"]);
         assert_eq!(ran.err.matches("K0611").count(), 1, "{}", ran.err);
     }
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written there");
@@ -167,7 +167,11 @@ fn nothing_is_pushed_where_somebody_elses_hooks_would_run() {
     let before = company.head("gitops", "dev");
     set_mode(&gitops.join("hooks"), 0o777);
     company.kalypso("plan -e dev").ends(2);
-    company.kalypso("publish -e dev --direct").ends(1).says(&["[K0612]", "others may write to", "over ssh or https"]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&[
+        "[K0612]",
+        "other users may write to",
+        "over ssh or https",
+    ]);
     assert_eq!((company.head("gitops", "dev"), trace.exists()), (before.clone(), false));
     set_mode(&gitops.join("hooks"), 0o755);
     company.kalypso("publish -e dev --direct").ends(0);
@@ -211,7 +215,7 @@ fn a_full_disk_is_no_matter_of_credentials() {
     company.change("control-plane@main", "noise.txt", &noise);
     let _server = company.on_a_host();
     let Some(ran) = on_a_disk(&company, "size=200k", "\"$kalypso\" check") else { return };
-    let ran = ran.ends(69).says(&["[K0613]", "No space left on device", "make room"]);
+    let ran = ran.ends(69).says(&["[K0613]", "No space left on device", "free disk space"]);
     assert!(!ran.err.contains("credentials"), "{}", ran.err);
 }
 

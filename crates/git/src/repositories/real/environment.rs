@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::child;
-use crate::limits::{ASK_LIMIT, OUTPUT_BYTES_MAX};
+use crate::limits::{OUTPUT_BYTES_MAX, REQUEST_LIMIT};
 use crate::settings::Settings;
 
 /// One setting: its name, such as `section.name`, and its value.
@@ -146,7 +146,7 @@ pub(super) fn connection_settings(settings: &Settings) -> Vec<Setting> {
     command.env("GIT_DIR", "/dev/null/none").env("LC_ALL", "C");
     command.args(["config", "--list", "-z", "--show-scope", "--includes"]);
     let running = child::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();
-    let finished = running.and_then(|running| running.finish(Instant::now() + ASK_LIMIT));
+    let finished = running.and_then(|running| running.finish(Instant::now() + REQUEST_LIMIT));
     let finished = finished.filter(|finished| finished.status.success());
     finished.map_or_else(Vec::new, |finished| parse(&String::from_utf8_lossy(&finished.output)))
 }

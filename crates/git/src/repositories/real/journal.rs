@@ -50,7 +50,7 @@ impl Journal {
     fn verified<'t>(text: &'t str, file: &JournalFile<'_>) -> Option<&'t str> {
         let (signature, entries) = text.split_once('\n')?;
         let signature = data_encoding::HEXLOWER.decode(signature.as_bytes()).ok()?;
-        file.key?.has_signed(PURPOSE, &[file.url.as_bytes(), entries.as_bytes()], &signature).then_some(entries)
+        file.key?.verify(PURPOSE, &[file.url.as_bytes(), entries.as_bytes()], &signature).then_some(entries)
     }
 
     /// Parses the entries. None if a line is malformed.

@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// Errors are ignored. If a leftover stays, the next git that needs the file reports it.
 pub(super) fn remove(git_dir: &Path) {
-    remove_below(git_dir, Place::Root);
+    remove_below(git_dir, Location::Root);
 }
 
 /// The number of packs in a repository.
@@ -20,7 +20,7 @@ pub(super) fn packs(git_dir: &Path) -> usize {
 
 /// The location of a file in a repository.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Location {
     Root,
     /// Below `refs`. Every file there that is not a lock is a reference, whatever its name is.
     References,
@@ -29,22 +29,22 @@ enum Place {
     Elsewhere,
 }
 
-fn remove_below(folder: &Path, place: Place) {
+fn remove_below(folder: &Path, location: Location) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && place == Place::Objects && is_temporary(&name) {
+        if is_folder && location == Location::Objects && is_temporary(&name) {
             let _ = fs::remove_dir_all(path);
         } else if is_folder {
-            remove_below(&path, place.below(&name));
-        } else if is_leftover(&path, &name, place) {
+            remove_below(&path, location.below(&name));
+        } else if is_leftover(&path, &name, location) {
             let _ = fs::remove_file(path);
         }
     }
 }
 
-impl Place {
+impl Location {
     /// The location of the entries in a folder with this name.
     fn below(self, name: &OsStr) -> Self {
         match (self, name.to_str()) {
@@ -57,18 +57,18 @@ impl Place {
     }
 }
 
-fn is_leftover(path: &Path, name: &OsStr, place: Place) -> bool {
+fn is_leftover(path: &Path, name: &OsStr, location: Location) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
-    match place {
+    match location {
         _ if extension == Some("lock") => true,
-        Place::Root => name == "gc.pid" || name == "packed-refs.new",
-        Place::Objects => is_temporary(name),
+        Location::Root => name == "gc.pid" || name == "packed-refs.new",
+        Location::Objects => is_temporary(name),
         // A fetch keeps its pack until its references are written. Git ignores a pack without an index.
-        Place::Packs => {
+        Location::Packs => {
             let is_unknown = extension == Some("pack") && !path.with_extension("idx").exists();
             is_temporary(name) || extension == Some("keep") || is_unknown
         }
-        Place::References | Place::Elsewhere => false,
+        Location::References | Location::Elsewhere => false,
     }
 }
 

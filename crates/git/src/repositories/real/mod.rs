@@ -29,7 +29,8 @@ use self::environment::Setting;
 use self::journal::{Journal, JournalFile};
 use self::read::Fault;
 use super::{
-    Commit, CommitInfo, Content, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision, newest_first,
+    Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision,
+    newest_first,
 };
 use crate::settings::{Location, Settings, candidates, rule_for};
 use crate::trust::{self, Distrust};
@@ -271,7 +272,7 @@ impl Repositories for GitRepositories {
         Journal::read(&self.journal(&remote)).seen(&reference)
     }
 
-    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         self.read_commit(commit, |repository| read::folder(repository, commit.id, path))
     }
 
@@ -280,12 +281,12 @@ impl Repositories for GitRepositories {
         commit: &Commit,
         _: &str,
         KnownTree { id, limit }: KnownTree,
-    ) -> Result<Option<Vec<Item>>, RepositoryError> {
+    ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let size = self.read_commit(commit, |repository| read::size(repository, id))?;
         if size > limit {
             return Err(RepositoryError::FolderTooLarge { url: commit.url.clone(), size, limit });
         }
-        self.read_commit(commit, |repository| read::items(repository, id)).map(Some)
+        self.read_commit(commit, |repository| read::entries(repository, id)).map(Some)
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {

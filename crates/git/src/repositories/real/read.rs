@@ -9,8 +9,8 @@ use model::git_id::GitId;
 use model::tree::{Blob, Child, Entry, Sealed, SealedBy, Tree, name_bytes, name_text};
 
 use crate::limits::ANCESTRY_MAX;
-use crate::repositories::object::{commit_info, from_gix, item, mode, to_gix};
-use crate::repositories::{CommitInfo, Content, Item, Revision};
+use crate::repositories::object::{commit_info, folder_entry, from_gix, mode, to_gix};
+use crate::repositories::{CommitInfo, Content, FolderEntry, Revision};
 
 /// The reason why an object can't be read.
 pub(super) struct Fault(pub(super) String);
@@ -62,7 +62,11 @@ pub(super) fn info(repository: &gix::Repository, commit: GitId) -> Result<Commit
 }
 
 /// The entries of a folder, sorted by name. None if the folder does not exist.
-pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) -> Result<Option<Vec<Item>>, Fault> {
+pub(super) fn folder(
+    repository: &gix::Repository,
+    commit: GitId,
+    path: &str,
+) -> Result<Option<Vec<FolderEntry>>, Fault> {
     let mut tree = info(repository, commit)?.tree;
     for part in path.split('/').filter(|part| !part.is_empty()) {
         let bytes = object(repository, tree, Kind::Tree)?;
@@ -72,7 +76,7 @@ pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) ->
         let Some(below) = found.and_then(|entry| from_gix(entry.oid)) else { return Ok(None) };
         tree = below;
     }
-    items(repository, tree).map(Some)
+    entries(repository, tree).map(Some)
 }
 
 /// The size of an object in bytes, from its header.
@@ -81,13 +85,13 @@ pub(super) fn size(repository: &gix::Repository, id: GitId) -> Result<u64, Fault
 }
 
 /// The entries of a tree, sorted by name.
-pub(super) fn items(repository: &gix::Repository, tree: GitId) -> Result<Vec<Item>, Fault> {
+pub(super) fn entries(repository: &gix::Repository, tree: GitId) -> Result<Vec<FolderEntry>, Fault> {
     let bytes = object(repository, tree, Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1);
-    let items: Result<Vec<_>, Fault> = entries.map(|entry| entry.map_err(fault)).collect();
-    let mut items: Vec<_> = items?.iter().filter_map(item).collect();
-    items.sort();
-    Ok(items)
+    let entries: Vec<_> = entries.map(|entry| entry.map_err(fault)).collect::<Result<_, Fault>>()?;
+    let mut entries: Vec<_> = entries.iter().filter_map(folder_entry).collect();
+    entries.sort();
+    Ok(entries)
 }
 
 /// The content of a blob, if it does not exceed the limit.

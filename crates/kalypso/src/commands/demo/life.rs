@@ -60,13 +60,13 @@ impl Life {
         (loaded, compiled): (&Loaded, &Compiled),
         planned: &Planned,
     ) -> anyhow::Result<i64> {
-        hub_publication::whole(self.receiver(), loaded, planned).map_err(|error| publication_failure(&error))?;
+        hub_publication::send_branch(self.receiver(), loaded, planned).map_err(|error| publication_failure(&error))?;
         let target = &planned.target;
         let repository = loaded.url(&target.place.repo)?;
         // What somebody published or merged since the last run has reached no host yet.
         self.was_published |= self.hub.is_behind(&repository, &target.place.branch, target.branch.commit());
         self.hub.is_at(repository.clone(), &target.place.branch, target.branch.commit());
-        let published_on = hosts::published_on(environment, (self.now, target.branch.committed()), self.hub.is_new);
+        let published_on = hosts::published_on(environment, (self.now, target.branch.committed_on()), self.hub.is_new);
         let source = hosts::Source {
             environment,
             repository,
@@ -103,7 +103,7 @@ impl Life {
     /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
     pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &PlaceOutcome) -> anyhow::Result<()> {
         let delivered = outcome.delivered.as_ref();
-        let of = |delivered| hub_publication::changes(self.receiver(), loaded, (&outcome.planned, delivered));
+        let of = |delivered| hub_publication::send_changes(self.receiver(), loaded, (&outcome.planned, delivered));
         if let Some(result) = delivered.and_then(of) {
             result.map_err(|error| publication_failure(&error))?;
         }

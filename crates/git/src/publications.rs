@@ -13,7 +13,6 @@ use model::object::workload::WorkloadTarget;
 use model::object_key::ObjectKey;
 
 use crate::limits::PUBLICATIONS_REACH;
-use crate::load::Read;
 use crate::repositories::{Commit, Repositories, RepositoryError};
 use crate::trailer;
 use crate::url::host_and_path;
@@ -54,7 +53,7 @@ pub struct KeptKey {
 
 impl KeptKey {
     /// The key of the object itself.
-    pub fn whole(object: ObjectKey) -> Self {
+    pub fn of_object(object: ObjectKey) -> Self {
         Self { object, target: None }
     }
 
@@ -67,7 +66,7 @@ impl KeptKey {
         };
         let target = |found: &WorkloadTarget| Self { object: key.clone(), target: Some(Arc::clone(&found.name)) };
         let targets: Vec<_> = targets.iter().map(target).collect();
-        [Self::whole(key)].into_iter().chain(targets).collect()
+        [Self::of_object(key)].into_iter().chain(targets).collect()
     }
 }
 
@@ -105,12 +104,12 @@ pub struct Publication {
 
 /// The publications of one environment on a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Published {
+pub struct Publications {
     /// The publications within the searched generations, newest first.
     pub publications: Vec<Publication>,
 }
 
-impl Published {
+impl Publications {
     /// Reads the publications of an environment from the head of a branch. Commits and merges of people between them are skipped.
     ///
     /// # Errors
@@ -184,16 +183,18 @@ impl Publication {
     /// Finds a source by its name, or by another notation of its URL.
     fn source(&self, name: &SourceName) -> Option<(&SourceName, &GitId)> {
         let (url, revision) = name;
-        let wanted = place(url);
-        let same = || self.sources.iter().find(|((other, of), _)| of == revision && place(other) == wanted);
+        let repository = repository_key(url);
+        let is_same = |(other, of): &SourceName| of == revision && repository_key(other) == repository;
+        let same = || self.sources.iter().find(|(other, _)| is_same(other));
         self.sources.get_key_value(name).or_else(same)
     }
 
     fn last(&self, name: &SourceName) -> Option<PublishedSource> {
         let pinned = || {
-            let wanted = place(&name.0);
+            let repository = repository_key(&name.0);
             let is_pinned = |(_, revision): &SourceName| GitId::from_hex(revision).is_some();
-            let mut all = self.sources.iter().filter(|(found, _)| is_pinned(found) && place(&found.0) == wanted);
+            let mut all =
+                self.sources.iter().filter(|(found, _)| is_pinned(found) && repository_key(&found.0) == repository);
             all.next().filter(|_| is_pinned(name) && all.next().is_none())
         };
         let (name, commit) = self.source(name).or_else(pinned)?;
@@ -202,7 +203,7 @@ impl Publication {
 }
 
 /// The host and path of a URL. If it can't be parsed, the URL itself.
-fn place(url: &str) -> String {
+fn repository_key(url: &str) -> String {
     host_and_path(url).unwrap_or_else(|| url.to_owned())
 }
 
@@ -243,12 +244,6 @@ fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
         by_source.entry(source).or_default().insert(object);
     }
     by_source
-}
-
-/// The values of the `Kalypso-Source` trailers for all commits that were read, sorted.
-pub fn source_trailers(reads: &[Read]) -> BTreeSet<String> {
-    let trailer = |read: &Read| source_trailer(&(read.url.as_str().to_owned(), read.asked_for()), read.commit);
-    reads.iter().map(trailer).collect()
 }
 
 /// The value of the `Kalypso-Source` trailer for a source.
@@ -322,7 +317,7 @@ mod tests {
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
             let publication = Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new() };
-            let published = Published { publications: vec![publication] };
+            let published = Publications { publications: vec![publication] };
             assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
         let (pin, other) = (one.to_string(), two.to_string());
@@ -344,7 +339,7 @@ mod tests {
             held: Vec::new(),
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
-        assert_eq!(Published { publications: published.into() }.commits(&name), [two, one, two]);
+        assert_eq!(Publications { publications: published.into() }.commits(&name), [two, one, two]);
     }
 
     #[test]
@@ -352,8 +347,9 @@ mod tests {
         let main = |url: &str| (url.to_owned(), "main".to_owned());
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
-        let published =
-            Published { publications: vec![Publication { commit, sources, kept: BTreeMap::new(), held: Vec::new() }] };
+        let published = Publications {
+            publications: vec![Publication { commit, sources, kept: BTreeMap::new(), held: Vec::new() }],
+        };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
     }
