@@ -67,7 +67,7 @@ codes! {
     ///    labels: {}     # indented by one blank too many
     /// ```
     ///
-    /// Mend the line the message points at: the mistake is there or just before it. Quote a text that holds `: ` or ` #`, or begins with a special character.
+    /// Fix the line the message points at: the mistake is there or just before it. Quote a text that holds `: ` or ` #`, or begins with a special character.
     YamlSyntax = "K0101",
     /// A file is beyond a limit.
     ///
@@ -267,9 +267,9 @@ codes! {
     ///
     /// The newest version of this file holds errors, which are reported beside this one. So that they hurt nothing else, what is not understood is taken from
     /// the newest earlier version on the same branch in which it is. The message names both commits, and the objects, if others of the file are understood:
-    /// these count as they are. Until the errors are mended, changes to the objects that the message names have no effect.
+    /// these count as they are. Until the errors are fixed, changes to the objects that the message names have no effect.
     ///
-    /// Mend the errors and commit.
+    /// Fix the errors and commit.
     EarlierVersionUsed = "K0117",
     /// A path can't be read as a file of this repository.
     ///
@@ -379,7 +379,7 @@ codes! {
     /// files with many broken versions take long, in every run. Beyond the limit it is not known what the file brought before: an application's workloads keep
     /// their last good output, and where the file is the platform's, nothing is published.
     ///
-    /// Mend the file, or restore a good version of it: `git checkout <commit> -- <file>`. Where many files are broken at once, mend any of them.
+    /// Fix the file, or restore a good version of it: `git checkout <commit> -- <file>`. Where many files are broken at once, fix any of them.
     EarlierVersionsUnknown = "K0129",
     /// Objects may be in a file that can't be understood, and are kept as they were.
     ///
@@ -393,7 +393,7 @@ codes! {
     /// policies/web-shop.yaml     # new: the same policy, with a typing error in it
     /// ```
     ///
-    /// Mend the file and commit. What is in no file then is gone.
+    /// Fix the file and commit. What is in no file then is gone.
     ObjectsKept = "K0130",
     /// The commit that output was made of can't be read any more.
     ///
@@ -405,7 +405,7 @@ codes! {
     /// git push --force origin dev     # the history before is gone, and policies.yaml has a typing error
     /// ```
     ///
-    /// Mend the file and commit. Or push the earlier commit again, to any branch.
+    /// Fix the file and commit. Or push the earlier commit again, to any branch.
     PublishedCommitGone = "K0131",
     /// An annotation of Kalypso's does not exist, or not for this kind.
     ///
@@ -570,7 +570,7 @@ codes! {
     /// rendered from the commits that its last good output was made of, with the `manifests` of the pin laid over. Its values, templates and labels are those of
     /// that publication.
     ///
-    /// Mend what is wrong with the assignment, which is reported beside this. From then on it follows its sources again, with the pin. If the pin is removed
+    /// Fix what is wrong with the assignment, which is reported beside this. From then on it follows its sources again, with the pin. If the pin is removed
     /// before, the assignment goes back to its last good output without the pin.
     HeldEarlier = "K0220",
     /// What fails can't be held.
@@ -579,7 +579,7 @@ codes! {
     /// commits that it was made of are gone or can't be reached, the commits of the GitOps branch do not name them, or they do not give it any more. The folder
     /// stays as it is in the branch, without the pin.
     ///
-    /// Mend what is wrong with the assignment, or make the commits available again: push a branch or tag at them. Where commits of Kalypso are squashed on
+    /// Fix what is wrong with the assignment, or make the commits available again: push a branch or tag at them. Where commits of Kalypso are squashed on
     /// their way into the GitOps branch, keep the `Kalypso-` lines of their messages.
     NotHeld = "K0221",
 
@@ -643,7 +643,7 @@ codes! {
     ///     { "type": "object", "required": "PORT" }     # `required` is a list: ["PORT"]
     /// ```
     ///
-    /// Mend the schema at the place the message points at.
+    /// Fix the schema at the place the message points at.
     InvalidSchema = "K0310",
     /// A value that a schema requires is given by nobody.
     ///
@@ -702,7 +702,7 @@ codes! {
     ///     namespace: {{ .Namespace }
     /// ```
     ///
-    /// Mend the place the message points at. Templates are Go templates with the functions of sprig.
+    /// Fix the place the message points at. Templates are Go templates with the functions of sprig.
     TemplateSyntax = "K0401",
     /// A template fails while it is rendered.
     ///
@@ -1049,7 +1049,7 @@ codes! {
     /// it had started. The repository counts as unreadable, as in `K0601`; whether a push arrived is found out by asking where the branch is.
     ///
     /// ```text
-    /// repository `https://git.example/acme/shop` did not answer in time: the list of its branches took longer than 60 seconds
+    /// repository `https://git.example/acme/shop` did not answer in time: listing branches took more than 60 seconds
     /// ```
     ///
     /// Run the same command again. If it stays so, look from the same machine what `git ls-remote URL` does: a proxy or firewall that swallows connections

@@ -120,7 +120,7 @@ pub struct Diagnostic {
     pub code: Code,
     /// What it is, in one sentence about this very case.
     pub message: String,
-    /// Where it is: the first label is the place to mend.
+    /// Where it is: the first label is the place to fix.
     pub labels: Vec<Label>,
     /// Facts that help to understand it.
     pub notes: Vec<String>,

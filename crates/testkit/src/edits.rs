@@ -90,7 +90,7 @@ const KINDS: [(&str, Make); 38] = [
 ];
 
 /// They undo what stops many assignments.
-const REPAIRS: [(&str, Make); 2] = [("copy removed", places::unduplicated), ("mended", health::mended)];
+const REPAIRS: [(&str, Make); 2] = [("copy removed", places::unduplicated), ("fixed", health::fixed)];
 
 /// How many files are broken at a time.
 const BROKEN_MAX: usize = 2;
@@ -131,7 +131,7 @@ impl Edits {
         for path in edit.changes.keys() {
             match health {
                 Health::Breaks => drop(self.state.broken.insert(path.clone(), self.state.files[path].clone())),
-                Health::Mends => drop(self.state.broken.remove(path)),
+                Health::Fixes => drop(self.state.broken.remove(path)),
                 Health::Same => {}
             }
         }

@@ -17,7 +17,7 @@ use crate::visible::visible;
 
 /// How many places of one message are shown.
 const PLACES_SHOWN_MAX: usize = 8;
-/// How many findings are shown, the errors first: nobody mends more of them before looking again.
+/// How many findings are shown, the errors first: people fix these before they run it again.
 const FINDINGS_SHOWN_MAX: usize = 50;
 
 /// The report, with colours.

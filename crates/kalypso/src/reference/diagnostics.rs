@@ -20,7 +20,7 @@ code scanning, `-o github` for annotations of a workflow.
 | `diagnostics[].code` | the code, `K0312` |
 | `diagnostics[].severity` | `error` or `warning` |
 | `diagnostics[].message` | one sentence about this very case |
-| `diagnostics[].labels[]` | places; the first one is the place to mend |
+| `diagnostics[].labels[]` | places; the first one is the place to fix |
 | `diagnostics[].labels[].repository`, `.revision`, `.commit` | where the file is from; `null` for a plain directory |
 | `diagnostics[].labels[].path` | the file, relative to the repository's root; `null` for what is in no file |
 | `diagnostics[].labels[].line`, `.column`, `.end_line`, `.end_column` | from 1, columns in characters, the end exclusive; `null` for a file as a whole |

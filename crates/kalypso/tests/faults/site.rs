@@ -120,7 +120,7 @@ impl Site {
 
     /// Everything is right again: a plain run of each environment publishes it in time.
     pub(crate) fn recover(&mut self) {
-        self.way.mend();
+        self.way.restore();
         self.await_orphans();
         let start = Instant::now();
         let mut runs = ENVIRONMENTS.map(|environment| self.start(environment));

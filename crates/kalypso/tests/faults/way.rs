@@ -77,7 +77,7 @@ impl Way {
     }
 
     /// Everything is right again.
-    pub(crate) fn mend(&self) {
+    pub(crate) fn restore(&self) {
         match self {
             Self::Local => {}
             Self::Http(server) => server.set_fault(None),

@@ -11,12 +11,12 @@ pub(super) struct Draft {
     pub(super) health: Health,
 }
 
-/// What an edit does to the health of its files. A broken file is left alone until it is mended.
+/// What an edit does to the health of its files. A broken file is left alone until it is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     Same,
     Breaks,
-    Mends,
+    Fixes,
 }
 
 impl Draft {

@@ -1,4 +1,4 @@
-//! Edits that break something, and those that mend it.
+//! Edits that break something, and those that fix it.
 
 use simulator::random::Random;
 
@@ -35,8 +35,8 @@ pub(super) fn schema_broken(state: &State, random: &mut Random) -> Option<Draft>
 }
 
 /// What was broken is as it was before.
-pub(super) fn mended(state: &State, random: &mut Random) -> Option<Draft> {
+pub(super) fn fixed(state: &State, random: &mut Random) -> Option<Draft> {
     let broken: Vec<_> = state.broken.iter().collect();
     let (path, text) = *pick(&broken, random)?;
-    Some(Draft::new(format!("{path} mended"), [(path.clone(), Some(text.clone()))]).with_health(Health::Mends))
+    Some(Draft::new(format!("{path} fixed"), [(path.clone(), Some(text.clone()))]).with_health(Health::Fixes))
 }
