@@ -1,4 +1,4 @@
-//! Requests to Azure, tried again as often as makes sense, with bounded answers.
+//! Sends requests to Azure with retries, and limits the size of answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use serde::Deserialize;
 use crate::limits::{ANSWER_BYTES_MAX, ATTEMPTS, TIMEOUT, WAIT_MAX};
 use crate::secret::Secret;
 
-/// When a request is sent again, unless Azure asks for another pause.
+/// The pauses between attempts, unless Azure names another pause.
 const RETRY: RetryPolicy = RetryPolicy {
     first: Duration::from_secs(1),
     factor: 2,
     longest: WAIT_MAX,
-    // Hubs that were refused together must not come back together.
+    // Hubs that were refused at the same time must not retry at the same time.
     jitter: Jitter { from: 1.0, to: 1.5 },
     limit: RetryLimit::Attempts(ATTEMPTS),
 };
-/// Characters of an error message of Azure that are shown.
+/// The maximum length of an error message of Azure, in characters.
 const MESSAGE_CHARACTERS_MAX: usize = 300;
 
-/// How to wait. Tests wait differently.
+/// Waits for a time. Tests replace it.
 pub type Pause = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Sends requests.
@@ -37,17 +37,17 @@ pub(crate) struct Client {
     pause: Pause,
 }
 
-/// A good answer.
+/// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-/// There is no good answer.
+/// The reason why a request failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// Azure says no.
+    /// Azure refuses the request.
     #[error("it answers {status}: {message}")]
     Refused {
         /// The HTTP status.
@@ -55,22 +55,22 @@ pub(crate) enum Failure {
         headers: Box<HeaderMap>,
         message: String,
     },
-    /// It can't be asked, or stops in the middle.
+    /// Azure can't be reached, or the connection is lost.
     #[error("it can't be reached: {0}")]
     Unreachable(String),
     /// The answer is too large.
     #[error("its answer has more than {ANSWER_BYTES_MAX} bytes")]
     TooLarge,
-    /// The answer is not what it should be.
+    /// The answer has an unexpected format.
     #[error("{0}")]
     Malformed(String),
-    /// Something on this machine is missing.
+    /// A problem on this machine.
     #[error("{0}")]
     Local(String),
 }
 
 impl Failure {
-    /// The same without a secret, should the answer repeat it.
+    /// Removes a secret from the message, in case the answer repeats it.
     pub(crate) fn without(self, secret: &Secret) -> Self {
         match self {
             Self::Refused { status, headers, message } if !secret.expose().is_empty() => {
@@ -80,7 +80,7 @@ impl Failure {
         }
     }
 
-    /// The HTTP status, if it answered.
+    /// The HTTP status. None if there is no answer.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
@@ -90,7 +90,7 @@ impl Failure {
 }
 
 impl Client {
-    /// A client that waits like that.
+    /// Creates a client that waits with `pause`.
     pub(crate) fn new(pause: Pause) -> Result<Self, Failure> {
         hub_api::tls::install_provider();
         let builder = || {
@@ -106,27 +106,27 @@ impl Client {
         Ok(Self { remote, local, pause })
     }
 
-    /// For what is in the cloud.
+    /// The client for the cloud.
     pub(crate) fn remote(&self) -> &reqwest::Client {
         &self.remote
     }
 
-    /// For what is on this machine: never through a proxy.
+    /// The client for this machine. It uses no proxy.
     pub(crate) fn local(&self) -> &reqwest::Client {
         &self.local
     }
 
-    /// Waits.
+    /// Waits for a time.
     pub(crate) async fn wait(&self, duration: Duration) {
         (self.pause)(duration).await;
     }
 
-    /// Sends a request until it succeeds, fails for good, or was tried often enough.
+    /// Sends a request. Repeats it until it succeeds, fails permanently, or reaches the maximum number of attempts.
     pub(crate) async fn send(&self, request: impl Fn() -> RequestBuilder) -> Result<Answer, Failure> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let (failure, wait) = match attempted(request()).await {
+            let (failure, wait) = match attempt_once(request()).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => {
                     let wait = wait(&failure, attempt);
@@ -142,7 +142,7 @@ impl Client {
     }
 }
 
-async fn attempted(request: RequestBuilder) -> Result<Answer, Failure> {
+async fn attempt_once(request: RequestBuilder) -> Result<Answer, Failure> {
     let unreachable = |error: reqwest::Error| Failure::Unreachable(cause(&error.without_url()));
     let response = request.send().await.map_err(unreachable)?;
     let (status, headers) = (response.status(), response.headers().clone());
@@ -166,7 +166,7 @@ async fn body(response: Response) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// The innermost reason says the most.
+/// The innermost cause of an error, which has the most precise message.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -175,7 +175,7 @@ fn cause(error: &dyn std::error::Error) -> String {
     innermost.to_string()
 }
 
-/// How long to wait before trying again; none if that is no use.
+/// The pause before the next attempt. None if a retry is useless.
 fn wait(failure: &Failure, attempt: u32) -> Option<Duration> {
     let backoff = || RETRY.pause(attempt);
     match failure {
@@ -187,7 +187,7 @@ fn wait(failure: &Failure, attempt: u32) -> Option<Duration> {
     }
 }
 
-/// `Retry-After`: seconds, or a date (RFC 9110, 10.2.3).
+/// The pause of the header `Retry-After`: seconds, or a date (RFC 9110, 10.2.3).
 fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -197,7 +197,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(Timestamp::from_millis(date.timestamp().as_millisecond()).since(now))
 }
 
-/// When Resource Graph takes questions again (`hh:mm:ss`), if it takes none now.
+/// The time until Resource Graph accepts queries again (`hh:mm:ss`). None if the quota is not used up.
 /// <https://learn.microsoft.com/azure/governance/resource-graph/concepts/guidance-for-throttled-requests>
 pub(crate) fn quota_reset(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
@@ -211,7 +211,7 @@ pub(crate) fn quota_reset(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// What an error of Azure says: Resource Manager and Microsoft Entra write it differently.
+/// The message of an error of Azure. Resource Manager and Microsoft Entra have different formats.
 pub(crate) fn message(body: &[u8]) -> String {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -233,7 +233,7 @@ pub(crate) fn message(body: &[u8]) -> String {
                 |error: &ManagerError| format!("{} ({})", error.message.as_deref().unwrap_or_default(), error.code);
             parts.map(part).collect::<Vec<_>>().join(" ")
         }
-        // What follows the first line are ids of the request.
+        // The lines after the first one only contain ids of the request.
         Ok(Body::Login { error, error_description }) => {
             let description = error_description.unwrap_or_default();
             format!("{} ({error})", description.lines().next().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Everything that Azure says of one subscription, as observations of hosts that are not named yet.
+//! Collects the state of one subscription from Azure, as observations of hosts. The names of the hosts are set later.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use crate::problem::Problem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
-/// The question for all clusters, and since when each is away.
+/// The query for all clusters with their connectivity.
 const CLUSTERS_QUERY: &str = "resources \
     | where type in~ ('microsoft.kubernetes/connectedclusters', 'microsoft.containerservice/managedclusters') \
     | project id, properties = pack('connectivityStatus', properties.connectivityStatus, \
     'lastConnectivityTime', properties.lastConnectivityTime, 'power', properties.powerState.code) | order by id asc";
 
-/// Asks about one subscription.
+/// Collects the state of one subscription.
 pub(crate) struct Collector<'a> {
     azure: &'a mut Azure,
     subscription: &'a str,
@@ -31,50 +31,50 @@ pub(crate) struct Collector<'a> {
     collected: Collected,
 }
 
-/// What is known of a subscription.
+/// The state of a subscription.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) hosts: Vec<Host>,
     pub(crate) observations: Vec<Observation>,
     pub(crate) problems: Vec<Problem>,
-    /// Whether everything could be listed.
+    /// Whether all resources could be listed.
     pub(crate) is_complete: bool,
 }
 
-/// What a reconciler of a host says.
+/// The status of a reconciler on a host.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
-    /// The id of the resource that says so.
+    /// The id of the resource with this status.
     pub(crate) subject: String,
     pub(crate) host: Host,
-    pub(crate) alive: Alive,
-    /// Without the host's name; `observed_on` is since when it is so.
+    pub(crate) connection: Connection,
+    /// The report without the name of the host. `observed_on` is the time of the last change.
     pub(crate) report: Report,
 }
 
-/// When a host was connected last.
+/// The connection of a host to Azure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Alive {
-    /// It is.
+pub(crate) enum Connection {
+    /// It is connected.
     Now,
-    /// It is not since then.
-    On(Timestamp),
-    /// It is not, and nobody knows since when.
+    /// It is not connected, and was connected last at this time.
+    LastOn(Timestamp),
+    /// It is not connected. The time of its last connection is not known.
     Unknown,
 }
 
-impl Alive {
-    /// The last moment at which it was connected; none if that is not known.
-    pub(crate) fn on(self, now: Timestamp) -> Option<Timestamp> {
+impl Connection {
+    /// The time of the last connection. None if it is not known.
+    pub(crate) fn last_on(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Now => Some(now),
-            Self::On(moment) => Some(moment.min(now)),
+            Self::LastOn(timestamp) => Some(timestamp.min(now)),
             Self::Unknown => None,
         }
     }
 }
 
-/// How well a cluster is connected: Arc knows it, of AKS only whether it is switched on.
+/// The connectivity of a cluster. Arc provides its connection, and AKS only its power state.
 /// <https://learn.microsoft.com/azure/azure-arc/kubernetes/conceptual-cluster-connect>
 #[derive(Deserialize)]
 struct Connectivity {
@@ -86,34 +86,34 @@ struct Connectivity {
 }
 
 impl<'a> Collector<'a> {
-    /// Nothing is asked yet.
+    /// Creates a collector. It sends no request yet.
     pub(crate) fn new(azure: &'a mut Azure, subscription: &'a str, now: Timestamp) -> Self {
         Self { azure, subscription, now, collected: Collected::default() }
     }
 
-    /// The clusters.
+    /// Collects only the clusters. Errors are ignored.
     pub(crate) async fn clusters_only(mut self) -> Vec<Host> {
-        // Those of the pages that could be had.
+        // After an error, the clusters of the pages before it are used.
         let _ = self.clusters().await;
         self.collected.hosts
     }
 
-    /// Everything.
-    pub(crate) async fn everything(mut self, with_orchestration: bool) -> Collected {
+    /// Collects clusters, Flux configurations and, if requested, solutions of Workload Orchestration.
+    pub(crate) async fn collect(mut self, with_orchestration: bool) -> Collected {
         let clusters = self.clusters().await;
         let configurations = self.configurations(&clusters.0).await;
         let solutions = if with_orchestration { self.solutions().await } else { Ok(()) };
-        let asked = [
+        let results = [
             ("clusters", clusters.1),
             ("Flux configurations", configurations),
             ("solutions of Workload Orchestration", solutions),
         ];
-        self.collected.is_complete = asked.iter().all(|(_, answer)| answer.is_ok());
+        self.collected.is_complete = results.iter().all(|(_, result)| result.is_ok());
         let mut failures: Vec<(&str, String)> = Vec::new();
-        for (what, answer) in asked {
-            let Err(reason) = answer.map_err(|failure| failure.to_string()) else { continue };
-            // Who may not ask at all need not hear it three times.
-            if failures.iter().all(|(_, known)| *known != reason) {
+        for (what, result) in results {
+            let Err(reason) = result.map_err(|failure| failure.to_string()) else { continue };
+            // The same reason, for example a missing permission, is reported only once.
+            if failures.iter().all(|(_, other)| *other != reason) {
                 failures.push((what, reason));
             }
         }
@@ -125,16 +125,16 @@ impl<'a> Collector<'a> {
         self.collected
     }
 
-    /// The clusters of the pages that could be had, and when each was connected.
-    async fn clusters(&mut self) -> (BTreeMap<String, Alive>, Result<(), Failure>) {
+    /// Collects the clusters. Returns their connections by id. After an error, the map contains the clusters of the pages before it.
+    async fn clusters(&mut self) -> (BTreeMap<String, Connection>, Result<(), Failure>) {
         let mut rows = Vec::new();
         let listed = self.azure.query(self.subscription, CLUSTERS_QUERY, |row| rows.push(cluster(row))).await;
         let mut clusters = BTreeMap::new();
         for row in rows {
             match row {
-                Ok((host, id, alive)) => {
+                Ok((host, id, connection)) => {
                     self.collected.hosts.push(host);
-                    clusters.insert(id, alive);
+                    clusters.insert(id, connection);
                 }
                 Err(problem) => self.collected.problems.push(problem),
             }
@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
         (clusters, listed)
     }
 
-    async fn configurations(&mut self, clusters: &BTreeMap<String, Alive>) -> Result<(), Failure> {
+    async fn configurations(&mut self, clusters: &BTreeMap<String, Connection>) -> Result<(), Failure> {
         let (mut rows, now) = (Vec::new(), self.now);
         let listed = self.azure.query(self.subscription, flux::QUERY, |row| rows.push(flux::read(row, now))).await;
         let mut details = 0;
@@ -160,8 +160,8 @@ impl<'a> Collector<'a> {
         listed
     }
 
-    /// The same from Resource Manager, if it can be had.
-    async fn detail(&mut self, found: flux::Found) -> flux::Found {
+    /// Reads a configuration from Resource Manager, with its statuses. After an error, returns it as the graph has it.
+    async fn detail(&mut self, found: flux::FluxConfiguration) -> flux::FluxConfiguration {
         let answer = self.azure.get(&found.id, flux::VERSION).await;
         let answer =
             answer.map_err(|failure| Problem::new(&found.id, format!("the statuses of its objects: {failure}")));
@@ -174,15 +174,16 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn observe(&mut self, found: flux::Found, clusters: &BTreeMap<String, Alive>) {
-        let alive = clusters.get(&found.cluster).copied().unwrap_or(Alive::Now);
+    fn observe(&mut self, found: flux::FluxConfiguration, clusters: &BTreeMap<String, Connection>) {
+        let connection = clusters.get(&found.cluster).copied().unwrap_or(Connection::Now);
         self.collected.problems.extend(found.problems);
-        let observation = |report| Observation { subject: found.id.clone(), host: found.host.clone(), alive, report };
+        let observation =
+            |report| Observation { subject: found.id.clone(), host: found.host.clone(), connection, report };
         self.collected.observations.extend(found.reports.into_iter().map(observation));
         self.collected.hosts.push(found.host);
     }
 
-    /// The instances of solutions: from the graph; where it has none, though there are targets, from Resource Manager.
+    /// Collects the instances of solutions from the graph. If the graph has targets but no instances, they are read from Resource Manager.
     async fn solutions(&mut self) -> Result<(), Failure> {
         let (mut rows, mut targets) = (Vec::new(), BTreeMap::new());
         self.azure.query(self.subscription, orchestration::TARGETS_QUERY, |row| rows.push(Target::read(row))).await?;
@@ -200,7 +201,7 @@ impl<'a> Collector<'a> {
         let listed = if listed.is_ok() && rows.is_empty() { self.instances(&targets, &mut rows).await } else { listed };
         for row in rows {
             match orchestration::read(row, self.now) {
-                Ok(Some(instance)) => self.deployed(instance, &targets),
+                Ok(Some(instance)) => self.observe_instance(instance, &targets),
                 Ok(None) => {}
                 Err(problem) => self.collected.problems.push(problem),
             }
@@ -208,16 +209,16 @@ impl<'a> Collector<'a> {
         listed
     }
 
-    /// Solution by solution, target by target.
+    /// Reads the instances from Resource Manager: all solutions of all targets.
     async fn instances(&mut self, targets: &BTreeMap<String, Target>, rows: &mut Vec<Value>) -> Result<(), Failure> {
-        let mut asked = 0;
+        let mut count = 0;
         for target in targets.values() {
             let mut solutions = Vec::new();
             let path = format!("{}/solutions", target.id);
             self.azure.list(&path, orchestration::VERSION, |solution| solutions.push(row(solution))).await?;
             for (solution, _) in solutions.into_iter().flatten() {
-                asked += 1;
-                if asked > DETAILS_MAX {
+                count += 1;
+                if count > DETAILS_MAX {
                     let message =
                         format!("there are more than {DETAILS_MAX} solutions, and the graph has none of them");
                     return Err(Failure::Malformed(message));
@@ -229,7 +230,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn deployed(&mut self, instance: orchestration::Instance, targets: &BTreeMap<String, Target>) {
+    fn observe_instance(&mut self, instance: orchestration::Instance, targets: &BTreeMap<String, Target>) {
         let orchestration::Instance { id, target, report } = instance;
         let Some(target) = targets.get(&target) else {
             self.collected.problems.push(Problem::new(id, "its target is not in the subscription"));
@@ -237,30 +238,31 @@ impl<'a> Collector<'a> {
         };
         let host = target.host.clone();
         self.collected.hosts.push(host.clone());
-        self.collected.observations.push(Observation { subject: id, host, alive: Alive::Now, report });
+        self.collected.observations.push(Observation { subject: id, host, connection: Connection::Now, report });
     }
 }
 
-pub(crate) fn cluster(value: Value) -> Result<(Host, String, Alive), Problem> {
+/// Parses a row of the query for clusters: the host, the id, and the connection.
+pub(crate) fn cluster(value: Value) -> Result<(Host, String, Connection), Problem> {
     let (id, properties) = row(value)?;
     let problem = |message: String| Problem::new(&id, message);
     let resource = ResourceId::parse(&id).ok_or_else(|| problem("id: is not that of a cluster".to_owned()))?;
     let connectivity: Connectivity =
         serde_json::from_value(properties).map_err(|error| problem(format!("properties: {error}")))?;
-    let alive = connectivity.alive().map_err(problem)?;
-    Ok((Host::new(HostKind::Cluster, &resource), resource.root(), alive))
+    let connection = connectivity.connection().map_err(problem)?;
+    Ok((Host::new(HostKind::Cluster, &resource), resource.root(), connection))
 }
 
 impl Connectivity {
-    fn alive(&self) -> Result<Alive, String> {
+    fn connection(&self) -> Result<Connection, String> {
         let is = |text: &Option<String>, word: &str| text.as_ref().is_some_and(|text| text.eq_ignore_ascii_case(word));
         let is_off = is(&self.power, "stopped");
         if !is_off && (self.status.is_none() || is(&self.status, "connected")) {
-            return Ok(Alive::Now);
+            return Ok(Connection::Now);
         }
         let last = self.last_on.as_deref().map(str::parse::<Timestamp>).transpose();
         let last = last.map_err(|error| format!("properties.lastConnectivityTime: {error}"))?;
-        Ok(last.map_or(Alive::Unknown, Alive::On))
+        Ok(last.map_or(Connection::Unknown, Connection::LastOn))
     }
 }
 
@@ -273,7 +275,7 @@ mod tests {
     fn check(properties: Value) -> String {
         let id = "/subscriptions/S/resourceGroups/G/providers/Microsoft.Kubernetes/connectedClusters/edge";
         match cluster(json!({"id": id, "properties": properties})) {
-            Ok((_, _, alive)) => format!("{alive:?}"),
+            Ok((_, _, connection)) => format!("{connection:?}"),
             Err(problem) => problem.message,
         }
     }
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!(check(json!({"connectivityStatus": null, "power": "Running"})), "Now");
         assert_eq!(check(json!({"power": "Stopped"})), "Unknown");
         let offline = json!({"connectivityStatus": "Offline", "lastConnectivityTime": "1970-01-01T00:00:01.5Z"});
-        assert_eq!(check(offline), "On(Timestamp(1500))");
+        assert_eq!(check(offline), "LastOn(Timestamp(1500))");
         assert_eq!(check(json!({"connectivityStatus": "Connecting", "lastConnectivityTime": null})), "Unknown");
         assert!(check(json!({"connectivityStatus": 3})).starts_with("properties: invalid type"));
     }

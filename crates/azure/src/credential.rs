@@ -1,4 +1,4 @@
-//! As whom Azure is asked: tokens of one source, kept until shortly before they expire. Nothing of it is shared with other sources.
+//! The tokens of one source. They are cached until shortly before they expire. Sources share no tokens.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,39 +12,39 @@ use crate::identity::Identity;
 use crate::limits::TOKEN_LEEWAY;
 use crate::secret::Secret;
 
-/// Where a secret is.
+/// The place of a secret.
 #[derive(Clone, Debug)]
 pub(crate) enum SecretPlace {
-    /// It came with the environment.
+    /// The value of an environment variable.
     Given(Secret),
-    /// In a file, which may be replaced.
+    /// A file. It is read for each token, because it may be replaced.
     File(PathBuf),
 }
 
-/// Whose token it is.
+/// The credential for tokens.
 #[derive(Clone, Debug)]
 pub(crate) enum Credential {
-    /// The machine's own.
+    /// The managed identity of the machine.
     ManagedIdentity {
-        /// Where it is offered.
+        /// The identity.
         identity: Identity,
     },
-    /// A registered application's.
+    /// The secret of a registered application.
     ClientSecret {
-        /// Where tokens are given for the secret.
+        /// The URL for tokens.
         token_url: String,
-        /// The application.
+        /// The id of the application.
         client_id: String,
         /// Its secret.
         secret: SecretPlace,
     },
 }
 
-/// The token of one credential.
+/// Gets and caches the tokens of one credential.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     credential: Credential,
-    /// What the token is for: the base URL of Azure Resource Manager.
+    /// The resource of the tokens: the base URL of Azure Resource Manager.
     resource: String,
     cached: Option<(Secret, Timestamp)>,
 }
@@ -52,25 +52,27 @@ pub(crate) struct Tokens {
 #[derive(Deserialize)]
 struct TokenAnswer {
     access_token: String,
-    /// Seconds; a number, or a text from managed identities.
+    /// Seconds: a number, or a string from managed identities.
     expires_in: Option<Value>,
-    /// Seconds since 1970, likewise; App Service gives only this.
+    /// Seconds since 1970, in the same formats. App Service returns only this field.
     expires_on: Option<Value>,
 }
 
 impl Tokens {
-    /// No token yet.
+    /// Creates an empty cache.
     pub(crate) fn new(credential: Credential, resource: &str) -> Self {
         Self { credential, resource: resource.to_owned(), cached: None }
     }
 
-    /// A token that is good for some minutes at least.
+    /// A token that is valid for at least some minutes.
     pub(crate) async fn get(&mut self, client: &Client, now: Timestamp) -> Result<Secret, Failure> {
         if let Some((token, _)) = self.cached.as_ref().filter(|(_, until)| now < *until) {
             return Ok(token.clone());
         }
         let answer = match &self.credential {
-            Credential::ManagedIdentity { identity } => identity.ask(client, &format!("{}/", self.resource)).await?,
+            Credential::ManagedIdentity { identity } => {
+                identity.request_token(client, &format!("{}/", self.resource)).await?
+            }
             Credential::ClientSecret { token_url, client_id, secret } => {
                 let secret = secret.read().await.map_err(Failure::Local)?;
                 let scope = format!("{}/.default", self.resource);
@@ -81,12 +83,12 @@ impl Tokens {
                     ("scope", scope.as_str()),
                 ];
                 let body = form(&fields);
-                let ask = || client.remote().post(token_url).header("content-type", FORM).body(body.clone());
-                client.send(ask).await.map_err(|failure| failure.without(&secret))?
+                let request = || client.remote().post(token_url).header("content-type", FORM).body(body.clone());
+                client.send(request).await.map_err(|failure| failure.without(&secret))?
             }
         };
         let read = serde_json::from_slice::<TokenAnswer>(&answer.body);
-        // What serde says may quote the body, and with it the token.
+        // The message of serde may contain the body, and so the token.
         let answer = read.map_err(|_| Failure::Malformed("the answer holds no token".to_owned()))?;
         let until = answer.until(now);
         let token = Secret::new(answer.access_token);
@@ -94,15 +96,15 @@ impl Tokens {
         Ok(token)
     }
 
-    /// The token was not taken: the next one is asked for.
-    pub(crate) fn forget(&mut self) {
+    /// Removes the token from the cache, because Azure did not accept it.
+    pub(crate) fn invalidate(&mut self) {
         self.cached = None;
     }
 }
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Fields as forms send them.
+/// Encodes fields as a form.
 fn form(fields: &[(&str, &str)]) -> String {
     reqwest::Url::parse_with_params("x:", fields)
         .ok()
@@ -125,7 +127,7 @@ impl SecretPlace {
 }
 
 impl TokenAnswer {
-    /// How long to use it: until shortly before it expires, or half its time if that is short.
+    /// The end of its use: shortly before it expires, or after half of its lifetime if that is short.
     fn until(&self, now: Timestamp) -> Timestamp {
         let seconds = |value: &Option<Value>| match value {
             Some(Value::Number(number)) => number.as_u64(),

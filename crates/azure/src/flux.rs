@@ -18,35 +18,35 @@ use crate::problem::Problem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
-/// The question for all of a subscription. Without an order, pages could overlap.
+/// The query for all configurations of a subscription. Without an order, pages could overlap.
 pub(crate) const QUERY: &str = "kubernetesconfigurationresources \
     | where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations' \
     | project id, name, properties | order by id asc";
 
-/// The version of the contract for a single configuration.
+/// The API version for a single configuration.
 pub(crate) const VERSION: &str = "2023-05-01";
 
-/// The kind of reconcilers that a configuration itself makes, as Microsoft's hub calls them.
+/// The kind of reconcilers that a configuration itself creates, as in Microsoft's hub.
 const KIND: &str = "arc";
-/// The kind of reconcilers that these bring with them.
+/// The kind of reconcilers that these reconcilers create.
 const CHILD_KIND: &str = "flux";
-/// Objects whose status is that of a reconciler; others are sources.
+/// The kinds of objects that are reconcilers. Other objects are sources.
 const KINDS: &[&str] = &["Kustomization", "HelmRelease"];
 
-/// What a configuration says.
+/// A Flux configuration, with the reports of its reconcilers.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FluxConfiguration {
     /// The configuration's id.
     pub(crate) id: String,
-    /// The cluster that it is on.
+    /// The cluster of the configuration.
     pub(crate) host: Host,
     /// The cluster's id, in lower case.
     pub(crate) cluster: String,
-    /// Reports whose host is not named yet, and which say since when it is so.
+    /// The reports, without the name of the host. `observed_on` is the time of the last change.
     pub(crate) reports: Vec<Report>,
-    /// What of it can't be read.
+    /// The parts that can't be read.
     pub(crate) problems: Vec<Problem>,
-    /// The statuses of its objects are not in it.
+    /// Whether the statuses of its objects are missing.
     pub(crate) lacks_statuses: bool,
 }
 
@@ -68,7 +68,7 @@ struct Properties {
     error_message: Option<String>,
 }
 
-/// Where the manifests come from, whatever kind of store it is.
+/// The source of the manifests, of any kind.
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Source {
@@ -109,17 +109,17 @@ struct Condition {
     message: Option<String>,
 }
 
-/// The configuration in a row of the graph or an answer of Resource Manager.
+/// Parses the configuration in a row of the graph or an answer of Resource Manager.
 ///
 /// # Errors
-/// It is none: nothing of it can be reported.
-pub(crate) fn read(value: Value, now: Timestamp) -> Result<Found, Problem> {
+/// If it is not a configuration. Then nothing of it can be reported.
+pub(crate) fn read(value: Value, now: Timestamp) -> Result<FluxConfiguration, Problem> {
     let (id, properties) = row(value)?;
     let resource = ResourceId::parse(&id).filter(|id| id.of_type("fluxConfigurations").is_some());
     let resource = resource.ok_or_else(|| Problem::new(&id, "id: is not that of a Flux configuration"))?;
     let properties: Properties =
         decode(properties).map_err(|error| Problem::new(&id, format!("properties: {error}")))?;
-    let mut found = Found {
+    let mut found = FluxConfiguration {
         host: Host::new(HostKind::Cluster, &resource),
         cluster: resource.root(),
         reports: Vec::new(),
@@ -135,7 +135,7 @@ struct Reader<'a> {
     configuration: &'a str,
     now: Timestamp,
     properties: Properties,
-    found: &'a mut Found,
+    found: &'a mut FluxConfiguration,
 }
 
 impl Reader<'_> {
@@ -145,13 +145,15 @@ impl Reader<'_> {
         let namespace = self.properties.namespace.clone().unwrap_or_else(|| "default".to_owned());
         let mut own = BTreeSet::new();
         for (name, kustomization) in self.properties.kustomizations.take().unwrap_or_default() {
-            // Azure calls the object like that: the configuration's name, then the Kustomization's.
+            // The object in the cluster has the name of the configuration, followed by the name of the Kustomization.
             let object = format!("{}-{name}", self.configuration);
-            let is_it = |status: &ObjectStatus| {
-                let is_here = status.namespace.as_deref().is_none_or(|there| there == namespace);
-                is_here && status.kind.as_deref() == Some("Kustomization") && status.name.as_deref() == Some(&object)
+            let is_own = |status: &ObjectStatus| {
+                let is_same_namespace = status.namespace.as_deref().is_none_or(|other| other == namespace);
+                is_same_namespace
+                    && status.kind.as_deref() == Some("Kustomization")
+                    && status.name.as_deref() == Some(&object)
             };
-            let index = statuses.iter().position(is_it);
+            let index = statuses.iter().position(is_own);
             own.extend(index);
             let status = index.and_then(|index| statuses.get(index));
             let endpoint = self.endpoint(&name, kustomization);
@@ -171,13 +173,13 @@ impl Reader<'_> {
         self.found.reports.extend(children.filter_map(|(_, status)| status.child(observed_on)));
     }
 
-    /// When the cluster told Azure so.
+    /// The time at which the cluster reported the status to Azure.
     fn observed_on(&mut self) -> Timestamp {
         let Some(text) = self.properties.status_updated_at.take() else { return self.now };
         match text.parse::<Timestamp>() {
-            Ok(moment) => moment.min(self.now),
+            Ok(timestamp) => timestamp.min(self.now),
             Err(error) => {
-                self.complain("properties.statusUpdatedAt", &error);
+                self.add_problem("properties.statusUpdatedAt", &error);
                 self.now
             }
         }
@@ -188,7 +190,7 @@ impl Reader<'_> {
         for (index, status) in self.properties.statuses.take().unwrap_or_default().into_iter().enumerate() {
             match decode::<Option<ObjectStatus>>(status) {
                 Ok(status) => statuses.extend(status),
-                Err(error) => self.complain(&format!("properties.statuses[{index}]"), &error),
+                Err(error) => self.add_problem(&format!("properties.statuses[{index}]"), &error),
             }
         }
         statuses
@@ -199,7 +201,7 @@ impl Reader<'_> {
         let kustomization = match decode::<Option<Kustomization>>(kustomization) {
             Ok(kustomization) => kustomization.unwrap_or_default(),
             Err(error) => {
-                self.complain(&field, &error);
+                self.add_problem(&field, &error);
                 return None;
             }
         };
@@ -208,13 +210,13 @@ impl Reader<'_> {
         match Endpoint::new(&repository, &branch, &kustomization.path.unwrap_or_default()) {
             Ok(endpoint) => Some(endpoint),
             Err(error) => {
-                self.complain(&field, &error);
+                self.add_problem(&field, &error);
                 None
             }
         }
     }
 
-    /// What the object itself says; otherwise what all objects say that are in the state of the whole.
+    /// The message of the object itself, or else the messages of all objects in the state of the configuration.
     fn message(&self, status: Option<&ObjectStatus>, statuses: &[ObjectStatus], state: &str) -> String {
         let own = status.map(ObjectStatus::text).filter(|text| !text.is_empty());
         let same = || {
@@ -230,7 +232,7 @@ impl Reader<'_> {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    fn complain(&mut self, field: &str, error: &dyn std::fmt::Display) {
+    fn add_problem(&mut self, field: &str, error: &dyn std::fmt::Display) {
         self.found.problems.push(Problem::new(&self.found.id, format!("{field}: {error}")));
     }
 }
@@ -251,7 +253,7 @@ impl Properties {
 }
 
 impl Source {
-    /// The repository, and the branch or what takes its place, by Flux's order of precedence. A commit is always one of a branch.
+    /// The repository, and the branch or its replacement (digest, version, tag), by Flux's order of precedence. A commit always has a branch.
     fn place(&self) -> (String, String) {
         let url = self.url.clone().unwrap_or_default();
         let reference = self.repository_ref.clone().unwrap_or_default();
@@ -271,7 +273,7 @@ impl Source {
 }
 
 impl ObjectStatus {
-    /// What it says: its condition `Ready`, else all that it says.
+    /// The message of the condition `Ready`, or else all messages.
     fn text(&self) -> String {
         let conditions = self.status_conditions.as_deref().unwrap_or_default();
         let ready = conditions.iter().find(|condition| condition.kind.as_deref() == Some("Ready"));
@@ -283,7 +285,7 @@ impl ObjectStatus {
         ready.unwrap_or_else(all).trim().to_owned()
     }
 
-    /// The revision in its message: the first word that has a commit in it.
+    /// The revision in its message: the first word that contains a commit.
     fn applied(&self) -> Option<String> {
         let text = self.text();
         let is_edge = |character: char| !character.is_alphanumeric();
@@ -299,7 +301,7 @@ impl ObjectStatus {
         Some(version.trim_matches(|character: char| !character.is_alphanumeric()).to_owned())
     }
 
-    /// The report of an object that the configuration brought with it; none if it is no reconciler.
+    /// The report of an object that the configuration has created. None if the object is no reconciler.
     fn child(&self, observed_on: Timestamp) -> Option<Report> {
         let (kind, name) = (self.kind.as_deref()?, self.name.as_deref()?);
         if !KINDS.contains(&kind) || name.is_empty() {
@@ -317,7 +319,7 @@ impl ObjectStatus {
     }
 }
 
-/// What Azure calls compliance, and Workload Orchestration status.
+/// Converts the compliance state of Azure, or the status of Workload Orchestration.
 pub(crate) fn status_of(state: &str) -> Status {
     match state.to_ascii_lowercase().as_str() {
         "compliant" | "succeeded" => Status::Success,

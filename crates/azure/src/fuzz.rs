@@ -1,4 +1,4 @@
-//! What holds for every answer of Azure: the body of the fuzz target, which also runs with fixed seeds.
+//! The body of the fuzz target for answers of Azure. It also runs with fixed seeds.
 
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::orchestration::{self, Target};
 use crate::{client, collect, flux};
 
-/// Reads bytes as a row of each kind. Nothing is expected but that it ends without panic, and that what is reported is about the resource that it came
-/// from and can be stored, or is refused with a reason.
+/// Parses bytes as a row of each kind. The parsers must not panic. Each report must be about the resource of the row, and must be valid or be refused with a
+/// reason.
 pub fn fuzz(input: &[u8]) {
     let _ = client::message(input);
     let Ok(row) = serde_json::from_slice::<Value>(input) else { return };
@@ -38,7 +38,7 @@ mod tests {
 
     use super::fuzz;
 
-    /// JSON that looks like what Azure sends.
+    /// JSON that is similar to the answers of Azure.
     fn json() -> impl Strategy<Value = String> {
         let id = "/subscriptions/S/resourceGroups/G/providers/Microsoft.Kubernetes/connectedClusters/c/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/f";
         let words = "[{}\\[\\]:,\" ]|true|null|-1|\"(statuses|name|kind|Kustomization|HelmRelease|message|complianceState|kustomizations|path|url|statusConditions|gitRepository|repositoryRef|branch|Applied revision: main@sha1:4444444444444444444444444444444444444444)\"";

@@ -1,4 +1,4 @@
-//! Questions to Azure Resource Graph, page by page, and to Azure Resource Manager.
+//! Queries Azure Resource Graph, page by page, and reads resources from Azure Resource Manager.
 //!
 //! <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>
 
@@ -13,17 +13,17 @@ use crate::credential::Tokens;
 use crate::limits::{PAGE_ROWS, PAGES_MAX, WAIT_MAX};
 use crate::secret::Secret;
 
-/// The version of Resource Graph's contract.
+/// The API version of Resource Graph.
 const GRAPH_VERSION: &str = "2022-10-01";
 
-/// Azure, as one source sees it.
+/// Access to Azure for one source.
 pub(crate) struct Azure {
     client: Client,
     tokens: Tokens,
     management: String,
 }
 
-/// One page of an answer. `data` is an array of objects, because that is asked for.
+/// One page of an answer. `data` is an array of objects, because the request specifies this format.
 #[derive(Deserialize)]
 struct Page {
     data: Vec<Value>,
@@ -42,15 +42,15 @@ struct List {
 }
 
 impl Azure {
-    /// Azure, reached with these tokens.
+    /// Access with these tokens.
     pub(crate) fn new(client: Client, tokens: Tokens, management: &str) -> Self {
         Self { client, tokens, management: management.to_owned() }
     }
 
-    /// Every row of the answer to a query about one subscription, as pages arrive.
+    /// Calls `each` for every row of a query about one subscription, while pages arrive.
     ///
     /// # Errors
-    /// Pages are missing. The rows of those before them have been given out.
+    /// If a page can't be read. `each` was already called for the rows of the pages before it.
     pub(crate) async fn query(
         &mut self,
         subscription: &str,
@@ -64,7 +64,7 @@ impl Azure {
                 options.insert("$skipToken".to_owned(), token.as_str().into());
             }
             let body = json!({"subscriptions": [subscription], "query": query, "options": options});
-            let page: Page = self.ask(&body).await?;
+            let page: Page = self.page(&body).await?;
             page.data.into_iter().for_each(&mut each);
             match page.skip_token.filter(|token| !token.is_empty()) {
                 None if page.truncated.as_deref() == Some("true") => {
@@ -78,17 +78,17 @@ impl Azure {
         Err(Failure::Malformed("the pages of the answer never end".to_owned()))
     }
 
-    /// One resource.
+    /// Reads one resource.
     pub(crate) async fn get(&mut self, id: &str, version: &str) -> Result<Value, Failure> {
         let url = format!("{}{id}?api-version={version}", self.management);
         let answer = self.authorized(|client, token| client.remote().get(&url).bearer_auth(token.expose())).await?;
         decode(&answer)
     }
 
-    /// What a list holds, page by page.
+    /// Calls `each` for every item of a list, page by page.
     ///
     /// # Errors
-    /// Pages are missing. What those before them hold has been given out.
+    /// If a page can't be read. `each` was already called for the items of the pages before it.
     pub(crate) async fn list(&mut self, id: &str, version: &str, mut each: impl FnMut(Value)) -> Result<(), Failure> {
         let mut url = format!("{}{id}?api-version={version}", self.management);
         for _ in 0..PAGES_MAX {
@@ -97,7 +97,7 @@ impl Azure {
             page.value.into_iter().for_each(&mut each);
             match page.next.filter(|next| !next.is_empty()) {
                 None => return Ok(()),
-                // The token goes nowhere else.
+                // The token must not be sent to another server.
                 Some(next) if next.starts_with(&format!("{}/", self.management)) => url = next,
                 Some(_) => return Err(Failure::Malformed("the next page is said to be on another server".to_owned())),
             }
@@ -105,7 +105,7 @@ impl Azure {
         Err(Failure::Malformed("the pages of the list never end".to_owned()))
     }
 
-    async fn ask(&mut self, body: &Value) -> Result<Page, Failure> {
+    async fn page(&mut self, body: &Value) -> Result<Page, Failure> {
         let url =
             format!("{}/providers/Microsoft.ResourceGraph/resources?api-version={GRAPH_VERSION}", self.management);
         let request =
@@ -117,12 +117,12 @@ impl Azure {
         decode(&answer)
     }
 
-    /// Sends a request with a token, and once more with a new one if the first is not taken.
+    /// Sends a request with a token. If the token is not accepted, sends it once more with a new token.
     async fn authorized(&mut self, request: impl Fn(&Client, &Secret) -> RequestBuilder) -> Result<Answer, Failure> {
         let token = self.token().await?;
         match self.client.send(|| request(&self.client, &token)).await {
             Err(failure) if failure.status() == Some(401) => {
-                self.tokens.forget();
+                self.tokens.invalidate();
                 let token = self.token().await?;
                 self.client.send(|| request(&self.client, &token)).await.map_err(|failure| failure.without(&token))
             }

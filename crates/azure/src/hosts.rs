@@ -1,20 +1,20 @@
-//! What clusters are called: by their own names as long as these are unique, for all sources together.
+//! The names of hosts. A cluster has its own name as long as that is unique in all sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::resource::ResourceId;
 
-/// What kind of host it is. A cluster and a custom location of one name are one host: the location is the way to the cluster.
+/// The kind of a host. A cluster and a custom location with the same name are the same host, because the location represents the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum HostKind {
     /// An Arc or AKS cluster.
     Cluster,
-    /// A custom location, which Workload Orchestration deploys to.
+    /// A custom location, the target of Workload Orchestration.
     Location,
 }
 
-/// A host, whatever it is called.
+/// A host, independent of its displayed name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Host {
     kind: HostKind,
@@ -24,25 +24,25 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// The host that a resource is, or belongs to.
+    /// The host of a resource.
     pub(crate) fn new(kind: HostKind, id: &ResourceId<'_>) -> Self {
         Self { kind, name: id.name().to_lowercase(), qualified: id.qualified() }
     }
 }
 
-/// The hosts of all sources. Clones share them.
+/// The names of the hosts of all sources. Clones share them.
 ///
-/// Two clusters of one name, in other resource groups or subscriptions, are both called `name.group.subscription` from the moment on at which the
-/// second one is seen, until the hub is started again.
+/// If two clusters in different resource groups or subscriptions have the same name, both are named `name.group.subscription`, from the time at which the second
+/// one is found until the hub is restarted.
 #[derive(Clone, Debug, Default)]
-pub struct HostNames(Arc<Mutex<Known>>);
+pub struct HostNames(Arc<Mutex<QualifiedNames>>);
 
-/// The qualified names of the hosts of one name.
-type Known = BTreeMap<(HostKind, String), BTreeSet<String>>;
+/// The qualified names of hosts, by kind and name.
+type QualifiedNames = BTreeMap<(HostKind, String), BTreeSet<String>>;
 
 impl HostNames {
-    /// Remembers a host. Says which other ones have the same name, if that was not known before.
-    pub(crate) fn learn(&self, host: &Host) -> Vec<String> {
+    /// Adds a host. Returns the other hosts with the same name, if the host is new.
+    pub(crate) fn add(&self, host: &Host) -> Vec<String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = known.entry((host.kind, host.name.clone())).or_default();
         if same.insert(host.qualified.clone()) && same.len() > 1 {
@@ -51,11 +51,11 @@ impl HostNames {
         Vec::new()
     }
 
-    /// What a host is called.
+    /// The name of a host in reports.
     pub(crate) fn name(&self, host: &Host) -> String {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_alone = known.get(&(host.kind, host.name.clone())).is_none_or(|same| same.len() < 2);
-        if is_alone { host.name.clone() } else { host.qualified.clone() }
+        let is_unique = known.get(&(host.kind, host.name.clone())).is_none_or(|same| same.len() < 2);
+        if is_unique { host.name.clone() } else { host.qualified.clone() }
     }
 }
 
@@ -72,19 +72,19 @@ mod tests {
     fn names_are_qualified_where_two_have_the_same() {
         let names = HostNames::default();
         let (first, second) = (host(HostKind::Cluster, "S1", "Edge"), host(HostKind::Cluster, "S2", "edge"));
-        assert_eq!(names.learn(&first), [""; 0]);
+        assert_eq!(names.add(&first), [""; 0]);
         assert_eq!(names.name(&first), "edge");
-        assert_eq!(names.clone().learn(&second), ["edge.g.s1"]);
+        assert_eq!(names.clone().add(&second), ["edge.g.s1"]);
         assert_eq!((names.name(&first), names.name(&second)), ("edge.g.s1".to_owned(), "edge.g.s2".to_owned()));
-        assert_eq!(names.learn(&second), [""; 0]);
+        assert_eq!(names.add(&second), [""; 0]);
     }
 
     #[test]
     fn a_custom_location_is_called_like_its_cluster() {
         let names = HostNames::default();
         let (cluster, location) = (host(HostKind::Cluster, "S1", "edge"), host(HostKind::Location, "S2", "edge"));
-        names.learn(&cluster);
-        assert_eq!(names.learn(&location), [""; 0]);
+        names.add(&cluster);
+        assert_eq!(names.add(&location), [""; 0]);
         assert_eq!((names.name(&cluster), names.name(&location)), ("edge".to_owned(), "edge".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! Managed identities: who the machine is, by what Azure offers on it.
+//! Managed identities: gets tokens from the identity endpoint of the machine.
 //!
 //! Virtual machines and AKS: <https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token>.
 //! App Service, Functions and Container Apps: <https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference>.
@@ -14,34 +14,35 @@ use crate::secret::Secret;
 
 /// The instance metadata service of virtual machines.
 const INSTANCE_METADATA: &str = "http://169.254.169.254";
-/// Where it gives tokens.
+/// The path for tokens of this service.
 const INSTANCE_PATH: &str = "/metadata/identity/oauth2/token";
-/// Where the agent of Arc-enabled servers puts the keys with which it asks callers to prove that they may read them.
+/// The folder with the keys of the agent of Arc-enabled servers. A caller must prove that it can read these keys.
 const ARC_KEYS: &str = "/var/opt/azcmagent/tokens";
-/// Such a key has at most that many bytes.
+/// The maximum size of such a key, in bytes.
 const ARC_KEY_BYTES_MAX: u64 = 4_096;
 
-/// Where tokens of the machine's identity come from.
+/// The identity of the machine, with the endpoint for its tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     endpoint: reqwest::Url,
     client_id: Option<String>,
-    kind: Kind,
+    kind: IdentityKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum IdentityKind {
     /// The instance metadata service.
     Instance,
-    /// App Service and what works like it, with the header that proves that it is the app that asks.
+    /// App Service and compatible services. The header proves that the request is from the app.
     App(Secret),
-    /// An Arc-enabled server, with the folder that its keys have to be in.
+    /// An Arc-enabled server, with the folder of its keys.
     Arc(PathBuf),
 }
 
 impl Identity {
-    /// The identity that the machine offers, as Azure's own libraries find it: by `IDENTITY_ENDPOINT` with `IDENTITY_HEADER` (an app) or `IMDS_ENDPOINT`
-    /// (an Arc-enabled server); otherwise it is a virtual machine, whose metadata service may be moved by `AZURE_POD_IDENTITY_AUTHORITY_HOST`.
+    /// Finds the identity of the machine by the same rules as Azure's own libraries. `IDENTITY_ENDPOINT` with `IDENTITY_HEADER` means an app, and with
+    /// `IMDS_ENDPOINT` an Arc-enabled server. Otherwise the machine is a virtual machine. `AZURE_POD_IDENTITY_AUTHORITY_HOST` can replace the address of its
+    /// metadata service.
     pub(crate) fn find(
         client_id: Option<String>,
         environment: impl Fn(&str) -> Option<String>,
@@ -51,70 +52,70 @@ impl Identity {
         }
         let endpoint = environment("IDENTITY_ENDPOINT");
         let (endpoint, kind) = match (endpoint, environment("IDENTITY_HEADER"), environment("IMDS_ENDPOINT")) {
-            (Some(endpoint), Some(header), _) => (endpoint, Kind::App(Secret::new(header))),
-            (Some(endpoint), None, Some(_)) => (endpoint, Kind::Arc(ARC_KEYS.into())),
+            (Some(endpoint), Some(header), _) => (endpoint, IdentityKind::App(Secret::new(header))),
+            (Some(endpoint), None, Some(_)) => (endpoint, IdentityKind::Arc(ARC_KEYS.into())),
             _ => {
                 let host = environment("AZURE_POD_IDENTITY_AUTHORITY_HOST");
                 let host = host.unwrap_or_else(|| INSTANCE_METADATA.to_owned());
-                (format!("{}{INSTANCE_PATH}", host.trim_end_matches('/')), Kind::Instance)
+                (format!("{}{INSTANCE_PATH}", host.trim_end_matches('/')), IdentityKind::Instance)
             }
         };
-        if matches!(kind, Kind::Arc(_)) && client_id.is_some() {
+        if matches!(kind, IdentityKind::Arc(_)) && client_id.is_some() {
             return Err("an Arc-enabled server has only its own identity: leave out client-id".to_owned());
         }
-        let url = reqwest::Url::parse(&endpoint).ok().filter(is_near);
+        let url = reqwest::Url::parse(&endpoint).ok().filter(is_local);
         let endpoint =
             url.ok_or_else(|| format!("the identity's endpoint `{endpoint}` is no http:// URL of this machine"))?;
         Ok(Self { endpoint, client_id, kind })
     }
 
-    /// The same with another folder for the keys of an Arc-enabled server.
+    /// Replaces the folder with the keys of an Arc-enabled server.
     #[cfg(test)]
     pub(crate) fn with_keys(self, keys: PathBuf) -> Self {
-        Self { kind: Kind::Arc(keys), ..self }
+        Self { kind: IdentityKind::Arc(keys), ..self }
     }
 
-    /// Asks for a token for a resource.
-    pub(crate) async fn ask(&self, client: &Client, resource: &str) -> Result<Answer, Failure> {
+    /// Requests a token for a resource.
+    pub(crate) async fn request_token(&self, client: &Client, resource: &str) -> Result<Answer, Failure> {
         let version = match self.kind {
-            Kind::Instance => "2018-02-01",
-            Kind::App(_) => "2019-08-01",
-            Kind::Arc(_) => "2020-06-01",
+            IdentityKind::Instance => "2018-02-01",
+            IdentityKind::App(_) => "2019-08-01",
+            IdentityKind::Arc(_) => "2020-06-01",
         };
         let mut url = self.endpoint.clone();
         url.query_pairs_mut().append_pair("api-version", version).append_pair("resource", resource);
         if let Some(client_id) = &self.client_id {
             url.query_pairs_mut().append_pair("client_id", client_id);
         }
-        let ask = |proof: Option<Secret>| {
-            let request = client.local().get(url.clone());
+        let request = |proof: Option<Secret>| {
+            let get = client.local().get(url.clone());
             match (&self.kind, proof) {
-                (Kind::App(header), _) => request.header("X-IDENTITY-HEADER", header.expose()),
-                (_, None) => request.header("Metadata", "true"),
+                (IdentityKind::App(header), _) => get.header("X-IDENTITY-HEADER", header.expose()),
+                (_, None) => get.header("Metadata", "true"),
                 (_, Some(proof)) => {
-                    request.header("Metadata", "true").header(AUTHORIZATION, format!("Basic {}", proof.expose()))
+                    get.header("Metadata", "true").header(AUTHORIZATION, format!("Basic {}", proof.expose()))
                 }
             }
         };
-        let asked = client.send(|| ask(None)).await;
-        match (&self.kind, asked) {
-            (Kind::Arc(keys), Err(Failure::Refused { status: 401, headers, .. })) => {
+        let answer = client.send(|| request(None)).await;
+        match (&self.kind, answer) {
+            (IdentityKind::Arc(keys), Err(Failure::Refused { status: 401, headers, .. })) => {
                 let key = read_key(&headers, keys).await.map_err(Failure::Local)?;
-                client.send(|| ask(Some(key.clone()))).await
+                client.send(|| request(Some(key.clone()))).await
             }
-            (_, asked) => asked,
+            (_, answer) => answer,
         }
     }
 }
 
-/// Whether a URL stays on the machine: identities are offered on loopback and link-local addresses only, and in the clear.
-fn is_near(url: &reqwest::Url) -> bool {
+/// Whether a URL has a loopback or link-local address and uses `http`, as all identity endpoints do.
+fn is_local(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let is_link_local = host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_link_local());
     url.scheme() == "http" && (is_loopback(url) || is_link_local)
 }
 
-/// The key that the agent wants to see. Whoever answers on that port must not be able to make us read any other file.
+/// Reads the key that the agent of an Arc-enabled server names. Only files in its folder are read, so that a malicious answer can't name another file.
 async fn read_key(headers: &HeaderMap, folder: &Path) -> Result<Secret, String> {
     let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let path = challenge.split_once("realm=").map(|(_, path)| Path::new(path.trim().trim_matches('"')));
@@ -142,7 +143,7 @@ mod tests {
 
     fn check(variables: &[(&str, &str)]) -> String {
         let environment =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            |name: &str| variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned());
         let found = Identity::find(None, environment);
         found.map_or_else(|error| error, |identity| format!("{} {:?}", identity.endpoint, identity.kind))
     }
@@ -181,14 +182,14 @@ mod tests {
         assert!(read_key(&HeaderMap::new(), folder.path()).await.is_err());
     }
 
-    /// An agent that gives a token to whoever shows what is in the key that it names.
+    /// A test agent that returns a token if the request proves that the client can read the key.
     async fn agent(key: PathBuf) -> String {
         use axum::extract::Query;
         use axum::http::StatusCode;
         use axum::response::IntoResponse as _;
         let answer = move |headers: HeaderMap, Query(query): Query<Vec<(String, String)>>| {
-            let wanted = [("api-version", "2020-06-01"), ("resource", "https://management.azure.com/")];
-            let is_right = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).eq(wanted);
+            let expected = [("api-version", "2020-06-01"), ("resource", "https://management.azure.com/")];
+            let is_right = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).eq(expected);
             let is_right = is_right && headers.get("metadata").is_some_and(|value| value == "true");
             let realm = format!("Basic realm={}", key.display());
             std::future::ready(match headers.get("authorization") {
@@ -217,9 +218,9 @@ mod tests {
         };
         let client = Client::new(std::sync::Arc::new(|_| Box::pin(std::future::ready(())))).unwrap();
         let identity = Identity::find(None, environment).unwrap();
-        let refused = identity.ask(&client, "https://management.azure.com/").await.unwrap_err().to_string();
+        let refused = identity.request_token(&client, "https://management.azure.com/").await.unwrap_err().to_string();
         assert!(refused.contains("which is no key of its own"), "{refused}");
         let identity = identity.with_keys(folder.path().to_owned());
-        assert_eq!(identity.ask(&client, "https://management.azure.com/").await.unwrap().body, b"a token");
+        assert_eq!(identity.request_token(&client, "https://management.azure.com/").await.unwrap().body, b"a token");
     }
 }

@@ -1,9 +1,10 @@
-//! Polls Azure Resource Graph: Flux configurations of Arc and AKS clusters, and solutions of Workload Orchestration, become reports.
+//! Polls Azure Resource Graph. Flux configurations of Arc and AKS clusters, and solutions of Workload Orchestration, become reports.
 //!
-//! [`AzureOptions`] is a source as it stands in `kalypso.toml`, [`Source`] what it means. A [`Poller`] asks one source and makes reports; [`fn@run`] does so
-//! for ever and submits them to a [`ReportSink`](hub_api::sink::ReportSink). What a poll does not find is not gone: it only stops being reported.
+//! [`AzureOptions`] is a source as written in `kalypso.toml`, and [`Source`] is a checked one. A [`Poller`] polls one source and creates reports. [`fn@run`] polls
+//! all sources again and again, and submits the reports to a [`ReportSink`](hub_api::sink::ReportSink). A resource that a poll does not find does not count as
+//! deleted: it is only no longer reported.
 //!
-//! The contracts: <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>,
+//! The REST APIs: <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>,
 //! <https://learn.microsoft.com/rest/api/kubernetesconfiguration/flux-configurations/get>.
 
 mod client;
@@ -17,11 +18,11 @@ mod hosts;
 mod identity;
 pub mod limits;
 mod loopback;
-mod memory;
 mod options;
 mod orchestration;
 mod poller;
 mod problem;
+mod report_cache;
 mod resource;
 mod row;
 mod run;

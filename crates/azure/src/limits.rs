@@ -1,36 +1,36 @@
-//! Every limit of polling, with its reason.
+//! The limits of polling.
 
 use std::time::Duration;
 
-/// How long before its end a token of Azure is not used any more: it has to last for the requests of one poll.
+/// The time before the expiry of a token at which it is no longer used. A token must stay valid for all requests of one poll.
 pub const TOKEN_LEEWAY: Duration = Duration::from_mins(5);
 
-/// How often one request to Azure is tried.
+/// The maximum number of attempts of one request to Azure.
 pub const ATTEMPTS: u32 = 5;
 
-/// The longest that Azure may ask us to wait within a poll. Beyond it, the next poll tries again.
+/// The longest pause within a poll that Azure may request. After a longer one, the next poll tries again.
 pub const WAIT_MAX: Duration = Duration::from_mins(2);
 
-/// How long one answer of Azure may take.
+/// The time limit for one answer of Azure.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Bytes of one answer of Azure: a page of 1,000 Flux configurations with the statuses of all their objects has some megabytes.
+/// The maximum size of one answer of Azure, in bytes. A page of 1,000 Flux configurations with the statuses of all their objects has some megabytes.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Rows of one page. Resource Graph gives no more.
+/// The number of rows of one page, which is the maximum of Resource Graph.
 pub const PAGE_ROWS: u32 = 1_000;
 
-/// Pages of one answer: a million rows. Beyond it, something goes round in circles.
+/// The maximum number of pages of one answer: a million rows. More pages mean an endless loop.
 pub const PAGES_MAX: usize = 1_000;
 
-/// Requests for single resources in one poll of one subscription, where the graph does not have what is needed.
+/// The maximum number of requests for single resources in one poll of one subscription, for data that is not in the graph.
 pub const DETAILS_MAX: usize = 1_000;
 
-/// The longest pause between two polls of a source of which nothing can be had.
+/// The longest pause between two polls of a source that can't be read.
 pub const PAUSE_MAX: Duration = Duration::from_hours(1);
 
-/// Problems of one poll that are logged one by one.
+/// The maximum number of problems of one poll that are logged. Further ones are only counted.
 pub const PROBLEMS_MAX: usize = 20;
 
-/// Reports that are submitted at once: what one transaction of the hub stores, and far below the bytes that it takes in one request.
+/// The number of reports that are submitted together. It is the size of one transaction of the hub, and far below the limit of one request.
 pub const SUBMITTED_REPORTS_MAX: usize = 4_000;

@@ -1,4 +1,4 @@
-//! Sources as they stand in `kalypso.toml` (`[[hub.azure]]`), and what they mean.
+//! The configuration of sources in `kalypso.toml` (`[[hub.azure]]`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,64 +11,64 @@ use crate::identity::Identity;
 use crate::loopback::is_loopback;
 use crate::secret::Secret;
 
-/// Azure Resource Manager of the public cloud.
+/// The URL of Azure Resource Manager in the public cloud.
 const MANAGEMENT: &str = "https://management.azure.com";
-/// Microsoft Entra of the public cloud.
+/// The URL of Microsoft Entra in the public cloud.
 const LOGIN: &str = "https://login.microsoftonline.com";
-/// How often a source is asked if nothing else is said. Clusters send their status to Azure every few minutes.
+/// The default time between two polls, in seconds. Clusters send their status to Azure every few minutes.
 const INTERVAL_SECONDS: u64 = 300;
 
-/// A source as it is written.
+/// A source as written in the configuration.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AzureOptions {
-    /// The tenant (directory) that the subscriptions belong to.
+    /// The tenant (directory) of the subscriptions.
     pub tenant: String,
-    /// The subscriptions that are asked, one by one.
+    /// The subscriptions, which are polled one after another.
     pub subscriptions: Vec<String>,
     /// Seconds between two polls.
     #[serde(default = "interval_seconds")]
     pub interval_seconds: u64,
-    /// As whom to ask.
+    /// The credential for Azure.
     pub credential: CredentialOptions,
-    /// Azure Resource Manager, where it is not the public cloud's.
+    /// The URL of Azure Resource Manager. The default is that of the public cloud.
     #[serde(default = "management")]
     pub management: String,
-    /// Microsoft Entra, where it is not the public cloud's.
+    /// The URL of Microsoft Entra. The default is that of the public cloud.
     #[serde(default = "login")]
     pub login: String,
-    /// Whether solutions of Workload Orchestration are reported too.
+    /// Whether solutions of Workload Orchestration are also reported.
     #[serde(default = "yes")]
     pub workload_orchestration: bool,
-    /// The environment that the solutions in these subscriptions are of.
+    /// The environment of the solutions in these subscriptions.
     #[serde(default)]
     pub environment: Option<String>,
-    /// Whether hosts always get their resource group and subscription into their names, not only where two clusters have the same name.
+    /// Whether the names of all hosts contain the resource group and subscription. If not, only ambiguous names contain them.
     #[serde(default)]
     pub qualified_host_names: bool,
 }
 
-/// A credential as it is written. No secret stands there, only where it is.
+/// A credential as written in the configuration. It contains only the place of a secret, not the secret itself.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum CredentialOptions {
-    /// The identity of the machine that the hub runs on.
+    /// The managed identity of the hub's machine.
     ManagedIdentity {
-        /// Which one, if it is user-assigned.
+        /// The client id of a user-assigned identity.
         client_id: Option<String>,
     },
     /// An application registered in the tenant.
     ClientSecret {
-        /// The application.
+        /// The id of the application.
         client_id: String,
-        /// The environment variable that holds its secret.
+        /// The environment variable with its secret.
         secret_env: Option<String>,
-        /// The file that holds its secret. It is read again whenever a token is needed, so that it can be replaced.
+        /// The file with its secret. It is read for each new token, so that it can be replaced.
         secret_file: Option<PathBuf>,
     },
 }
 
-/// A source can't be used.
+/// The reason why a source can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("hub.azure: {field}: {message}")]
 pub struct OptionsError {
@@ -76,7 +76,7 @@ pub struct OptionsError {
     message: String,
 }
 
-/// What to ask, whom, as whom, and how often.
+/// A checked source.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub(crate) tenant: String,
@@ -106,10 +106,11 @@ fn yes() -> bool {
 }
 
 impl AzureOptions {
-    /// What it means. Files are named from `base`; `environment` looks up variables: the secret's, and those that Azure sets where it offers an identity.
+    /// Checks the options. Paths of files are relative to `base`. `environment` returns the value of a variable: that of the secret, and the variables that Azure
+    /// sets for managed identities.
     ///
     /// # Errors
-    /// Something is missing or not possible.
+    /// If a value is missing or not valid.
     pub fn resolve(self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Source, OptionsError> {
         let interval = Duration::from_secs(self.interval_seconds);
         if !(HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(&interval) {
@@ -154,7 +155,7 @@ fn error(field: &'static str, message: String) -> OptionsError {
     OptionsError { field, message }
 }
 
-/// Ids become parts of URLs.
+/// Checks an id, which becomes a part of a URL.
 fn check_id(field: &'static str, id: &str) -> Result<(), OptionsError> {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     if id.is_empty() || !id.bytes().all(is_good) {
@@ -163,7 +164,7 @@ fn check_id(field: &'static str, id: &str) -> Result<(), OptionsError> {
     Ok(())
 }
 
-/// A URL without a slash at its end, over which a token may go.
+/// Checks a URL to which a token may be sent, and removes a slash at its end.
 fn cloud_url(field: &'static str, url: &str) -> Result<String, OptionsError> {
     let is_safe = reqwest::Url::parse(url)
         .is_ok_and(|url| url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url));
@@ -195,7 +196,7 @@ mod tests {
 
     const IDS: &str = r#""tenant": "t", "subscriptions": ["s"]"#;
 
-    /// What a source means, or what is wrong with it, where `KALYPSO_SECRET` is set.
+    /// The checked source or the error, with the variable `KALYPSO_SECRET`.
     fn check(options: &str) -> String {
         let options = serde_json::from_str::<AzureOptions>(&format!("{{{options}}}"));
         let environment = |name: &str| (name == "KALYPSO_SECRET").then(|| "hush".to_owned());

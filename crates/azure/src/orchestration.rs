@@ -1,4 +1,4 @@
-//! Solutions that Azure's Workload Orchestration deploys (`Microsoft.Edge/targets/solutions/instances`).
+//! Solutions of Azure's Workload Orchestration (`Microsoft.Edge/targets/solutions/instances`).
 //!
 //! <https://github.com/Azure/azure-rest-api-specs/tree/main/specification/edge/Microsoft.Edge.ConfigurationManager.Management>
 
@@ -15,30 +15,30 @@ use crate::problem::Problem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
-/// The question for all targets of a subscription.
+/// The query for all targets of a subscription.
 pub(crate) const TARGETS_QUERY: &str = "resources | where type =~ 'microsoft.edge/targets' \
     | project id, properties = pack('extendedLocation', extendedLocation.name) | order by id asc";
 
-/// The question for all instances of a subscription.
+/// The query for all instances of a subscription.
 pub(crate) const INSTANCES_QUERY: &str = "extensibilityresources \
     | where type =~ 'microsoft.edge/targets/solutions/instances' | project id, properties | order by id asc";
 
-/// The version of the contract, where Resource Manager is asked itself.
+/// The API version for Resource Manager.
 pub(crate) const VERSION: &str = "2025-06-01";
 
-/// The kind of these reconcilers, as Microsoft's hub calls them.
+/// The kind of these reconcilers, as in Microsoft's hub.
 const KIND: &str = "wo";
 
-/// A target: where solutions are deployed.
+/// A target of solutions.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// Its id, as it was written.
+    /// Its id, in the original notation.
     pub(crate) id: String,
-    /// The host that it is.
+    /// The host of the target.
     pub(crate) host: Host,
 }
 
-/// A solution on a target.
+/// An instance of a solution on a target.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     /// Its id.
@@ -87,10 +87,10 @@ struct ComponentStatus {
 }
 
 impl Target {
-    /// The target in a row of the graph.
+    /// Parses the target in a row of the graph.
     ///
     /// # Errors
-    /// It is none, or it is nowhere.
+    /// If it is not a target, or has no location.
     pub(crate) fn read(value: Value) -> Result<Self, Problem> {
         let (id, properties) = row(value)?;
         let complain = |message: String| Problem::new(&id, message);
@@ -106,16 +106,16 @@ impl Target {
         Ok(Self { id, host })
     }
 
-    /// How it is called when it is compared.
+    /// The key to compare targets.
     pub(crate) fn key(&self) -> String {
         self.id.to_lowercase()
     }
 }
 
-/// The instance in a row of the graph or an answer of Resource Manager; none if it is switched off.
+/// Parses the instance in a row of the graph or an answer of Resource Manager. None if the instance is switched off.
 ///
 /// # Errors
-/// It is no instance.
+/// If it is not an instance.
 pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Problem> {
     let (id, properties) = row(value)?;
     let complain = |message: String| Problem::new(&id, message);
@@ -156,8 +156,8 @@ pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Pro
     Ok(Some(Instance { target: resource.root(), id: id.clone(), report }))
 }
 
-/// The version in the id of a solution's version, `…/versions/<solution>-<version>.<revision>`: the revision counts how often the same version was
-/// configured, and is left out.
+/// The version in the id of a solution's version, `…/versions/<solution>-<version>.<revision>`. The revision counts the configurations of the same version,
+/// and is removed.
 fn version(id: &str, solution: &str) -> Option<String> {
     let name = id.rsplit('/').next().unwrap_or_default();
     let own = name.strip_prefix(solution).and_then(|rest| rest.strip_prefix('-'));

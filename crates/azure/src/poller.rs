@@ -1,4 +1,4 @@
-//! One poll of one source: all that Azure says now, as reports, and what went wrong.
+//! Polls one source: its current state as reports, and the problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,47 +13,47 @@ use crate::collect::{Collected, Collector, Observation};
 use crate::credential::Tokens;
 use crate::graph::Azure;
 use crate::hosts::HostNames;
-use crate::memory::Memory;
 use crate::options::Source;
 use crate::problem::Problem;
+use crate::report_cache::ReportCache;
 
-/// Asks one source, and remembers what it said.
+/// Polls one source, and caches its last reports.
 pub struct Poller {
     source: Source,
     azure: Azure,
     hosts: HostNames,
-    memory: Memory,
+    cache: ReportCache,
 }
 
-/// What a poll brought.
+/// The result of a poll.
 #[derive(Debug, Default)]
 pub struct Polled {
-    /// Reports, in the form in which they are stored.
+    /// The checked reports.
     pub reports: Vec<Report>,
-    /// What could not be read, or not be asked. Everything else is in the reports.
+    /// The resources that could not be read. All others are in the reports.
     pub problems: Vec<Problem>,
-    /// Subscriptions of which everything was listed.
+    /// The number of subscriptions that were listed completely.
     pub complete: usize,
 }
 
 impl Poller {
-    /// Asks a source. Hosts are named together with those of other sources.
+    /// Creates a poller. `hosts` is shared with other sources, so that host names are unique.
     ///
     /// # Errors
-    /// There is no TLS on this machine.
+    /// If TLS can't be initialized.
     pub fn new(source: Source, hosts: HostNames) -> Result<Self, String> {
-        Self::pausing(source, hosts, Arc::new(|duration| tokio::time::sleep(duration).boxed()))
+        Self::with_pause(source, hosts, Arc::new(|duration| tokio::time::sleep(duration).boxed()))
     }
 
-    /// The same with another way to wait.
+    /// Same as [`Self::new`], but waits with `pause`.
     ///
     /// # Errors
-    /// There is no TLS on this machine.
-    pub fn pausing(source: Source, hosts: HostNames, pause: Pause) -> Result<Self, String> {
+    /// If TLS can't be initialized.
+    pub fn with_pause(source: Source, hosts: HostNames, pause: Pause) -> Result<Self, String> {
         let client = Client::new(pause).map_err(|failure| failure.to_string())?;
         let tokens = Tokens::new(source.credential.clone(), &source.management);
         let azure = Azure::new(client, tokens, &source.management);
-        Ok(Self { source, azure, hosts, memory: Memory::default() })
+        Ok(Self { source, azure, hosts, cache: ReportCache::default() })
     }
 
     /// The time between two polls.
@@ -61,56 +61,57 @@ impl Poller {
         self.source.interval
     }
 
-    /// The tenant that is asked.
+    /// The tenant of the source.
     pub fn tenant(&self) -> &str {
         &self.source.tenant
     }
 
-    /// Asks for clusters only, so that names that clusters of several sources share are known before the first report. What goes wrong is said by the
-    /// first poll.
-    pub async fn learn(&mut self) {
+    /// Reads only the clusters, so that ambiguous names of several sources are known before the first report. Errors are ignored: the first poll reports them.
+    pub async fn read_host_names(&mut self) {
         for subscription in &self.source.subscriptions {
             let collector = Collector::new(&mut self.azure, subscription, Timestamp::MIN);
             for host in collector.clusters_only().await {
-                self.hosts.learn(&host);
+                self.hosts.add(&host);
             }
         }
     }
 
-    /// Asks for everything.
+    /// Polls all subscriptions of the source.
     pub async fn poll(&mut self, now: Timestamp) -> Polled {
         let mut polled = Polled::default();
         let mut observations = Vec::new();
         for subscription in &self.source.subscriptions {
             let collector = Collector::new(&mut self.azure, subscription, now);
-            let collected = collector.everything(self.source.workload_orchestration).await;
+            let collected = collector.collect(self.source.workload_orchestration).await;
             let Collected { hosts, observations: found, problems, is_complete } = collected;
             polled.complete += usize::from(is_complete);
             polled.problems.extend(problems);
-            polled.problems.extend(hosts.iter().filter_map(|host| clash(&host.qualified, &self.hosts.learn(host))));
+            polled
+                .problems
+                .extend(hosts.iter().filter_map(|host| ambiguous_name(&host.qualified, &self.hosts.add(host))));
             observations.extend(found);
         }
         let mut named = BTreeSet::new();
         for observation in observations {
-            let (subject, alive) = (observation.subject.clone(), observation.alive);
+            let (subject, connection) = (observation.subject.clone(), observation.connection);
             match self
                 .named(observation, &mut named)
                 .and_then(|report| report.check(now).map_err(|error| error.to_string()))
             {
-                Ok(report) => polled.reports.extend(self.memory.reports(report, alive.on(now), now)),
+                Ok(report) => polled.reports.extend(self.cache.reports(report, connection.last_on(now), now)),
                 Err(message) => polled.problems.push(Problem::new(subject, message)),
             }
         }
-        self.memory.tidy(now);
+        self.cache.remove_old(now);
         polled
     }
 
-    /// What was reported last is not stored: the next poll says it again.
-    pub fn forget(&mut self) {
-        self.memory.forget();
+    /// Clears the cache, because the last reports could not be stored. The next poll reports everything again.
+    pub fn clear(&mut self) {
+        self.cache.clear();
     }
 
-    /// The report of an observation. A reconciler speaks once in a poll.
+    /// The report of an observation, with the name of its host. A second report of the same reconciler in one poll is an error.
     fn named(&self, observation: Observation, named: &mut BTreeSet<(String, String)>) -> Result<Report, String> {
         let Observation { host, report, .. } = observation;
         let host = if self.source.qualified_host_names { host.qualified.clone() } else { self.hosts.name(&host) };
@@ -125,8 +126,8 @@ impl Poller {
     }
 }
 
-/// Clusters that have the same name.
-fn clash(host: &str, others: &[String]) -> Option<Problem> {
+/// The problem of a cluster whose name is not unique. None if `others` is empty.
+fn ambiguous_name(host: &str, others: &[String]) -> Option<Problem> {
     let message =
         format!("has the same name as {}: they are reported with resource group and subscription", others.join(", "));
     (!others.is_empty()).then(|| Problem::new(host, message))

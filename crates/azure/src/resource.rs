@@ -1,13 +1,13 @@
-//! Ids of resources, as Azure Resource Manager writes them.
+//! Ids of resources of Azure Resource Manager.
 
-/// `/subscriptions/S/resourceGroups/G/providers/NAMESPACE/TYPE/NAME/…`. Azure does not mind upper and lower case in them.
+/// `/subscriptions/S/resourceGroups/G/providers/NAMESPACE/TYPE/NAME/…`. Upper and lower case are equivalent in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourceId<'a> {
     segments: Vec<&'a str>,
 }
 
 impl<'a> ResourceId<'a> {
-    /// Takes an id apart; none if it is not the id of something in a resource group.
+    /// Parses an id. None if it is not the id of a resource in a resource group.
     pub(crate) fn parse(id: &'a str) -> Option<Self> {
         let segments: Vec<_> = id.strip_prefix('/')?.trim_end_matches('/').split('/').collect();
         let is = |index: usize, word: &str| segments.get(index).is_some_and(|at| at.eq_ignore_ascii_case(word));
@@ -16,7 +16,7 @@ impl<'a> ResourceId<'a> {
         (is_id && is_whole).then_some(Self { segments })
     }
 
-    /// The name of the resource, or of the one that it belongs to.
+    /// The name of the root resource.
     pub(crate) fn name(&self) -> &'a str {
         self.segment(7)
     }
@@ -32,7 +32,7 @@ impl<'a> ResourceId<'a> {
         pairs.find(|pair| pair.first().is_some_and(|at| at.eq_ignore_ascii_case(name)))?.get(1).copied()
     }
 
-    /// The id of the resource itself, without what belongs to it; in lower case, so that it can be compared.
+    /// The id of the root resource, without child resources. It is in lower case, to compare it.
     pub(crate) fn root(&self) -> String {
         let segments: Vec<_> = self.segments.iter().take(8).copied().collect();
         format!("/{}", segments.join("/")).to_lowercase()
@@ -43,7 +43,7 @@ impl<'a> ResourceId<'a> {
         format!("{}.{}.{}", self.name(), self.segment(3), self.segment(1)).to_lowercase()
     }
 
-    /// Whether it is about a resource of that type.
+    /// Whether the root resource has this type.
     pub(crate) fn is_of(&self, namespace: &str, kind: &str) -> bool {
         self.segment(5).eq_ignore_ascii_case(namespace) && self.segment(6).eq_ignore_ascii_case(kind)
     }

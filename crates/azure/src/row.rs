@@ -1,4 +1,4 @@
-//! A row of Resource Graph.
+//! Rows of Resource Graph.
 
 use serde_json::Value;
 

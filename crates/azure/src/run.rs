@@ -1,4 +1,4 @@
-//! Polls all sources for ever, each in its own rhythm.
+//! Polls all sources again and again, each at its own interval.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::limits::{PAUSE_MAX, PROBLEMS_MAX, SUBMITTED_REPORTS_MAX};
 use crate::poller::{Polled, Poller};
 use crate::problem::Problem;
 
-/// How much earlier or later than the interval a poll may be, so that sources do not stay in step.
+/// The random variation of the interval, so that sources are not polled at the same time.
 const JITTER: Jitter = Jitter { from: 0.9, to: 1.1 };
 
-/// Polls, and submits the reports. It ends when the destination is stopped; otherwise the future has to be dropped. Problems are logged.
+/// Polls all sources, and submits the reports. Ends when the sink is stopped. Otherwise the caller must drop the future. Problems are logged.
 pub async fn run(mut pollers: Vec<Poller>, sink: Arc<dyn ReportSink>) {
-    join_all(pollers.iter_mut().map(Poller::learn)).await;
-    join_all(pollers.into_iter().map(|poller| follow(poller, &*sink))).await;
+    join_all(pollers.iter_mut().map(Poller::read_host_names)).await;
+    join_all(pollers.into_iter().map(|poller| poll_forever(poller, &*sink))).await;
 }
 
-async fn follow(mut poller: Poller, sink: &dyn ReportSink) {
+async fn poll_forever(mut poller: Poller, sink: &dyn ReportSink) {
     let policy = pauses(poller.interval());
     let mut failures = 0u32;
-    let mut known = BTreeSet::new();
+    let mut logged = BTreeSet::new();
     loop {
         let mut polled = poller.poll(Timestamp::now()).await;
-        log(poller.tenant(), &polled, &mut known);
+        log(poller.tenant(), &polled, &mut logged);
         failures = if polled.complete == 0 { failures.saturating_add(1) } else { 0 };
         if let Err(error) = submit(sink, std::mem::take(&mut polled.reports)).await {
             tracing::error!(tenant = poller.tenant(), %error, "what Azure said could not be stored; the next poll says it again");
-            poller.forget();
+            poller.clear();
             if matches!(error, SinkError::Stopped) {
                 return;
             }
@@ -42,7 +42,7 @@ async fn follow(mut poller: Poller, sink: &dyn ReportSink) {
     }
 }
 
-/// Submits reports, so many at a time as are stored together, and waits while the destination is busy.
+/// Submits reports in parts, and waits while the sink is busy.
 async fn submit(sink: &dyn ReportSink, mut reports: Vec<Report>) -> Result<(), SinkError> {
     while !reports.is_empty() {
         let rest = reports.split_off(reports.len().min(SUBMITTED_REPORTS_MAX));
@@ -58,7 +58,7 @@ async fn submit(sink: &dyn ReportSink, mut reports: Vec<Report>) -> Result<(), S
     Ok(())
 }
 
-/// The pauses between two polls: longer and longer while nothing can be read.
+/// The pauses between two polls. They get longer while the source can't be read.
 fn pauses(interval: Duration) -> RetryPolicy {
     RetryPolicy {
         first: interval,
@@ -69,19 +69,19 @@ fn pauses(interval: Duration) -> RetryPolicy {
     }
 }
 
-/// Says what is new: a problem that lasts is said once.
-fn log(tenant: &str, polled: &Polled, known: &mut BTreeSet<Problem>) {
+/// Logs the new problems. A lasting problem is logged once.
+fn log(tenant: &str, polled: &Polled, logged: &mut BTreeSet<Problem>) {
     let problems: BTreeSet<Problem> = polled.problems.iter().cloned().collect();
-    let news: Vec<_> = problems.difference(known).collect();
-    for problem in news.iter().take(PROBLEMS_MAX) {
+    let new: Vec<_> = problems.difference(logged).collect();
+    for problem in new.iter().take(PROBLEMS_MAX) {
         tracing::warn!(tenant, subject = problem.subject, "Azure: {}", problem.message);
     }
-    if let Some(more) = news.len().checked_sub(PROBLEMS_MAX).filter(|more| *more > 0) {
+    if let Some(more) = new.len().checked_sub(PROBLEMS_MAX).filter(|more| *more > 0) {
         tracing::warn!(tenant, more, "Azure: and more problems of this kind");
     }
     let (reports, lasting) = (polled.reports.len(), problems.len());
     tracing::debug!(tenant, reports, problems = lasting, complete = polled.complete, "Azure was asked");
-    *known = problems;
+    *logged = problems;
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! A secret, which nothing shows.
+//! Secrets, which are never shown.
 
 use std::fmt;
 
-/// Something that is never shown.
+/// A secret that is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// A secret, without the line's end that files have.
+    /// Creates a secret. Removes blanks and the line end of a file.
     pub(crate) fn new(text: String) -> Self {
         Self(text.trim().to_owned())
     }

@@ -1,16 +1,16 @@
-//! What Argo CD sends with the template in `deploy/argocd`, rendered as Argo CD does it.
+//! Renders notifications of Argo CD with the template in `deploy/argocd`, in the same way as Argo CD.
 
 use gotemplate::{Limits, Template, Value};
 use model::yaml::{Node, Options, read};
 use serde_json::Value as Json;
 
-/// The `ConfigMap` that we ship.
+/// The `ConfigMap` with the template.
 const CONFIG_MAP: &str = include_str!("../../../deploy/argocd/notifications.yaml");
 
-/// The body of the webhook for an Application, as the cluster `cluster` sends it.
+/// The body of the webhook for an Application of a cluster.
 ///
 /// # Errors
-/// The template is not where it should be, or fails.
+/// If the `ConfigMap` has no template, or the template fails.
 pub fn notification(application: &Json, cluster: &str) -> Result<String, String> {
     let config_map = document(CONFIG_MAP)?;
     let template = document(&text(&config_map, &["data", "template.kalypso-report"])?)?;
@@ -39,7 +39,7 @@ fn text(node: &Node, path: &[&str]) -> Result<String, String> {
     Ok(scalar.text.to_string())
 }
 
-/// As Kubernetes' client reads JSON: objects without types.
+/// Converts JSON to a value for templates, like the client of Kubernetes does for objects without types.
 fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Nil,

@@ -1,4 +1,4 @@
-//! The source of all chance in generated inputs.
+//! Random numbers for generated inputs.
 
 /// The generator `SplitMix64`: small, fast, and the same on every machine.
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// Creates a generator. Each seed gives a different sequence.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -24,17 +24,17 @@ impl Random {
         self.next() % bound.max(1)
     }
 
-    /// Whether something happens that does so in that many of a hundred cases.
+    /// True in `chance` percent of all cases.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// A number of a range.
+    /// A number in a range, inclusive.
     pub fn within(&mut self, range: &std::ops::RangeInclusive<i64>) -> i64 {
         range.start() + self.below((range.end() - range.start() + 1).max(1) as u64) as i64
     }
 
-    /// A short range inside something of this length.
+    /// A range of at most 15 positions in a sequence of this length.
     pub fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length as u64 + 1) as usize;
         start..length.min(start + self.below(16) as usize)
@@ -43,7 +43,7 @@ impl Random {
     /// One of the choices.
     ///
     /// # Panics
-    /// If there are none.
+    /// If there are no choices.
     pub fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len() as u64) as usize]
     }

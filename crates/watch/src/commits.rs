@@ -1,4 +1,4 @@
-//! Which commits of a branch are to be read.
+//! Finds the commits of a branch that were not read yet.
 
 use git::{Commit, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
@@ -6,32 +6,32 @@ use model::git_id::GitId;
 use crate::limits::COMMITS_MAX;
 
 /// The commits of a branch that were not read yet.
-pub(crate) struct Unread {
-    /// The commit up to which the branch was read, if that can still be had.
+pub(crate) struct UnreadCommits {
+    /// The last commit that was read. None if there is none, or if it is no longer in the repository.
     pub(crate) base: Option<Commit>,
-    /// The commits after it, the oldest first. Only the last one of the branch, if it never was read, was reset, or has gone too far.
+    /// The commits after it, oldest first. Only the head of the branch, if the branch was never read, was reset, or has too many new commits.
     pub(crate) commits: Vec<Commit>,
 }
 
-/// Finds what was committed since the branch was read, following first parents.
+/// Finds the commits since the last read commit, along the first parents.
 ///
 /// # Errors
-/// The repository can't be read.
-pub(crate) fn unread(
+/// If the repository can't be read.
+pub(crate) fn unread_commits(
     repositories: &dyn Repositories,
     head: Commit,
     read: Option<GitId>,
-) -> Result<Unread, RepositoryError> {
-    let Some(read) = read else { return Ok(Unread { base: None, commits: vec![head] }) };
+) -> Result<UnreadCommits, RepositoryError> {
+    let Some(read) = read else { return Ok(UnreadCommits { base: None, commits: vec![head] }) };
     let mut history = repositories.history(&head, COMMITS_MAX + 1)?;
     if let Some(position) = history.iter().position(|commit| commit.id == read) {
         let base = history.get(position).cloned();
         history.truncate(position);
         history.reverse();
-        return Ok(Unread { base, commits: history });
+        return Ok(UnreadCommits { base, commits: history });
     }
-    // It was reset, or has gone far: what is different is seen all the same.
+    // The branch was reset, or has too many new commits. The difference of the two trees is still correct.
     let revision = Revision::Commit { id: read, branch: None };
     let base = repositories.resolve(&head.url, &revision).ok();
-    Ok(Unread { base, commits: vec![head] })
+    Ok(UnreadCommits { base, commits: vec![head] })
 }

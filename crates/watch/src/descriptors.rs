@@ -18,65 +18,66 @@ use model::tree::{Blob, Mode, OpenError, Tree};
 use crate::BranchKey;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
 
-/// The descriptors in one branch.
+/// The descriptors of one branch.
 #[derive(Clone, Default)]
-pub(crate) struct Contribution {
-    /// They.
-    pub(crate) descriptors: Vec<Arc<Described>>,
-    /// Whether these are all: everything in the branch could be read.
-    pub(crate) is_whole: bool,
+pub(crate) struct BranchDescriptors {
+    /// The descriptors.
+    pub(crate) descriptors: Vec<Arc<DescribedManifests>>,
+    /// Whether the list is complete: all files of the branch could be read.
+    pub(crate) is_complete: bool,
 }
 
-/// Manifests, and what a descriptor says of them.
+/// A folder of manifests, as a descriptor describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Described {
+pub(crate) struct DescribedManifests {
     /// The branch with the manifests.
     pub(crate) manifests: BranchKey,
-    /// Their folder.
+    /// The folder of the manifests.
     pub(crate) path: String,
-    /// What they are.
+    /// The deployment target of the manifests.
     pub(crate) target: DesiredTarget,
     /// The file with the descriptor.
     pub(crate) file: String,
 }
 
-impl Described {
-    /// The names that make its target one.
+impl DescribedManifests {
+    /// The names that identify its target.
     pub(crate) fn key(&self) -> [&str; 5] {
         let DesiredTarget { environment, workspace, application, workload, name, .. } = &self.target;
         [environment, workspace, application, workload, name]
     }
 
-    /// Whether both say the same of what their target should hold.
-    pub(crate) fn gives_the_same(&self, other: &Self) -> bool {
+    /// Whether both name the same manifests and version.
+    pub(crate) fn has_same_content(&self, other: &Self) -> bool {
         (&self.manifests, &self.path, &self.target.version) == (&other.manifests, &other.path, &other.target.version)
     }
 }
 
-/// The files with descriptors in a branch, as of a commit.
+/// The files with descriptors of a branch, at a commit.
 #[derive(Default)]
-pub(crate) struct Files {
-    /// The commit that was read last; none if nothing is known.
-    pub(crate) at: Option<GitId>,
-    by_path: BTreeMap<String, File>,
+pub(crate) struct DescriptorFiles {
+    /// The last commit that was read. None: nothing was read.
+    pub(crate) commit: Option<GitId>,
+    by_path: BTreeMap<String, DescriptorFile>,
     is_cut: bool,
 }
 
 /// A file with descriptors.
 #[derive(Default)]
-struct File {
-    /// Those of its last version that was good.
-    descriptors: Vec<Arc<Described>>,
-    /// What is wrong with its last version.
+struct DescriptorFile {
+    /// The descriptors of its newest good version.
+    descriptors: Vec<Arc<DescribedManifests>>,
+    /// The problems of its newest version.
     problems: Vec<WatchProblem>,
-    /// Whether no version of it is known that was good.
+    /// Whether no good version is known.
     is_unknown: bool,
 }
 
-/// Why files can't be read.
+/// The reason why files can't be read.
 pub(crate) enum ReadError {
-    /// The repository fails.
+    /// The repository can't be read.
     Repository(RepositoryError),
+    /// A folder can't be opened.
     Open(OpenError),
 }
 
@@ -92,16 +93,16 @@ impl From<OpenError> for ReadError {
     }
 }
 
-impl Files {
-    /// Reads the files that differ between two states of a branch. If nothing is known, everything is to be read: `before` is empty.
+impl DescriptorFiles {
+    /// Reads the files that differ between two trees of a branch. `before` is empty to read all files.
     pub(crate) fn read(
         &mut self,
         repositories: &dyn Repositories,
         commit: &Commit,
         (before, after): (&Tree, &Tree),
     ) -> Result<(), ReadError> {
-        // What fails in the middle is begun again.
-        self.at = None;
+        // After an error, the next call must read all files again.
+        self.commit = None;
         let open = git::opener(repositories, commit);
         for (count, difference) in before.diff(after, &open).enumerate() {
             let difference = difference?;
@@ -117,7 +118,7 @@ impl Files {
                 None => drop(self.by_path.remove(&difference.path)),
             }
         }
-        self.at = Some(commit.id);
+        self.commit = Some(commit.id);
         Ok(())
     }
 
@@ -129,7 +130,7 @@ impl Files {
     ) -> Result<(), ReadError> {
         let content = match repositories.content(commit, blob.id(), DESCRIPTOR_BYTES_MAX)? {
             Content::Bytes(content) if memmem::find(&content, b"DeploymentDescriptor").is_some() => content,
-            // Bundles of manifests are large; descriptors are not.
+            // Large files are bundles of manifests. Descriptors are small.
             _ => {
                 self.by_path.remove(&path);
                 return Ok(());
@@ -142,7 +143,7 @@ impl Files {
         let mut is_good = read.is_good();
         for object in &read.objects {
             let AnyObject::DeploymentDescriptor(object) = object else { continue };
-            match described(&object.spec, &path) {
+            match described_manifests(&object.spec, &path) {
                 Ok(described) => descriptors.push(Arc::new(described)),
                 Err(problem) => {
                     problems.push(problem);
@@ -150,7 +151,10 @@ impl Files {
                 }
             }
         }
-        let file = self.by_path.entry(path).or_insert_with(|| File { is_unknown: true, ..File::default() });
+        let file = self
+            .by_path
+            .entry(path)
+            .or_insert_with(|| DescriptorFile { is_unknown: true, ..DescriptorFile::default() });
         file.problems = problems;
         if is_good {
             file.descriptors = descriptors;
@@ -159,18 +163,18 @@ impl Files {
         Ok(())
     }
 
-    /// What the branch says to all.
-    pub(crate) fn contribution(&self) -> Contribution {
+    /// The descriptors of the branch, for the registry.
+    pub(crate) fn descriptors(&self) -> BranchDescriptors {
         let descriptors = self.by_path.values().flat_map(|file| &file.descriptors).take(DESCRIPTORS_MAX).cloned();
         let descriptors: Vec<_> = descriptors.collect();
         let is_cut = self.is_cut || descriptors.len() == DESCRIPTORS_MAX;
-        Contribution { descriptors, is_whole: !is_cut && !self.by_path.values().any(|file| file.is_unknown) }
+        BranchDescriptors { descriptors, is_complete: !is_cut && !self.by_path.values().any(|file| file.is_unknown) }
     }
 
-    /// What is wrong with files.
+    /// The problems of the files.
     pub(crate) fn problems(&self) -> Vec<WatchProblem> {
         let mut problems: Vec<_> = self.by_path.values().flat_map(|file| &file.problems).cloned().collect();
-        if self.is_cut || self.contribution().descriptors.len() == DESCRIPTORS_MAX {
+        if self.is_cut || self.descriptors().descriptors.len() == DESCRIPTORS_MAX {
             problems.push(WatchProblem {
                 file: None,
                 line: None,
@@ -184,7 +188,7 @@ impl Files {
     }
 }
 
-/// What is wrong, in a form that can be told. Its file may have changed until somebody asks.
+/// Converts a diagnostic to a problem. The line number is computed here, because the file may change later.
 fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> WatchProblem {
     let span = diagnostic.labels.iter().find_map(|label| match &label.origin {
         Origin::Span(_, span) => Some(span.start),
@@ -198,7 +202,7 @@ fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> WatchProblem 
     }
 }
 
-fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described, WatchProblem> {
+fn described_manifests(descriptor: &DeploymentDescriptor, file: &str) -> Result<DescribedManifests, WatchProblem> {
     let wrong = |what: &str, error: &dyn std::fmt::Display| WatchProblem {
         file: Some(file.to_owned()),
         line: None,
@@ -227,7 +231,7 @@ fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described,
         version: Some(version),
     };
     target.check().map_err(|error| wrong("description", &error))?;
-    Ok(Described {
+    Ok(DescribedManifests {
         manifests: BranchKey { repository: endpoint.repository().to_owned(), branch: endpoint.branch().to_owned() },
         path: endpoint.path().to_owned(),
         target,
@@ -235,7 +239,7 @@ fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described,
     })
 }
 
-/// What holds for every file with descriptors: the body of the fuzz target.
+/// The body of the fuzz target: checks the parser for files with descriptors.
 #[cfg(feature = "fuzz")]
 pub(crate) fn fuzz(content: &[u8]) {
     let read = model::read::read_kind(FileId::default(), content, Kind::DeploymentDescriptor);
@@ -244,7 +248,7 @@ pub(crate) fn fuzz(content: &[u8]) {
     }
     for object in &read.objects {
         let AnyObject::DeploymentDescriptor(object) = object else { continue };
-        match described(&object.spec, "file.yaml") {
+        match described_manifests(&object.spec, "file.yaml") {
             Ok(described) => assert_eq!(described.target.check(), Ok(())),
             Err(problem) => assert!(!problem.message.is_empty()),
         }

@@ -1,8 +1,8 @@
-//! Reads branches of GitOps repositories as they change, and says which content is desired where.
+//! Polls branches of GitOps repositories, and records the desired state of their places.
 //!
-//! Of each new commit of a branch, two things are read: the folders of Kalypso's own layout, which its marker names, and deployment descriptors with the
-//! folders of manifests that they describe. What is not known is not gone: content that can't be read stays desired. The desired state goes to a
-//! [`DesiredStateSink`], whatever process that is in.
+//! From each new commit of a branch, two kinds of content are read: the folders of Kalypso's own layout, which have its marker, and deployment descriptors with
+//! the folders of manifests that they describe. Content that can't be read is not deleted: it stays desired. The desired state goes to a [`DesiredStateSink`],
+//! in this process or in another one.
 
 mod commits;
 mod descriptors;
@@ -30,20 +30,20 @@ use self::limits::{PAUSE_MAX, POLLS_AT_ONCE};
 use self::poller::BranchPoller;
 use self::registry::Registry;
 
-/// A branch that is read.
+/// A branch that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedBranch {
     /// The repository.
     pub url: RepositoryUrl,
     /// The branch that reconcilers pull.
     pub branch: String,
-    /// The folder that Kalypso's output lives under, as `GitOpsRepo.spec.path` names it.
+    /// The folder of Kalypso's output: `GitOpsRepo.spec.path`.
     pub folder: Folder,
-    /// The environment that Kalypso's output there is for. Without one, what Kalypso wrote into the branch says it.
+    /// The environment of Kalypso's output in the branch. None: the owner file or the commit message names it.
     pub environment: Option<String>,
 }
 
-/// The branches that are read, and how.
+/// The settings for watching branches.
 #[derive(Clone, Debug)]
 pub struct WatchSettings {
     /// The branches.
@@ -54,14 +54,14 @@ pub struct WatchSettings {
     pub git: git::Settings,
 }
 
-/// Reads bytes as a file with deployment descriptors, as it may lie in an application's repository: the body of the fuzz target. Nothing is expected but
-/// that it ends without panic, and that each descriptor can be stored or is refused with a reason.
+/// The body of the fuzz target: parses bytes as a file with deployment descriptors. The parser must not panic, and each descriptor must be valid or be refused
+/// with a reason.
 #[cfg(feature = "fuzz")]
 pub fn fuzz(input: &[u8]) {
     descriptors::fuzz(input);
 }
 
-/// A branch, by its repository in the form that endpoints have.
+/// Identifies a branch. The repository is normalized as in endpoints.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BranchKey {
     repository: String,
@@ -80,16 +80,16 @@ impl WatchedBranch {
     }
 }
 
-/// What pollers of all branches use.
+/// The resources of all pollers.
 #[derive(Clone)]
 pub struct Resources {
-    /// Stores the desired state, and how far branches were read.
+    /// Stores the desired state, and the last read commit of each branch.
     pub sink: Arc<dyn DesiredStateSink>,
     /// The repositories.
     pub repositories: Arc<dyn Repositories + Send + Sync>,
 }
 
-/// Branches that are read: their states, and a way to poll them before the next pause is over.
+/// The watched branches: their states, and a way to poll them at once.
 pub struct Watches(Arc<Shared>);
 
 impl std::fmt::Debug for Watches {
@@ -98,16 +98,17 @@ impl std::fmt::Debug for Watches {
     }
 }
 
-/// What the pollers of different branches share.
+/// The state that all pollers share.
 struct Shared {
     registry: Registry,
     wake: BTreeMap<BranchKey, Notify>,
     states: Mutex<BTreeMap<BranchKey, WatchState>>,
-    room: Semaphore,
+    /// Limits the number of concurrent polls.
+    permits: Semaphore,
 }
 
-/// The task that reads branches, and what is known of them. The task polls each branch at once and then again after every pause; it ends only when it is
-/// dropped, on a tokio runtime. If a branch is named twice, the last entry counts.
+/// Creates the task that polls branches, and the view of their states. The task needs a tokio runtime. It polls each branch at once, and again after every
+/// pause. It never ends, and stops when it is dropped. If a branch is listed twice, the last entry counts.
 pub fn watch(
     resources: &Resources,
     branches: Vec<WatchedBranch>,
@@ -140,7 +141,7 @@ impl Shared {
     }
 }
 
-/// A poller for each branch, and what they share.
+/// Creates a poller for each branch, and their shared state.
 fn pollers(resources: &Resources, branches: Vec<WatchedBranch>) -> (Arc<Shared>, Vec<BranchPoller>) {
     let branches: BTreeMap<_, _> = branches.into_iter().map(|branch| (branch.key(), branch)).collect();
     let state = |(key, branch): (&BranchKey, &WatchedBranch)| (key.clone(), initial_state(branch));
@@ -148,7 +149,7 @@ fn pollers(resources: &Resources, branches: Vec<WatchedBranch>) -> (Arc<Shared>,
         registry: Registry::new(branches.keys().cloned()),
         wake: branches.keys().map(|key| (key.clone(), Notify::new())).collect(),
         states: Mutex::new(branches.iter().map(state).collect()),
-        room: Semaphore::new(POLLS_AT_ONCE),
+        permits: Semaphore::new(POLLS_AT_ONCE),
     });
     let poller = |branch| BranchPoller::new(branch, resources.clone(), Arc::clone(&shared));
     let pollers = branches.into_values().map(poller).collect();
@@ -170,7 +171,7 @@ fn initial_state(branch: &WatchedBranch) -> WatchState {
     }
 }
 
-/// Polls, and pauses: longer and longer while the branch can't be read.
+/// Polls a branch again and again. While it can't be read, the pauses get longer.
 async fn poll_forever(mut poller: BranchPoller, pause: Duration) {
     let longest = PAUSE_MAX.max(pause);
     let policy = RetryPolicy { first: pause, factor: 2, longest, jitter: Jitter::NONE, limit: RetryLimit::None };

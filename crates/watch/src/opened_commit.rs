@@ -1,10 +1,10 @@
-//! A commit with what is needed of it.
+//! A commit with its metadata and files.
 
 use git::{Commit, Repositories, RepositoryError};
 use hub_api::timestamp::Timestamp;
 use model::tree::Tree;
 
-/// A commit with its message, its date and its files.
+/// A commit with its files, message and time.
 pub(crate) struct OpenedCommit {
     pub(crate) commit: Commit,
     pub(crate) tree: Tree,
@@ -16,7 +16,7 @@ impl OpenedCommit {
     /// Reads a commit.
     ///
     /// # Errors
-    /// The repository does not have it any more.
+    /// If the repository no longer has the commit.
     pub(crate) fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Self, RepositoryError> {
         let info = repositories.info(&commit)?;
         let tree = repositories.tree(&commit)?;

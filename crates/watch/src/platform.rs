@@ -1,4 +1,4 @@
-//! Kalypso's own layout: the folders of places, and those of assignments in them.
+//! Reads Kalypso's own layout: the folders of places, and the folders of assignments in them.
 
 use engine::output::{Folder, OWNER_FILE};
 use engine::plan::{FolderChanges, PlaceFolder};
@@ -9,10 +9,10 @@ use model::tree::{Open, OpenError, Tree};
 use crate::WatchedBranch;
 use crate::opened_commit::OpenedCommit;
 
-/// Bytes of an owner file.
+/// The maximum size of an owner file, in bytes.
 const OWNER_BYTES_MAX: u64 = 4096;
 
-/// What differs in the folder that output lives under, and around it.
+/// The differences in the folder of the output, and in the rest of the branch.
 pub(crate) fn changes(
     before: &Tree,
     after: &Tree,
@@ -30,7 +30,7 @@ pub(crate) fn changes(
     Ok(changes)
 }
 
-/// The places of the folders that changed. Those that are gone hold nothing.
+/// The places of changed folders. A place of a deleted folder has no tree.
 pub(crate) fn places(
     changes: &[PlaceFolder],
     (folder, environment): (&Folder, Option<&str>),
@@ -52,25 +52,26 @@ pub(crate) fn places(
     Ok(places)
 }
 
-/// The environment that Kalypso's output in a branch is for: as configured, as the owner file says, or as the commit does.
+/// The environment of Kalypso's output in a branch: from the configuration, or else the owner file, or else the trailer of the commit. None if none of them
+/// names it.
 pub(crate) fn environment(
     repositories: &dyn Repositories,
     branch: &WatchedBranch,
-    seen: &OpenedCommit,
+    opened: &OpenedCommit,
 ) -> Result<Option<String>, RepositoryError> {
     if branch.environment.is_some() {
         return Ok(branch.environment.clone());
     }
-    let open = git::opener(repositories, &seen.commit);
-    let owner = seen.tree.file(&branch.folder.join(OWNER_FILE), &open).ok().flatten();
+    let open = git::opener(repositories, &opened.commit);
+    let owner = opened.tree.file(&branch.folder.join(OWNER_FILE), &open).ok().flatten();
     if let Some(owner) = owner
-        && let Content::Bytes(text) = repositories.content(&seen.commit, owner.blob.id(), OWNER_BYTES_MAX)?
+        && let Content::Bytes(text) = repositories.content(&opened.commit, owner.blob.id(), OWNER_BYTES_MAX)?
     {
         let text = String::from_utf8_lossy(&text);
         if let Some(name) = text.lines().find_map(|line| line.strip_prefix("environment:")) {
             return Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty()));
         }
     }
-    let said = git::trailer::trailers(&seen.message, git::trailer::ENVIRONMENT);
-    Ok(said.first().map(|name| (*name).to_owned()).filter(|name| !name.is_empty()))
+    let trailers = git::trailer::trailers(&opened.message, git::trailer::ENVIRONMENT);
+    Ok(trailers.first().map(|name| (*name).to_owned()).filter(|name| !name.is_empty()))
 }

@@ -1,4 +1,4 @@
-//! Polls one branch: its new commits become desired state.
+//! Polls one branch, and records its new commits as desired state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use hub_api::watches::WatchProblem;
 use model::git_id::GitId;
 use model::tree::Tree;
 
-use crate::commits::{Unread, unread};
-use crate::descriptors::{Described, Files, ReadError};
+use crate::commits::{UnreadCommits, unread_commits};
+use crate::descriptors::{DescribedManifests, DescriptorFiles, ReadError};
 use crate::limits::PROBLEMS_MAX;
 use crate::opened_commit::OpenedCommit;
 use crate::{BranchKey, Resources, Shared, WatchedBranch, platform};
@@ -25,49 +25,50 @@ pub(crate) struct BranchPoller {
     key: BranchKey,
     resources: Resources,
     shared: Arc<Shared>,
-    memory: Memory,
+    cache: PollerCache,
 }
 
-/// What is known from one poll to the next. All of it can be found out again.
+/// Data that is kept between polls. It can be computed again at any time.
 #[derive(Default)]
-struct Memory {
-    files: Files,
-    /// The places of manifests that are wanted; none if only the store knows.
-    applications: Option<Applications>,
+struct PollerCache {
+    files: DescriptorFiles,
+    /// The desired places of manifests. None: they must be read from the store.
+    applications: Option<ApplicationPlaces>,
 }
 
-/// The places of manifests that are wanted.
-struct Applications {
+/// The desired places of manifests.
+struct ApplicationPlaces {
     by_path: BTreeMap<String, DesiredPlace>,
-    /// Whether the store wants no others.
-    is_all: bool,
+    /// Whether the store has no other ones.
+    is_complete: bool,
 }
 
-/// What a commit changes.
-struct Step {
-    seen: OpenedCommit,
-    /// Places of Kalypso's own layout that changed; all of them, if it is not known what was there before.
+/// The changes of a commit.
+struct CommitChanges {
+    opened: OpenedCommit,
+    /// The changed places of Kalypso's own layout. All of its places if the previous commit is not available.
     platform: Vec<DesiredPlace>,
-    is_from_nothing: bool,
+    /// Whether the previous commit is not available.
+    is_first: bool,
     /// All places of manifests.
     applications: BTreeMap<String, DesiredPlace>,
-    /// Whether these are all.
-    is_whole: bool,
+    /// Whether these are complete.
+    is_complete: bool,
     problems: Vec<WatchProblem>,
-    /// Branches of which something else is known now.
-    woken: BTreeSet<BranchKey>,
+    /// Other branches that must be polled again.
+    affected: BTreeSet<BranchKey>,
 }
 
 impl BranchPoller {
     pub(crate) fn new(branch: WatchedBranch, resources: Resources, shared: Arc<Shared>) -> Self {
-        Self { key: branch.key(), branch, resources, shared, memory: Memory::default() }
+        Self { key: branch.key(), branch, resources, shared, cache: PollerCache::default() }
     }
 
     fn name(&self) -> BranchName<'_> {
         BranchName { repository: self.branch.url.as_str(), branch: &self.branch.branch }
     }
 
-    /// Ends when the branch has to be polled again before the pause is over.
+    /// Waits until the branch must be polled before the end of the pause.
     pub(crate) async fn woken(&self) {
         match self.shared.wake.get(&self.key) {
             Some(wake) => wake.notified().await,
@@ -75,13 +76,13 @@ impl BranchPoller {
         }
     }
 
-    /// Polls once. The result says whether the branch could be read.
+    /// Polls once. Returns whether the branch could be read.
     pub(crate) async fn poll(&mut self) -> bool {
         let polled = self.read_new_commits().await;
         let now = Timestamp::now();
         if let Err(error) = &polled {
-            // What was told halfway is told again.
-            self.memory.applications = None;
+            // Some places may be recorded and others not. The next poll compares with the store.
+            self.cache.applications = None;
             tracing::warn!(repository = self.key.repository, branch = self.key.branch, error, "branch not read");
         }
         self.shared.change_state(&self.key, |state| {
@@ -94,50 +95,50 @@ impl BranchPoller {
 
     async fn read_new_commits(&mut self) -> Result<(), String> {
         let shared = Arc::clone(&self.shared);
-        let _room = shared.room.acquire().await.map_err(|error| error.to_string())?;
+        let _permit = shared.permits.acquire().await.map_err(|error| error.to_string())?;
         let name = self.branch.branch.clone();
         let read = self.resources.sink.read_up_to(self.name()).await;
         let mut read = read.map_err(|error| error.to_string())?;
         let before = read.as_deref().and_then(GitId::from_hex);
         let url = self.branch.url.clone();
-        let found = self.blocking(move |repositories, memory| {
+        let found = self.blocking(move |repositories, cache| {
             let heads = || {
                 let head = repositories.resolve(&url, &Revision::branch(&name))?;
-                Ok((unread(repositories, head.clone(), before)?, head))
+                Ok((unread_commits(repositories, head.clone(), before)?, head))
             };
-            (heads().map_err(ReadError::Repository), memory)
+            (heads().map_err(ReadError::Repository), cache)
         });
-        let (Unread { mut base, mut commits }, head) = found.await?;
+        let (UnreadCommits { mut base, mut commits }, head) = found.await?;
         if commits.is_empty() {
             commits.push(head);
         }
         for commit in commits {
-            let step = self.read(base.take(), commit.clone()).await?;
-            self.record(step, &mut read).await?;
+            let changes = self.read(base.take(), commit.clone()).await?;
+            self.record(changes, &mut read).await?;
             base = Some(commit);
         }
         Ok(())
     }
 
     /// Reads a commit.
-    async fn read(&mut self, base: Option<Commit>, commit: Commit) -> Result<Step, String> {
+    async fn read(&mut self, base: Option<Commit>, commit: Commit) -> Result<CommitChanges, String> {
         let (branch, shared) = (self.branch.clone(), Arc::clone(&self.shared));
-        let step = self.blocking(move |repositories, mut memory| {
-            let step = step(repositories, (&branch, &shared), &mut memory.files, (base, commit));
-            (step, memory)
+        let changes = self.blocking(move |repositories, mut cache| {
+            let changes = commit_changes(repositories, (&branch, &shared), &mut cache.files, (base, commit));
+            (changes, cache)
         });
-        step.await
+        changes.await
     }
 
-    /// Does what blocks where that is allowed.
+    /// Runs blocking work on a thread for it.
     async fn blocking<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&dyn Repositories, Memory) -> (Result<T, ReadError>, Memory) + Send + 'static,
+        work: impl FnOnce(&dyn Repositories, PollerCache) -> (Result<T, ReadError>, PollerCache) + Send + 'static,
     ) -> Result<T, String> {
-        let (repositories, memory) = (Arc::clone(&self.resources.repositories), std::mem::take(&mut self.memory));
-        let done = tokio::task::spawn_blocking(move || work(&*repositories, memory)).await;
-        let (result, memory) = done.map_err(|error| error.to_string())?;
-        self.memory = memory;
+        let (repositories, cache) = (Arc::clone(&self.resources.repositories), std::mem::take(&mut self.cache));
+        let done = tokio::task::spawn_blocking(move || work(&*repositories, cache)).await;
+        let (result, cache) = done.map_err(|error| error.to_string())?;
+        self.cache = cache;
         result.map_err(|error| match error {
             ReadError::Repository(error) => error.to_string(),
             ReadError::Open(error) => error.to_string(),
@@ -145,15 +146,15 @@ impl BranchPoller {
     }
 
     /// Records the content of a commit as the desired state.
-    async fn record(&mut self, step: Step, read: &mut Option<String>) -> Result<(), String> {
-        let Step { seen, mut platform, is_from_nothing, applications, is_whole, problems, woken } = step;
-        let commit = seen.commit.id.to_string();
-        if is_from_nothing {
-            let known: BTreeSet<&str> = platform.iter().map(|place| place.path.as_str()).collect();
-            let gone = self.gone(Role::Platform, |path| known.contains(path)).await?;
-            platform.extend(gone.into_iter().map(|path| nothing(path, Role::Platform)));
+    async fn record(&mut self, changes: CommitChanges, read: &mut Option<String>) -> Result<(), String> {
+        let CommitChanges { opened, mut platform, is_first, applications, is_complete, problems, affected } = changes;
+        let commit = opened.commit.id.to_string();
+        if is_first {
+            let present: BTreeSet<&str> = platform.iter().map(|place| place.path.as_str()).collect();
+            let removed = self.removed_paths(Role::Platform, |path| present.contains(path)).await?;
+            platform.extend(removed.into_iter().map(|path| empty_place(path, Role::Platform)));
         }
-        let (places, applications) = self.differing(applications, is_whole).await?;
+        let (places, applications) = self.changed_applications(applications, is_complete).await?;
         platform.extend(places);
         if !platform.is_empty() || read.as_ref() != Some(&commit) {
             let mut parts = platform.chunks(PUBLICATION_PLACES_MAX).peekable();
@@ -161,7 +162,7 @@ impl BranchPoller {
             while let Some(places) = next {
                 next = parts.next();
                 let progress = ReadProgress { before: read.clone(), is_last: next.is_none() };
-                let content = self.content(&seen, places.to_vec());
+                let content = self.content(&opened, places.to_vec());
                 self.resources.sink.record(content, progress).await.map_err(|error| error.to_string())?;
             }
             *read = Some(commit.clone());
@@ -173,8 +174,8 @@ impl BranchPoller {
                 "commit read"
             );
         }
-        self.memory.applications = Some(applications);
-        let descriptors = self.memory.files.contribution().descriptors.len();
+        self.cache.applications = Some(applications);
+        let descriptors = self.cache.files.descriptors().descriptors.len();
         self.shared.change_state(&self.key, |state| {
             state.commit = Some(commit);
             state.descriptors = descriptors;
@@ -182,51 +183,52 @@ impl BranchPoller {
             state.problems = problems;
             state.problems.truncate(PROBLEMS_MAX);
         });
-        woken.iter().filter_map(|other| self.shared.wake.get(other)).for_each(tokio::sync::Notify::notify_one);
+        affected.iter().filter_map(|other| self.shared.wake.get(other)).for_each(tokio::sync::Notify::notify_one);
         Ok(())
     }
 
-    fn content(&self, seen: &OpenedCommit, places: Vec<DesiredPlace>) -> BranchContent {
+    fn content(&self, opened: &OpenedCommit, places: Vec<DesiredPlace>) -> BranchContent {
         BranchContent {
             repository: self.branch.url.as_str().to_owned(),
             branch: self.branch.branch.clone(),
-            commit: seen.commit.id.to_string(),
-            committed_on: seen.committed_on,
+            commit: opened.commit.id.to_string(),
+            committed_on: opened.committed_on,
             places,
             is_complete: false,
         }
     }
 
-    /// The places of manifests that are not as they were told before, and all that are wanted now.
-    async fn differing(
+    /// The places of manifests that have changed since they were last recorded, and all desired ones.
+    async fn changed_applications(
         &self,
         mut by_path: BTreeMap<String, DesiredPlace>,
-        is_whole: bool,
-    ) -> Result<(Vec<DesiredPlace>, Applications), String> {
-        let nothing_told = BTreeMap::new();
-        let told = self.memory.applications.as_ref();
-        let was_all = told.is_some_and(|told| told.is_all);
-        let told = told.map_or(&nothing_told, |told| &told.by_path);
-        let is_told = |place: &&DesiredPlace| told.get(&place.path) == Some(*place);
-        let mut places: Vec<_> = by_path.values().filter(|place| !is_told(place)).cloned().collect();
+        is_complete: bool,
+    ) -> Result<(Vec<DesiredPlace>, ApplicationPlaces), String> {
+        let empty = BTreeMap::new();
+        let recorded = self.cache.applications.as_ref();
+        let was_complete = recorded.is_some_and(|recorded| recorded.is_complete);
+        let recorded = recorded.map_or(&empty, |recorded| &recorded.by_path);
+        let is_recorded = |place: &&DesiredPlace| recorded.get(&place.path) == Some(*place);
+        let mut places: Vec<_> = by_path.values().filter(|place| !is_recorded(place)).cloned().collect();
         let is_missing = |path: &&String| !by_path.contains_key(*path);
-        if !is_whole {
-            // What nobody names now may only be unreadable.
-            let missing: Vec<_> = told.keys().filter(is_missing).cloned().collect();
-            by_path.extend(missing.into_iter().filter_map(|path| told.get(&path).map(|place| (path, place.clone()))));
-        } else if was_all {
-            let gone = told.keys().filter(is_missing);
-            places.extend(gone.map(|path| nothing(path.clone(), Role::Application)));
+        if !is_complete {
+            // A missing place may be in a descriptor that can't be read, so it stays desired.
+            let missing: Vec<_> = recorded.keys().filter(is_missing).cloned().collect();
+            let kept = |path: String| recorded.get(&path).map(|place| (path, place.clone()));
+            by_path.extend(missing.into_iter().filter_map(kept));
+        } else if was_complete {
+            let removed = recorded.keys().filter(is_missing);
+            places.extend(removed.map(|path| empty_place(path.clone(), Role::Application)));
         } else {
-            let gone = self.gone(Role::Application, |path| by_path.contains_key(path)).await?;
-            places.extend(gone.into_iter().map(|path| nothing(path, Role::Application)));
+            let removed = self.removed_paths(Role::Application, |path| by_path.contains_key(path)).await?;
+            places.extend(removed.into_iter().map(|path| empty_place(path, Role::Application)));
         }
-        Ok((places, Applications { by_path, is_all: is_whole }))
+        Ok((places, ApplicationPlaces { by_path, is_complete }))
     }
 
-    /// The paths at which something is wanted by what the store knows, except those that are there.
-    async fn gone(&self, role: Role, is_there: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
-        let (mut gone, mut last) = (Vec::new(), None::<String>);
+    /// The paths with desired content in the store that are no longer present.
+    async fn removed_paths(&self, role: Role, is_present: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
+        let (mut removed, mut last) = (Vec::new(), None::<String>);
         loop {
             let (sink, page) =
                 (&self.resources.sink, PathPage { after: last.as_deref(), count: PUBLICATION_PLACES_MAX });
@@ -234,15 +236,15 @@ impl BranchPoller {
             let paths = paths.map_err(|error| error.to_string())?;
             last = paths.last().cloned();
             if paths.is_empty() {
-                return Ok(gone);
+                return Ok(removed);
             }
-            gone.extend(paths.into_iter().filter(|path| !is_there(path)));
+            removed.extend(paths.into_iter().filter(|path| !is_present(path)));
         }
     }
 }
 
-/// A place at which nothing is wanted any more.
-fn nothing(path: String, role: Role) -> DesiredPlace {
+/// A place without desired content.
+fn empty_place(path: String, role: Role) -> DesiredPlace {
     DesiredPlace {
         path,
         tree: None,
@@ -255,61 +257,61 @@ fn nothing(path: String, role: Role) -> DesiredPlace {
     }
 }
 
-/// Reads a commit: what is different from the one before, and which manifests are described.
-fn step(
+/// Reads a commit: its differences from the previous one, and the described manifests.
+fn commit_changes(
     repositories: &dyn Repositories,
     (branch, shared): (&WatchedBranch, &Shared),
-    files: &mut Files,
+    files: &mut DescriptorFiles,
     (base, commit): (Option<Commit>, Commit),
-) -> Result<Step, ReadError> {
-    let seen = OpenedCommit::open(repositories, commit)?;
-    let commit = seen.commit.clone();
+) -> Result<CommitChanges, ReadError> {
+    let opened = OpenedCommit::open(repositories, commit)?;
+    let commit = opened.commit.clone();
     let opener = git::opener(repositories, &commit);
     let base = base.map(|base| Ok::<_, ReadError>((base.id, repositories.tree(&base)?))).transpose();
-    // A commit that can't be had any more is as good as none.
+    // If the previous commit can't be read, the whole tree is read.
     let base = base.ok().flatten();
     let before = base.as_ref().map(|(_, tree)| tree.clone()).unwrap_or_default();
-    let changes = platform::changes(&before, &seen.tree, (&branch.folder, &opener))?;
-    let is_known = files.at.is_some() && files.at == base.as_ref().map(|(id, _)| *id);
+    let changes = platform::changes(&before, &opened.tree, (&branch.folder, &opener))?;
+    let is_known = files.commit.is_some() && files.commit == base.as_ref().map(|(id, _)| *id);
     let FolderChanges { before, after, .. } = if is_known {
         FolderChanges { places: Vec::new(), before: changes.before.clone(), after: changes.after.clone() }
     } else {
-        *files = Files::default();
-        platform::changes(&Tree::default(), &seen.tree, (&branch.folder, &opener))?
+        *files = DescriptorFiles::default();
+        platform::changes(&Tree::default(), &opened.tree, (&branch.folder, &opener))?
     };
     files.read(repositories, &commit, (&before, &after))?;
-    let woken = shared.registry.set(&branch.key(), files.contribution());
-    let environment = platform::environment(repositories, branch, &seen)?;
+    let affected = shared.registry.set(&branch.key(), files.descriptors());
+    let environment = platform::environment(repositories, branch, &opened)?;
     let platform = platform::places(&changes.places, (&branch.folder, environment.as_deref()), &opener)?;
     let mut problems = files.problems();
-    let described = shared.registry.of(&branch.key());
+    let described = shared.registry.of_manifests(&branch.key());
     let mut applications = BTreeMap::new();
     for (path, descriptors) in described.by_path {
-        match seen.tree.folder(&path, &opener)? {
+        match opened.tree.folder(&path, &opener)? {
             Some(folder) => {
-                let place = application(&path, folder.id(), &descriptors);
+                let place = application_place(&path, folder.id(), &descriptors);
                 applications.insert(path, place);
             }
-            None => problems.extend(descriptors.iter().map(|described| missing(&described.file, &path))),
+            None => problems.extend(descriptors.iter().map(|described| missing_folder(&described.file, &path))),
         }
     }
     let foreign =
-        files.contribution().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
+        files.descriptors().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
     problems.extend(foreign.map(|described| unwatched(&described.file, &described.manifests)));
-    let rivals = shared.registry.rivals(&branch.key());
-    problems.extend(rivals.iter().map(|(one, key, other)| rival(one, (&branch.key(), key), other)));
-    Ok(Step {
-        seen,
+    let conflicts = shared.registry.conflicts(&branch.key());
+    problems.extend(conflicts.iter().map(|(own, key, other)| conflict(own, (&branch.key(), key), other)));
+    Ok(CommitChanges {
+        opened,
         platform,
-        is_from_nothing: base.is_none(),
+        is_first: base.is_none(),
         applications,
-        is_whole: described.is_whole,
+        is_complete: described.is_complete,
         problems,
-        woken,
+        affected,
     })
 }
 
-fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> DesiredPlace {
+fn application_place(path: &str, tree: GitId, descriptors: &[Arc<DescribedManifests>]) -> DesiredPlace {
     let environment = descriptors.first().map(|described| described.target.environment.clone());
     DesiredPlace {
         path: path.to_owned(),
@@ -323,7 +325,7 @@ fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> Desir
     }
 }
 
-fn missing(file: &str, path: &str) -> WatchProblem {
+fn missing_folder(file: &str, path: &str) -> WatchProblem {
     WatchProblem {
         file: Some(file.to_owned()),
         line: None,
@@ -332,16 +334,20 @@ fn missing(file: &str, path: &str) -> WatchProblem {
     }
 }
 
-/// Two descriptors give one target different content.
-fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Described) -> WatchProblem {
-    let [environment, workspace, application, workload, target] = one.key();
+/// The problem of two descriptors with the same target and different content.
+fn conflict(
+    described: &DescribedManifests,
+    (own, key): (&BranchKey, &BranchKey),
+    other: &DescribedManifests,
+) -> WatchProblem {
+    let [environment, workspace, application, workload, target] = described.key();
     let place = if key == own {
         format!("`{}`", other.file)
     } else {
         format!("`{}` on branch `{}` of `{}`", other.file, key.branch, key.repository)
     };
     WatchProblem {
-        file: Some(one.file.clone()),
+        file: Some(described.file.clone()),
         line: None,
         message: format!(
             "target `{target}` of `{workspace}/{application}/{workload}` in `{environment}` has other content in {place}"

@@ -49,7 +49,7 @@ impl Asking {
             noted.lock().unwrap().push(wait);
             std::future::ready(()).boxed()
         });
-        Self { poller: Poller::pausing(source, hosts.clone(), pause).unwrap(), waits }
+        Self { poller: Poller::with_pause(source, hosts.clone(), pause).unwrap(), waits }
     }
 
     async fn poll(&mut self, now: &str) -> Polled {

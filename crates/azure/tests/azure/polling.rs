@@ -126,7 +126,7 @@ async fn clusters_of_one_name_are_told_apart_in_all_sources() {
     let hosts = HostNames::default();
     let mut first = Asking::with_hosts(source(options(&cloud, &["s1"])), &hosts);
     let mut second = Asking::with_hosts(source(options(&cloud, &["s2"])), &hosts);
-    second.poller.learn().await;
+    second.poller.read_host_names().await;
     let (first, second) = (first.poll(NOW).await, second.poll(NOW).await);
     assert_eq!(
         (first.reports[0].host.as_str(), second.reports[0].host.as_str()),

@@ -2,7 +2,7 @@
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
-use simulator::simulation::{Conduct, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
+use simulator::simulation::{Behavior, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
 
 /// Any would do; this one shows some of everything.
 const SEED: u64 = 12;
@@ -54,9 +54,9 @@ pub(crate) struct Source<'a> {
 /// The hosts of an environment, which are switched on at that moment and live until another one. Each has two reconcilers for every assignment of its cluster type: for
 /// what the platform says of it, and for the manifests of the application.
 pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Simulation {
-    let conduct = conduct(story(source.environment), (ends_on - starts_on).max(1));
+    let behavior = behavior(story(source.environment), (ends_on - starts_on).max(1));
     let seed = SEED + source.environment as u64;
-    Simulation::new(SimulationOptions { seed, starts_on, conduct, hosts: hosts(compiled, source) })
+    Simulation::new(SimulationOptions { seed, starts_on, behavior, hosts: hosts(compiled, source) })
 }
 
 fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {
@@ -120,10 +120,10 @@ fn format(reconciler: &str, number: usize) -> Format {
 }
 
 /// How hosts behave that live for so many seconds.
-fn conduct(story: &Story, life: i64) -> Conduct {
+fn behavior(story: &Story, life: i64) -> Behavior {
     let interval = (life / 10).max(1)..=(life / 5).max(2);
     let takes = (life / 20).max(1)..=(life / story.slowest).max(2);
-    Conduct {
+    Behavior {
         silent_after: life / 10..=life / 4,
         short_heartbeat: (interval.end() + life / 4).max(10),
         interval,
@@ -136,7 +136,7 @@ fn conduct(story: &Story, life: i64) -> Conduct {
         prompt: 0,
         // They are gone when the demo ends, which is no reason to call them silent.
         heartbeat: 24 * 3_600,
-        ..Conduct::default()
+        ..Behavior::default()
     }
 }
 
@@ -159,10 +159,10 @@ mod tests {
     #[test]
     fn hosts_live_by_the_time_there_is() {
         for life in [1, 2, 60, 120, 2_700] {
-            let conduct = conduct(&STORIES[2], life);
-            assert!(*conduct.interval.start() > 0 && conduct.interval.start() <= conduct.interval.end());
-            assert!(*conduct.takes.start() > 0 && conduct.takes.start() <= conduct.takes.end());
-            assert!(conduct.short_heartbeat >= 10);
+            let behavior = behavior(&STORIES[2], life);
+            assert!(*behavior.interval.start() > 0 && behavior.interval.start() <= behavior.interval.end());
+            assert!(*behavior.takes.start() > 0 && behavior.takes.start() <= behavior.takes.end());
+            assert!(behavior.short_heartbeat >= 10);
         }
     }
 }

@@ -1,172 +1,182 @@
-//! One simulated host: when it pulls, how long it takes, and what it says.
+//! One simulated host: it pulls folders, applies them, and reports.
 
 use model::git_id::GitId;
 
-use super::{Conduct, Content, Format, HostOptions, Pulled, Said, Status, World};
+use super::{Behavior, Content, Contents, Format, HostOptions, PulledFolder, SentReport, Status};
 use crate::random::Random;
 
-/// Why contents can't be applied, as a reconciler of that kind puts it.
+/// Error messages of Flux.
 const FLUX: &[&str] = &[
     "health check failed after 2m0s: timeout waiting for: [Deployment status: 'InProgress']: image pull back-off",
     "Deployment dry-run failed: admission webhook \"policy.acme.example\" denied the request: memory limit is missing",
     "kustomize build failed: accumulating resources: no such file or directory",
 ];
+/// Error messages of Argo CD.
 const ARGO_CD: &[&str] = &[
     "Deployment exceeded its progress deadline",
     "one or more objects failed to apply: namespace is being terminated",
     "Back-off restarting failed container",
 ];
+/// Error messages of scripts.
 const SCRIPT: &[&str] = &[
     "package could not be installed: connection timed out",
     "no space left on device",
     "unit did not start: port 8080 is in use",
 ];
 
-/// Why what was applied is not well any more.
+/// The message if applied content becomes unhealthy.
 const RELAPSE: &str = "health check failed: container was killed, out of memory";
 
-/// A host with what it is doing.
+/// A host with its current state.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) options: HostOptions,
-    conduct: Conduct,
+    behavior: Behavior,
     random: Random,
     heartbeat: Option<i64>,
-    /// From when on nobody hears of it.
+    /// The time from which on it does not report, in seconds since 1970.
     silent_from: i64,
-    /// Until when it keeps to what it saw first.
+    /// The time until which it stays at the content of its first pull, in seconds since 1970.
     lags_until: i64,
     reconcilers: Vec<Reconciler>,
 }
 
-/// A reconciler with what it is doing.
+/// A reconciler with its current state.
 #[derive(Clone, Debug)]
 struct Reconciler {
-    /// When it does something next.
+    /// The time of its next action, in seconds since 1970.
     next: i64,
-    /// What it is applying until then.
+    /// The content that it is applying until then.
     applying: Option<Content>,
-    /// What it applied.
+    /// The content that it applied last.
     applied: Option<Content>,
-    /// Whether that is not well.
-    is_ill: bool,
-    /// What it saw first, if its host lags.
-    copy: Option<Content>,
-    /// How often that tree can't be applied, and why.
-    trouble: Option<(GitId, u64, &'static str)>,
+    /// Whether that content is unhealthy.
+    is_unhealthy: bool,
+    /// The content of its first pull, if its host lags.
+    first_pulled: Option<Content>,
+    /// The number of failing attempts to apply a tree, and the error message.
+    failures: Option<(GitId, u64, &'static str)>,
 }
 
 impl Host {
-    pub(super) fn new(options: HostOptions, conduct: &Conduct, (seed, number, starts_on): (u64, u64, i64)) -> Self {
+    pub(super) fn new(options: HostOptions, behavior: &Behavior, (seed, number, starts_on): (u64, u64, i64)) -> Self {
         let mut random = Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let falls_silent = random.percent(conduct.silent);
-        let lags = random.percent(conduct.lagging);
+        let falls_silent = random.percent(behavior.silent);
+        let lags = random.percent(behavior.lagging);
         let heartbeat =
-            if falls_silent || random.percent(conduct.prompt) { conduct.short_heartbeat } else { conduct.heartbeat };
-        let silent_from = starts_on + random.within(&conduct.silent_after);
-        let first = |random: &mut Random| starts_on + 1 + random.within(&(0..=*conduct.interval.end()));
-        let reconciler =
-            |next| Reconciler { next, applying: None, applied: None, is_ill: false, copy: None, trouble: None };
+            if falls_silent || random.percent(behavior.prompt) { behavior.short_heartbeat } else { behavior.heartbeat };
+        let silent_from = starts_on + random.within(&behavior.silent_after);
+        let first = |random: &mut Random| starts_on + 1 + random.within(&(0..=*behavior.interval.end()));
+        let reconciler = |next| Reconciler {
+            next,
+            applying: None,
+            applied: None,
+            is_unhealthy: false,
+            first_pulled: None,
+            failures: None,
+        };
         let reconcilers = options.pulls.iter().map(|_| reconciler(first(&mut random))).collect();
         let promises = options.format != Format::ArgoCd;
         Self {
             heartbeat: promises.then_some(heartbeat),
             silent_from: if falls_silent && promises { silent_from } else { i64::MAX },
-            lags_until: if lags { starts_on + conduct.lag } else { 0 },
-            conduct: conduct.clone(),
+            lags_until: if lags { starts_on + behavior.lag } else { 0 },
+            behavior: behavior.clone(),
             options,
             random,
             reconcilers,
         }
     }
 
-    pub(super) fn pulled(&self) -> impl Iterator<Item = Pulled> {
-        self.options.pulls.iter().map(super::Pull::pulled)
+    pub(super) fn folders(&self) -> impl Iterator<Item = PulledFolder> {
+        self.options.pulls.iter().map(super::Pull::folder)
     }
 
-    /// All that is there is applied.
-    pub(super) fn settle(&mut self, world: &World) {
+    /// Marks all current content as applied.
+    pub(super) fn settle(&mut self, contents: &Contents) {
         for (reconciler, pull) in self.reconcilers.iter_mut().zip(&self.options.pulls) {
-            let content = world.get(&pull.pulled()).copied();
-            (reconciler.applied, reconciler.copy) = (content, content);
+            let content = contents.get(&pull.folder()).copied();
+            (reconciler.applied, reconciler.first_pulled) = (content, content);
         }
     }
 
-    /// Whether something is there that it has not applied.
-    pub(super) fn has_news(&self, world: &World) -> bool {
+    /// Whether there is content that the host has not applied.
+    pub(super) fn is_outdated(&self, contents: &Contents) -> bool {
         let mut pulled = self.reconcilers.iter().zip(&self.options.pulls);
         pulled.any(|(reconciler, pull)| {
             let tree = |content: Option<&Content>| content.map(|content| content.tree);
-            let seen = tree(world.get(&pull.pulled()));
+            let seen = tree(contents.get(&pull.folder()));
             seen.is_some() && seen != tree(reconciler.applied.as_ref())
         })
     }
 
-    /// Goes on until that moment.
-    pub(super) fn advance(&mut self, now: i64, world: &World) -> Vec<Said> {
-        let mut said = Vec::new();
+    /// Simulates the host until this time, in seconds since 1970. Returns its reports.
+    pub(super) fn advance(&mut self, now: i64, contents: &Contents) -> Vec<SentReport> {
+        let mut reports = Vec::new();
         loop {
             let next = self.reconcilers.iter().enumerate().map(|(number, reconciler)| (reconciler.next, number)).min();
             match next {
-                Some((at, number)) if at <= now.min(self.silent_from - 1) => said.extend(self.act(number, at, world)),
-                _ => return said,
+                Some((at, number)) if at <= now.min(self.silent_from - 1) => {
+                    reports.extend(self.act(number, at, contents))
+                }
+                _ => return reports,
             }
         }
     }
 
-    fn act(&mut self, number: usize, at: i64, world: &World) -> Option<Said> {
-        let said = match self.reconcilers[number].applying.take() {
-            Some(content) => Some(self.end(number, content)),
-            None => self.pull(number, at, world),
+    fn act(&mut self, number: usize, at: i64, contents: &Contents) -> Option<SentReport> {
+        let result = match self.reconcilers[number].applying.take() {
+            Some(content) => Some(self.finish(number, content)),
+            None => self.pull(number, at, contents),
         };
         let pause =
-            if self.reconcilers[number].applying.is_some() { &self.conduct.takes } else { &self.conduct.interval };
+            if self.reconcilers[number].applying.is_some() { &self.behavior.takes } else { &self.behavior.interval };
         self.reconcilers[number].next = at + self.random.within(pause).max(1);
-        let (status, content, message) = said?;
+        let (status, content, message) = result?;
         let pull = self.options.pulls[number].clone();
-        Some(Said { pull, at, status, content, message: message.to_owned(), heartbeat: self.heartbeat })
+        Some(SentReport { pull, at, status, content, message: message.to_owned(), heartbeat: self.heartbeat })
     }
 
-    /// Looks what there is. What is new, it begins to apply.
-    fn pull(&mut self, number: usize, at: i64, world: &World) -> Option<(Status, Content, &'static str)> {
-        let seen = world.get(&self.options.pulls[number].pulled()).copied()?;
+    /// Pulls the current content, and begins to apply it if it is new.
+    fn pull(&mut self, number: usize, at: i64, contents: &Contents) -> Option<(Status, Content, &'static str)> {
+        let seen = contents.get(&self.options.pulls[number].folder()).copied()?;
         let lags = at < self.lags_until;
         let reconciler = &mut self.reconcilers[number];
-        let content = if lags { *reconciler.copy.get_or_insert(seen) } else { seen };
+        let content = if lags { *reconciler.first_pulled.get_or_insert(seen) } else { seen };
         if reconciler.applied.is_some_and(|applied| applied.tree == content.tree) {
             reconciler.applied = Some(content);
-            return self.look_after(number, content);
+            return self.check_health(number, content);
         }
         reconciler.applying = Some(content);
-        if reconciler.trouble.is_some_and(|(tree, ..)| tree == content.tree) {
-            // It is not told that it tries again, only what comes of it.
+        if reconciler.failures.is_some_and(|(tree, ..)| tree == content.tree) {
+            // A repeated attempt is not reported, only its result.
             return None;
         }
-        let trouble = self.trouble();
-        self.reconcilers[number].trouble = Some((content.tree, trouble.0, trouble.1));
+        let (attempts, message) = self.draw_failures();
+        self.reconcilers[number].failures = Some((content.tree, attempts, message));
         Some((Status::InProgress, content, ""))
     }
 
-    /// Looks whether what was applied is well.
-    fn look_after(&mut self, number: usize, content: Content) -> Option<(Status, Content, &'static str)> {
-        let was_ill = std::mem::take(&mut self.reconcilers[number].is_ill);
-        if !was_ill && self.conduct.relapsing > 0 && self.random.percent(self.conduct.relapsing) {
-            self.reconcilers[number].is_ill = true;
+    /// Checks the health of the applied content.
+    fn check_health(&mut self, number: usize, content: Content) -> Option<(Status, Content, &'static str)> {
+        let was_unhealthy = std::mem::take(&mut self.reconcilers[number].is_unhealthy);
+        if !was_unhealthy && self.behavior.relapsing > 0 && self.random.percent(self.behavior.relapsing) {
+            self.reconcilers[number].is_unhealthy = true;
             return Some((Status::Failure, content, RELAPSE));
         }
-        // Argo CD tells what changes, and nothing else.
-        (was_ill || self.options.format != Format::ArgoCd).then_some((Status::Success, content, ""))
+        // Argo CD reports only changes.
+        (was_unhealthy || self.options.format != Format::ArgoCd).then_some((Status::Success, content, ""))
     }
 
-    /// How often a content can't be applied, and why.
-    fn trouble(&mut self) -> (u64, &'static str) {
+    /// Chooses the number of failing attempts to apply new content, and the error message.
+    fn draw_failures(&mut self) -> (u64, &'static str) {
         let reasons = match self.options.format {
             Format::Flux | Format::FluxSigned => FLUX,
             Format::ArgoCd => ARGO_CD,
             _ => SCRIPT,
         };
         let chance = self.random.below(100);
-        let Conduct { failing, faltering, .. } = self.conduct;
+        let Behavior { failing, faltering, .. } = self.behavior;
         let attempts = match chance {
             chance if chance < failing => u64::MAX,
             chance if chance < failing + faltering => 1 + self.random.below(2),
@@ -175,10 +185,10 @@ impl Host {
         (attempts, self.random.pick(reasons))
     }
 
-    /// Comes to an end with what it applies, a good one or a bad one.
-    fn end(&mut self, number: usize, content: Content) -> (Status, Content, &'static str) {
+    /// Finishes to apply content, with success or failure.
+    fn finish(&mut self, number: usize, content: Content) -> (Status, Content, &'static str) {
         let reconciler = &mut self.reconcilers[number];
-        match &mut reconciler.trouble {
+        match &mut reconciler.failures {
             Some((_, attempts, reason)) if *attempts > 0 => {
                 *attempts -= 1;
                 (Status::Failure, content, reason)

@@ -1,14 +1,14 @@
 //! Simulated hosts: they pull folders of GitOps repositories, take their time, sometimes fail, and report in the formats of their reconcilers.
 //!
-//! Nothing here knows a clock or a network: the caller says how late it is and carries the messages. The same options, commits and moments give the same
-//! messages, byte for byte. What the hosts said is known here as well, so that it can be compared with what a hub makes of it.
+//! The simulation uses no clock and no network: the caller passes the time and sends the messages. The same options, commits and times give the same messages,
+//! byte for byte. The simulation also has a log of all reports, to compare them with the answers of a hub.
 
 mod formats;
 mod host;
 mod otlp;
-mod post;
 #[cfg(test)]
 mod tests;
+mod transport;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -17,18 +17,18 @@ use git::{Repositories, RepositoryError, RepositoryUrl, Revision};
 use model::git_id::GitId;
 
 use self::host::Host;
-use self::post::Post;
-pub use self::post::{Message, Route};
+use self::transport::Transport;
+pub use self::transport::{Message, Route};
 
-/// Hosts, what they pull, and how they behave.
+/// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// The source of all chance.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// When they are switched on, in seconds since 1970.
+    /// The time at which the hosts start, in seconds since 1970.
     pub starts_on: i64,
-    /// How they behave.
-    pub conduct: Conduct,
+    /// The behavior of the hosts.
+    pub behavior: Behavior,
     /// The hosts.
     pub hosts: Vec<HostOptions>,
 }
@@ -38,15 +38,15 @@ pub struct SimulationOptions {
 pub struct HostOptions {
     /// Its name.
     pub name: String,
-    /// How it reports.
+    /// The format of its reports.
     pub format: Format,
-    /// What it shows to the hub; nothing to one that is open.
+    /// Its token for the hub. None for a hub that needs no token.
     pub token: Option<Token>,
-    /// The folders that it pulls, each by a reconciler of its own.
+    /// The folders that it pulls. Each has its own reconciler.
     pub pulls: Vec<Pull>,
 }
 
-/// How the names of reconcilers end that apply what the platform made for an assignment; others apply manifests of applications.
+/// The suffix of the names of reconcilers that apply Kalypso's output for an assignment. Other reconcilers apply manifests of applications.
 pub const OF_PLATFORM: &str = "-config";
 
 /// A folder that a reconciler of a host pulls.
@@ -58,46 +58,46 @@ pub struct Pull {
     pub repository: RepositoryUrl,
     /// The branch.
     pub branch: String,
-    /// The folder in it.
+    /// The path of the folder.
     pub path: String,
 }
 
-/// A token of the hub, as its owner keeps it.
+/// A token of the hub, with its secrets.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// Its whole text.
+    /// The full text.
     pub text: String,
     /// The public part.
     pub id: String,
-    /// The key that signs.
+    /// The key for signatures.
     pub signing_key: String,
 }
 
-/// How a host reports.
+/// The format of a host's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// A script that sends each report as JSON.
     Json,
-    /// An agent that sends several at once, one on each line.
+    /// An agent that sends several reports in one request, one on each line.
     Lines,
     /// Flux' provider `generic`.
     Flux,
     /// Flux' provider `generic-hmac`.
     FluxSigned,
-    /// Argo CD, with the template that is shipped.
+    /// Argo CD, with the template in `deploy/argocd`.
     ArgoCd,
     /// A collector of OpenTelemetry, over HTTP in protobuf.
     OtlpProtobuf,
-    /// The same in JSON.
+    /// A collector of OpenTelemetry, over HTTP in JSON.
     OtlpJson,
-    /// The same over gRPC.
+    /// A collector of OpenTelemetry, over gRPC.
     OtlpGrpc,
-    /// A site without a connection: somebody carries its reports in a signed file.
+    /// A site without a network connection. Its reports are transported in a signed file.
     File,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 9] = [
         Self::Json,
         Self::Lines,
@@ -111,45 +111,45 @@ impl Format {
     ];
 }
 
-/// How hosts behave. Shares are of a hundred, times in seconds.
+/// The behavior of hosts. Shares are in percent, times in seconds.
 #[derive(Clone, Debug)]
-pub struct Conduct {
-    /// Between two pulls.
+pub struct Behavior {
+    /// The time between two pulls.
     pub interval: RangeInclusive<i64>,
-    /// Until what was pulled is applied.
+    /// The time to apply pulled content.
     pub takes: RangeInclusive<i64>,
-    /// Of contents: they are applied at the second or third attempt only.
+    /// The share of contents that can be applied only at the second or third attempt.
     pub faltering: u64,
-    /// Of contents: they can't be applied at all.
+    /// The share of contents that can never be applied.
     pub failing: u64,
-    /// Of pulls that find nothing new: what was applied is not well any more, until the next one.
+    /// The share of pulls without new content after which the applied content is unhealthy until the next pull.
     pub relapsing: u64,
-    /// Of hosts: they keep to the commit that they saw first.
+    /// The share of hosts that stay at the content of their first pull for a while.
     pub lagging: u64,
-    /// For how long.
+    /// The time for which they stay at it.
     pub lag: i64,
-    /// Of hosts: they fall silent.
+    /// The share of hosts that stop reporting.
     pub silent: u64,
-    /// How long after they were switched on.
+    /// The time after their start at which they stop.
     pub silent_after: RangeInclusive<i64>,
-    /// Of hosts: they promise to report soon, and do. Those that fall silent had promised that, too.
+    /// The share of hosts with the short heartbeat that continue to report. Hosts that stop reporting have the short heartbeat, too.
     pub prompt: u64,
-    /// Within which time they promise that; formats that can't promise anything don't.
+    /// The short heartbeat. Reports of Argo CD have no heartbeat.
     pub short_heartbeat: i64,
-    /// What all others promise.
+    /// The heartbeat of all other hosts.
     pub heartbeat: i64,
-    /// Of messages: they are on their way for a while.
+    /// The share of messages that are late.
     pub late: u64,
-    /// For how long.
+    /// The delay of late messages.
     pub delay: RangeInclusive<i64>,
-    /// Of messages: they arrive twice, the second time late.
+    /// The share of messages that arrive twice, the second time late.
     pub twice: u64,
-    /// For how long reports wait for somebody who carries them.
+    /// The delay of reports in signed files.
     pub carried_after: i64,
 }
 
-impl Default for Conduct {
-    /// Some of everything.
+impl Default for Behavior {
+    /// A mixture of all behaviors.
     fn default() -> Self {
         Self {
             interval: 60..=180,
@@ -172,19 +172,19 @@ impl Default for Conduct {
     }
 }
 
-/// How far a reconciler says that it is.
+/// The status in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It is at it.
+    /// The content is being applied.
     InProgress,
-    /// It applied it.
+    /// The content was applied.
     Success,
-    /// It could not.
+    /// The content could not be applied.
     Failure,
 }
 
 impl Status {
-    /// As the generic report has it.
+    /// The text in a generic report.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
@@ -194,141 +194,141 @@ impl Status {
     }
 }
 
-/// What a branch holds in a folder.
+/// The content of a folder of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
     /// The commit.
     pub commit: GitId,
-    /// The git tree of the folder.
+    /// The id of the folder's git tree.
     pub tree: GitId,
 }
 
-/// What a reconciler said.
+/// A report that a reconciler has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// Of what.
+pub struct SentReport {
+    /// The pulled folder.
     pub pull: Pull,
-    /// When, in seconds since 1970.
+    /// The time, in seconds since 1970.
     pub at: i64,
-    /// How far it is.
+    /// The status.
     pub status: Status,
-    /// With what.
+    /// The content.
     pub content: Content,
-    /// Why it could not; empty if it could.
+    /// The error message. Empty unless the status is a failure.
     pub message: String,
-    /// Within how many seconds it promised to report again.
+    /// The time until its next report, in seconds. None if the report has no heartbeat.
     pub heartbeat: Option<i64>,
 }
 
-/// What there is to pull.
-type World = BTreeMap<Pulled, Content>;
+/// The current content of all pulled folders.
+type Contents = BTreeMap<PulledFolder, Content>;
 
 /// A folder of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Pulled {
+struct PulledFolder {
     repository: RepositoryUrl,
     branch: String,
     path: String,
 }
 
 impl Pull {
-    fn pulled(&self) -> Pulled {
-        Pulled { repository: self.repository.clone(), branch: self.branch.clone(), path: self.path.clone() }
+    fn folder(&self) -> PulledFolder {
+        PulledFolder { repository: self.repository.clone(), branch: self.branch.clone(), path: self.path.clone() }
     }
 }
 
-/// Simulated hosts, with what they can pull and what they said.
+/// Simulated hosts, with the content that they can pull and a log of their reports.
 #[derive(Debug)]
 pub struct Simulation {
     hosts: Vec<Host>,
-    world: World,
-    post: Post,
-    /// Everything that was said, with the number of its host, and whether the hub was told.
-    log: Vec<(usize, Said, bool)>,
+    contents: Contents,
+    transport: Transport,
+    /// All reports, each with the number of its host, and whether it has arrived.
+    log: Vec<(usize, SentReport, bool)>,
 }
 
 impl Simulation {
-    /// Hosts that are switched off.
+    /// Creates a simulation. The hosts have no content yet.
     pub fn new(options: SimulationOptions) -> Self {
-        let SimulationOptions { seed, starts_on, conduct, hosts } = options;
+        let SimulationOptions { seed, starts_on, behavior, hosts } = options;
         let hosts = hosts.into_iter().enumerate();
-        let hosts = hosts.map(|(number, options)| Host::new(options, &conduct, (seed, number as u64, starts_on)));
-        let post = Post::new(&conduct, seed);
-        Self { hosts: hosts.collect(), world: World::new(), post, log: Vec::new() }
+        let hosts = hosts.map(|(number, options)| Host::new(options, &behavior, (seed, number as u64, starts_on)));
+        let transport = Transport::new(&behavior, seed);
+        Self { hosts: hosts.collect(), contents: Contents::new(), transport, log: Vec::new() }
     }
 
-    /// What branches hold now is what hosts can pull from now on.
+    /// Reads the current content of all pulled folders. Hosts pull it from now on.
     ///
     /// # Errors
-    /// A repository can't be read, or has no such branch.
-    pub fn look(&mut self, repositories: &dyn Repositories) -> Result<(), RepositoryError> {
-        self.look_at(repositories, |_, branch| Revision::branch(branch))
+    /// If a repository can't be read, or has no such branch.
+    pub fn read_contents(&mut self, repositories: &dyn Repositories) -> Result<(), RepositoryError> {
+        self.read_contents_at(repositories, |_, branch| Revision::branch(branch))
     }
 
-    /// The same, of branches as they were: `revision` says which commit of a branch is meant.
+    /// Same as [`Self::read_contents`], at other revisions: `revision` returns the revision to read for a branch.
     ///
     /// # Errors
-    /// A repository can't be read, or has no such commit.
-    pub fn look_at(
+    /// If a repository can't be read, or has no such revision.
+    pub fn read_contents_at(
         &mut self,
         repositories: &dyn Repositories,
         revision: impl Fn(&RepositoryUrl, &str) -> Revision,
     ) -> Result<(), RepositoryError> {
-        let pulled: BTreeSet<Pulled> = self.hosts.iter().flat_map(Host::pulled).collect();
-        let mut branches: BTreeMap<(RepositoryUrl, String), Vec<Pulled>> = BTreeMap::new();
-        for pulled in pulled {
-            branches.entry((pulled.repository.clone(), pulled.branch.clone())).or_default().push(pulled);
+        let folders: BTreeSet<PulledFolder> = self.hosts.iter().flat_map(Host::folders).collect();
+        let mut branches: BTreeMap<(RepositoryUrl, String), Vec<PulledFolder>> = BTreeMap::new();
+        for folder in folders {
+            branches.entry((folder.repository.clone(), folder.branch.clone())).or_default().push(folder);
         }
-        let mut world = World::new();
-        for ((repository, branch), pulled) in branches {
+        let mut contents = Contents::new();
+        for ((repository, branch), folders) in branches {
             let commit = repositories.resolve(&repository, &revision(&repository, &branch))?;
-            for pulled in pulled {
-                let tree = self::tree(repositories, &commit, &pulled.path)?;
+            for folder in folders {
+                let tree = self::tree(repositories, &commit, &folder.path)?;
                 let content = tree.map(|tree| Content { commit: commit.id, tree });
-                world.extend(content.map(|content| (pulled, content)));
+                contents.extend(content.map(|content| (folder, content)));
             }
         }
-        self.world = world;
+        self.contents = contents;
         Ok(())
     }
 
-    /// What there is to pull now has been applied long ago, and nobody says so again.
+    /// Marks all current content as applied, without reports.
     pub fn settle(&mut self) {
         for host in &mut self.hosts {
-            host.settle(&self.world);
+            host.settle(&self.contents);
         }
     }
 
-    /// Whether there is something to pull that a host has not applied.
-    pub fn has_news(&self) -> bool {
-        self.hosts.iter().any(|host| host.has_news(&self.world))
+    /// Whether there is content that a host has not applied.
+    pub fn is_outdated(&self) -> bool {
+        self.hosts.iter().any(|host| host.is_outdated(&self.contents))
     }
 
-    /// Lets the hosts go on until that moment, and gives what arrives at the hub by then, in the order of its arrival.
+    /// Simulates the hosts until this time, in seconds since 1970. Returns the messages that arrive at the hub by then, in the order of their arrival.
     ///
     /// # Panics
-    /// If the template for Argo CD fails, which is a mistake of ours.
+    /// If the template for Argo CD fails. That is a bug.
     pub fn advance(&mut self, now: i64) -> Vec<Message> {
         for (number, host) in self.hosts.iter_mut().enumerate() {
-            let said = host.advance(now, &self.world);
+            let reports = host.advance(now, &self.contents);
             let first = self.log.len();
-            let numbered: Vec<_> = said.iter().enumerate().map(|(index, said)| (first + index, said)).collect();
+            let numbered: Vec<_> = reports.iter().enumerate().map(|(index, report)| (first + index, report)).collect();
             for (at, message) in formats::messages(&host.options, &numbered) {
-                self.post.send(message, at);
+                self.transport.send(message, at);
             }
-            self.log.extend(said.into_iter().map(|said| (number, said, false)));
+            self.log.extend(reports.into_iter().map(|report| (number, report, false)));
         }
         self.arrive(now)
     }
 
-    /// What is still on its way arrives.
-    pub fn rest(&mut self) -> Vec<Message> {
+    /// Returns all messages that have not arrived yet.
+    pub fn remaining_messages(&mut self) -> Vec<Message> {
         self.arrive(i64::MAX)
     }
 
     fn arrive(&mut self, now: i64) -> Vec<Message> {
-        let messages = self.post.arrived(now);
-        for number in messages.iter().flat_map(|message| &message.said) {
+        let messages = self.transport.arrived(now);
+        for number in messages.iter().flat_map(|message| &message.report_numbers) {
             self.log[*number].2 = true;
         }
         messages
@@ -339,23 +339,23 @@ impl Simulation {
         self.hosts.iter().map(|host| host.options.name.as_str())
     }
 
-    /// The last word of each reconciler, up to a moment in seconds since 1970, as far as it arrived: with the name of its host, in their order.
-    pub fn last_words(&self, until: i64) -> BTreeMap<(&str, &str), &Said> {
-        let mut last: BTreeMap<(&str, &str), &Said> = BTreeMap::new();
-        for (host, said, _) in self.log.iter().filter(|(_, said, arrived)| *arrived && said.at <= until) {
-            let key = (self.hosts[*host].options.name.as_str(), said.pull.reconciler.as_str());
-            let known = last.entry(key).or_insert(said);
-            if known.at <= said.at {
-                *known = said;
+    /// The last report of each reconciler that was sent until this time, in seconds since 1970, and has arrived. By the names of the host and the reconciler.
+    pub fn last_reports(&self, until: i64) -> BTreeMap<(&str, &str), &SentReport> {
+        let mut last: BTreeMap<(&str, &str), &SentReport> = BTreeMap::new();
+        for (host, report, _) in self.log.iter().filter(|(_, report, arrived)| *arrived && report.at <= until) {
+            let key = (self.hosts[*host].options.name.as_str(), report.pull.reconciler.as_str());
+            let newest = last.entry(key).or_insert(report);
+            if newest.at <= report.at {
+                *newest = report;
             }
         }
         last
     }
 }
 
-/// The git tree of a folder in a commit.
+/// The id of a folder's git tree at a commit. None if the folder does not exist.
 fn tree(repositories: &dyn Repositories, commit: &git::Commit, path: &str) -> Result<Option<GitId>, RepositoryError> {
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let items = repositories.folder(commit, parent)?.unwrap_or_default();
-    Ok(items.into_iter().find(|item| &*item.name == name).map(|item| item.id))
+    let entries = repositories.folder(commit, parent)?.unwrap_or_default();
+    Ok(entries.into_iter().find(|entry| &*entry.name == name).map(|entry| entry.id))
 }

@@ -1,4 +1,4 @@
-//! What simulated hosts do.
+//! The behavior of simulated hosts.
 
 use git::{MemoryRepositories, NewCommit, Person};
 use model::tree::{Tree, closed};
@@ -11,7 +11,7 @@ fn url() -> RepositoryUrl {
     RepositoryUrl::from_configuration(URL).unwrap()
 }
 
-/// A repository whose folders `edge/a` and `edge/b` hold that text.
+/// A repository whose folders `edge/a` and `edge/b` contain this text.
 fn committed(memory: &MemoryRepositories, text: &str) -> GitId {
     let mut tree = Tree::default();
     ["edge/a/app.yaml", "edge/b/app.yaml"].iter().for_each(|path| tree.write(path, text.as_bytes()));
@@ -21,7 +21,7 @@ fn committed(memory: &MemoryRepositories, text: &str) -> GitId {
 }
 
 /// Two hosts for each format.
-fn fleet(seed: u64, conduct: Conduct) -> Simulation {
+fn fleet(seed: u64, behavior: Behavior) -> Simulation {
     let pull = |name: &str| Pull {
         reconciler: name.into(),
         repository: url(),
@@ -35,32 +35,32 @@ fn fleet(seed: u64, conduct: Conduct) -> Simulation {
         pulls: vec![pull("a"), pull("b")],
     };
     let hosts = Format::ALL.iter().cycle().take(2 * Format::ALL.len()).enumerate().map(host).collect();
-    Simulation::new(SimulationOptions { seed, starts_on: 1_000, conduct, hosts })
+    Simulation::new(SimulationOptions { seed, starts_on: 1_000, behavior, hosts })
 }
 
-fn smooth() -> Conduct {
-    Conduct { faltering: 0, failing: 0, lagging: 0, silent: 0, ..Conduct::default() }
+fn smooth() -> Behavior {
+    Behavior { faltering: 0, failing: 0, lagging: 0, silent: 0, ..Behavior::default() }
 }
 
-fn lived(seed: u64, conduct: Conduct) -> (Simulation, Vec<Message>) {
+fn lived(seed: u64, behavior: Behavior) -> (Simulation, Vec<Message>) {
     let memory = MemoryRepositories::default();
-    let mut fleet = fleet(seed, conduct);
+    let mut fleet = fleet(seed, behavior);
     let mut messages = Vec::new();
     for (hour, text) in ["one", "two"].iter().enumerate() {
         committed(&memory, text);
-        fleet.look(&memory).unwrap();
+        fleet.read_contents(&memory).unwrap();
         let begin = 1_000 + 3_600 * hour as i64;
         (0..360).for_each(|step| messages.extend(fleet.advance(begin + step * 10)));
     }
-    messages.extend(fleet.rest());
+    messages.extend(fleet.remaining_messages());
     (fleet, messages)
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
-    let conduct = || Conduct { late: 20, twice: 10, ..Conduct::default() };
-    assert_eq!(lived(7, conduct()).1, lived(7, conduct()).1);
-    assert_ne!(lived(7, conduct()).1, lived(8, conduct()).1);
+    let behavior = || Behavior { late: 20, twice: 10, ..Behavior::default() };
+    assert_eq!(lived(7, behavior()).1, lived(7, behavior()).1);
+    assert_ne!(lived(7, behavior()).1, lived(8, behavior()).1);
 }
 
 #[test]
@@ -69,26 +69,26 @@ fn where_nothing_goes_wrong_all_have_what_is_there() {
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
     let head = committed(&memory, "two");
-    let words = fleet.last_words(i64::MAX);
-    assert_eq!(words.len(), 36);
-    assert!(words.values().all(|said| said.status == Status::Success && said.content.commit == head));
+    let reports = fleet.last_reports(i64::MAX);
+    assert_eq!(reports.len(), 36);
+    assert!(reports.values().all(|report| report.status == Status::Success && report.content.commit == head));
 }
 
 #[test]
 fn attempts_fail_as_often_as_they_should_and_go_on() {
-    let (fleet, _) = lived(7, Conduct { faltering: 100, ..smooth() });
-    assert!(fleet.log.iter().any(|(_, said, _)| said.status == Status::Failure && !said.message.is_empty()));
-    assert!(fleet.last_words(i64::MAX).values().all(|said| said.status == Status::Success));
-    let (fleet, _) = lived(7, Conduct { failing: 100, ..smooth() });
-    assert!(fleet.last_words(i64::MAX).values().all(|said| said.status == Status::Failure));
+    let (fleet, _) = lived(7, Behavior { faltering: 100, ..smooth() });
+    assert!(fleet.log.iter().any(|(_, report, _)| report.status == Status::Failure && !report.message.is_empty()));
+    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == Status::Success));
+    let (fleet, _) = lived(7, Behavior { failing: 100, ..smooth() });
+    assert!(fleet.last_reports(i64::MAX).values().all(|report| report.status == Status::Failure));
 }
 
 #[test]
 fn what_was_well_can_fail_and_be_well_again() {
-    let (fleet, _) = lived(7, Conduct { relapsing: 30, ..smooth() });
-    let of = |host| fleet.log.iter().filter(move |(number, said, _)| *number == host && said.pull.path == "edge/a");
+    let (fleet, _) = lived(7, Behavior { relapsing: 30, ..smooth() });
+    let of = |host| fleet.log.iter().filter(move |(number, report, _)| *number == host && report.pull.path == "edge/a");
     for host in 0..18 {
-        let statuses: Vec<_> = of(host).map(|(_, said, _)| said.status).collect();
+        let statuses: Vec<_> = of(host).map(|(_, report, _)| report.status).collect();
         assert!(statuses.windows(2).all(|pair| pair != [Status::Failure, Status::Failure]), "{statuses:?}");
         let relapsed = statuses.windows(2).filter(|pair| *pair == [Status::Failure, Status::Success]).count();
         assert!(relapsed > 0, "{host}: {statuses:?}");
@@ -97,10 +97,12 @@ fn what_was_well_can_fail_and_be_well_again() {
 
 #[test]
 fn hosts_that_lag_stay_where_they_were() {
-    let conduct = Conduct { lagging: 100, lag: 1_000_000, ..smooth() };
-    let (fleet, _) = lived(7, conduct);
+    let behavior = Behavior { lagging: 100, lag: 1_000_000, ..smooth() };
+    let (fleet, _) = lived(7, behavior);
     let first = fleet.log[0].1.content;
-    assert!(fleet.last_words(i64::MAX).values().all(|said| said.content == first && said.status == Status::Success));
+    assert!(
+        fleet.last_reports(i64::MAX).values().all(|report| report.content == first && report.status == Status::Success)
+    );
 }
 
 #[test]
@@ -108,28 +110,30 @@ fn what_was_applied_long_ago_is_not_applied_again() {
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
     let mut fleet = fleet(7, smooth());
-    fleet.look(&memory).unwrap();
+    fleet.read_contents(&memory).unwrap();
     fleet.settle();
     fleet.advance(2_000);
-    assert!(!fleet.log.is_empty() && fleet.log.iter().all(|(_, said, _)| said.status == Status::Success));
+    assert!(!fleet.log.is_empty() && fleet.log.iter().all(|(_, report, _)| report.status == Status::Success));
 }
 
 #[test]
 fn hosts_that_fall_silent_say_nothing_more() {
-    let (fleet, _) = lived(7, Conduct { silent: 100, silent_after: 500..=500, ..smooth() });
-    let promises = |said: &Said| said.heartbeat.is_some();
-    assert!(fleet.log.iter().all(|(_, said, _)| !promises(said) || said.at < 1_500 && said.heartbeat == Some(300)));
-    assert!(fleet.log.iter().any(|(_, said, _)| !promises(said) && said.at > 4_600), "Argo CD promises nothing");
+    let (fleet, _) = lived(7, Behavior { silent: 100, silent_after: 500..=500, ..smooth() });
+    let promises = |report: &SentReport| report.heartbeat.is_some();
+    assert!(
+        fleet.log.iter().all(|(_, report, _)| !promises(report) || report.at < 1_500 && report.heartbeat == Some(300))
+    );
+    assert!(fleet.log.iter().any(|(_, report, _)| !promises(report) && report.at > 4_600), "Argo CD promises nothing");
 }
 
 #[test]
 fn what_is_on_its_way_has_not_been_said_yet() {
     let memory = MemoryRepositories::default();
     committed(&memory, "one");
-    let mut fleet = fleet(7, Conduct { late: 100, delay: 5_000..=5_000, ..smooth() });
-    fleet.look(&memory).unwrap();
+    let mut fleet = fleet(7, Behavior { late: 100, delay: 5_000..=5_000, ..smooth() });
+    fleet.read_contents(&memory).unwrap();
     assert_eq!(fleet.advance(2_000), []);
-    assert!(fleet.last_words(i64::MAX).is_empty() && !fleet.log.is_empty());
-    fleet.rest();
-    assert_eq!(fleet.last_words(i64::MAX).len(), 36);
+    assert!(fleet.last_reports(i64::MAX).is_empty() && !fleet.log.is_empty());
+    fleet.remaining_messages();
+    assert_eq!(fleet.last_reports(i64::MAX).len(), 36);
 }

@@ -11,7 +11,7 @@ use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use model::rollout::Counts;
-use simulator::simulation::{Conduct, Format, HostOptions, Pull, Simulation, SimulationOptions};
+use simulator::simulation::{Behavior, Format, HostOptions, Pull, Simulation, SimulationOptions};
 
 use self::branches::{Branches, ENVIRONMENTS, PATHS};
 use self::carrier::Carrier;
@@ -48,11 +48,11 @@ async fn check(ground: Ground, seed: u64) {
     let mut fleet = fleet(seed, now - HOUR, &carrier).await;
     for (step, moment) in (now - HOUR..=now).step_by(STEP as usize).enumerate() {
         if branches.change(step, moment) {
-            fleet.look(&branches.repositories).unwrap();
+            fleet.read_contents(&branches.repositories).unwrap();
         }
         carrier.carry(fleet.advance(moment)).await;
     }
-    carrier.carry(fleet.rest()).await;
+    carrier.carry(fleet.remaining_messages()).await;
     carrier.has_read(&branches.heads()).await;
     let truth = Truth::of(&fleet, &branches, now);
     let Counts { succeeded, failed, silent, outdated, succeeded_but_silent, .. } = truth.all();
@@ -81,7 +81,7 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
             pulls: vec![pull(number % PATHS.len()), pull((number + 1) % PATHS.len())],
         });
     }
-    let conduct = Conduct {
+    let behavior = Behavior {
         interval: 120..=240,
         failing: 10,
         relapsing: 25,
@@ -89,9 +89,9 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
         silent: 25,
         late: 20,
         twice: 15,
-        ..Conduct::default()
+        ..Behavior::default()
     };
-    Simulation::new(SimulationOptions { seed, starts_on, conduct, hosts })
+    Simulation::new(SimulationOptions { seed, starts_on, behavior, hosts })
 }
 
 async fn ask(carrier: &Carrier, truth: &Truth) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::git_id::GitId;
 use model::rollout::{Counts, RolloutState};
-use simulator::simulation::{Said, Simulation, Status};
+use simulator::simulation::{SentReport, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
 
@@ -30,23 +30,23 @@ pub(super) struct Truth {
 
 impl Truth {
     pub(super) fn of(fleet: &Simulation, branches: &Branches, now: i64) -> Self {
-        let fact = |((host, _), said): ((&str, &str), &Said)| {
-            let commits = &branches.commits[said.pull.branch.as_str()];
+        let fact = |((host, _), report): ((&str, &str), &SentReport)| {
+            let commits = &branches.commits[report.pull.branch.as_str()];
             let since = |until: usize| {
-                let tree = |index: usize| commits[index].1.get(said.pull.path.as_str()).copied();
+                let tree = |index: usize| commits[index].1.get(report.pull.path.as_str()).copied();
                 let first = (1..=until).rev().find(|index| tree(*index) != tree(index - 1)).unwrap_or(0);
                 tree(until).map(|tree| (commits[first].0, tree))
             };
-            let reported = commits.iter().position(|(id, _)| *id == said.content.commit).unwrap();
+            let reported = commits.iter().position(|(id, _)| *id == report.content.commit).unwrap();
             Fact {
                 host: host.to_owned(),
-                said: said.clone(),
+                report: report.clone(),
                 held: since(reported).unwrap(),
                 desired: since(commits.len() - 1),
                 is_silent: said.heartbeat.is_some_and(|heartbeat| said.at + heartbeat + heartbeat / 2 < now),
             }
         };
-        let facts = fleet.last_words(now).into_iter().map(fact).collect();
+        let facts = fleet.last_reports(now).into_iter().map(fact).collect();
         let mut changed = Vec::new();
         for (environment, commits) in &branches.commits {
             let mut before = &BTreeMap::new();
@@ -66,7 +66,7 @@ impl Truth {
 
     pub(super) fn environments(&self) -> Vec<(String, Counts)> {
         let counts = |environment: &&str| {
-            let here = self.facts.iter().filter(|fact| fact.said.pull.branch == *environment);
+            let here = self.facts.iter().filter(|fact| fact.report.pull.branch == *environment);
             ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.state()?, fact.is_silent)))))
         };
         ENVIRONMENTS.iter().map(counts).collect()
@@ -75,8 +75,9 @@ impl Truth {
     /// Of each commit, how many stand where. Those that changed nothing that somebody pulls are left out: nobody rolls them out.
     pub(super) fn rollouts(&self) -> Vec<(String, Vec<(String, Counts)>)> {
         let rollout = |(environment, commit, paths): &(&str, GitId, Vec<&str>)| {
-            let concerned =
-                |fact: &&Fact| fact.said.pull.branch == *environment && paths.contains(&fact.said.pull.path.as_str());
+            let concerned = |fact: &&Fact| {
+                fact.report.pull.branch == *environment && paths.contains(&fact.report.pull.path.as_str())
+            };
             let stands = |fact: &Fact| Some((fact.standing_with(*commit)?, fact.is_silent));
             let counts = count(self.facts.iter().filter(concerned).filter_map(stands));
             let environments = (counts.expected > 0).then(|| ((*environment).to_owned(), counts));
@@ -87,7 +88,7 @@ impl Truth {
 
     pub(super) fn silent(&self) -> Vec<String> {
         let silent = self.facts.iter().filter(|fact| fact.is_silent);
-        let mut names: Vec<_> = silent.map(|fact| format!("{}/{}", fact.host, fact.said.pull.reconciler)).collect();
+        let mut names: Vec<_> = silent.map(|fact| format!("{}/{}", fact.host, fact.report.pull.reconciler)).collect();
         names.sort();
         names
     }
@@ -98,7 +99,7 @@ impl Truth {
 
     pub(super) fn rows(&self) -> Vec<String> {
         let row = |fact: &Fact| {
-            let Said { pull, status, message, at, .. } = &fact.said;
+            let SentReport { pull, status, message, at, .. } = &fact.report;
             let state = fact.state().map_or("unwanted", RolloutState::as_str);
             let (status, held) = (status.as_str(), fact.held.0);
             format!("{}/{}: {status}, {state}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
@@ -123,7 +124,7 @@ impl Fact {
     }
 
     fn stands(&self, holds: bool) -> RolloutState {
-        match self.said.status {
+        match self.report.status {
             Status::Success if holds => RolloutState::Succeeded,
             Status::Failure if holds => RolloutState::Failed,
             _ if self.is_silent => RolloutState::Silent,

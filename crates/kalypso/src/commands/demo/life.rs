@@ -78,7 +78,7 @@ impl Life {
         let starts_on = starts_on.min(self.now - SHORTEST);
         let mut fleet = hosts::fleet(compiled, &source, (starts_on, self.now));
         if let Some(here) = loaded.access.as_ref().filter(|_| !self.hub.is_new) {
-            fleet.look_at(&*here.repositories, |repository, branch| self.hub.pulled(repository, branch))?;
+            fleet.read_contents_at(&*here.repositories, |repository, branch| self.hub.pulled(repository, branch))?;
             fleet.settle();
         }
         self.waiting = Some((fleet, starts_on));
@@ -112,7 +112,7 @@ impl Life {
         }
         let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };
         look(&mut fleet, loaded)?;
-        if self.hub.is_new || fleet.has_news() {
+        if self.hub.is_new || fleet.is_outdated() {
             self.fleets.push((fleet, starts_on));
         }
         Ok(())
@@ -153,7 +153,7 @@ impl Life {
 /// The hosts of an environment see what is there now.
 fn look(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> {
     if let Some(here) = &loaded.access {
-        fleet.look(&*here.repositories)?;
+        fleet.read_contents(&*here.repositories)?;
     }
     Ok(())
 }

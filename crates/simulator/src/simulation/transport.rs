@@ -1,53 +1,53 @@
-//! The way of messages from simulated hosts to the hub: some are late, and some arrive twice.
+//! Transports messages from simulated hosts to the hub. Some are late, and some arrive twice.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::Conduct;
+use super::Behavior;
 use crate::random::Random;
 
-/// What a host sends.
+/// A message of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The name of the host.
     pub host: String,
-    /// Where it goes.
+    /// The destination.
     pub route: Route,
-    /// Headers of the request, the type of the body among them.
+    /// The headers of the request, including the media type.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// What is said in it, by its numbers.
-    pub(super) said: Vec<usize>,
+    /// The numbers of its reports in the log of the simulation.
+    pub(super) report_numbers: Vec<usize>,
 }
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// To this path of the hub, with POST.
+    /// A POST request to this path of the hub.
     Http(String),
-    /// To this method of gRPC: the body is framed already, and HTTP/2 is needed.
+    /// A call of this gRPC method. The body already has its frame. HTTP/2 is needed.
     Grpc(&'static str),
-    /// Into a file, which is to be signed with the host's token; the body has generic reports, one on each line.
+    /// A file that is signed with the host's token. The body has one generic report on each line.
     Carried,
 }
 
-/// Messages on their way.
+/// Delays and repeats messages.
 #[derive(Debug)]
-pub(super) struct Post {
+pub(super) struct Transport {
     random: Random,
     late: u64,
     delay: RangeInclusive<i64>,
     twice: u64,
     carried_after: i64,
-    /// By when they arrive, and in which order they were sent.
+    /// The messages that have not arrived yet, by the time of their arrival and the order of sending.
     waiting: BTreeMap<(i64, u64), Message>,
     sent: u64,
 }
 
-impl Post {
-    pub(super) fn new(conduct: &Conduct, seed: u64) -> Self {
-        let Conduct { late, delay, twice, carried_after, .. } = conduct.clone();
+impl Transport {
+    pub(super) fn new(behavior: &Behavior, seed: u64) -> Self {
+        let Behavior { late, delay, twice, carried_after, .. } = behavior.clone();
         Self { random: Random::new(!seed), late, delay, twice, carried_after, waiting: BTreeMap::new(), sent: 0 }
     }
 
@@ -66,10 +66,10 @@ impl Post {
         self.waiting.insert((arrives, self.sent), message);
     }
 
-    /// What arrives until that moment.
+    /// The messages that arrive until this time, in seconds since 1970.
     pub(super) fn arrived(&mut self, now: i64) -> Vec<Message> {
         let later = self.waiting.split_off(&(now.saturating_add(1), 0));
-        // At the end of time nothing is later.
+        // After the maximum time there are no later messages.
         let later = if now == i64::MAX { BTreeMap::new() } else { later };
         std::mem::replace(&mut self.waiting, later).into_values().collect()
     }
