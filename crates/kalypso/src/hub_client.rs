@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use delivery::hub_publication::{self, HubError};
-use hub_api::client::{Client, ClientError, Followed};
+use hub_api::client::{Client, ClientError, StreamItem};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::publication::{Publication, PublicationReceipt};
@@ -64,8 +64,8 @@ impl Hub {
     }
 
     /// Sends reports; see [`Client::report`].
-    pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, Failure> {
-        self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(|error| failure(&error))
+    pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, retry_time: Duration) -> Result<Receipt, Failure> {
+        self.runtime.block_on(self.client.report(body, are_lines, retry_time)).map_err(|error| failure(&error))
     }
 
     /// Follows changes until `each` says that it is enough.
@@ -73,7 +73,7 @@ impl Hub {
         &self,
         filter: &Filter,
         after: Option<String>,
-        mut each: impl FnMut(Followed) -> anyhow::Result<bool>,
+        mut each: impl FnMut(StreamItem) -> anyhow::Result<bool>,
     ) -> anyhow::Result<()> {
         let mut following = self.client.follow(filter, after).map_err(|error| failure(&error))?;
         while each(self.runtime.block_on(following.next()).map_err(|error| failure(&error))?)? {}
@@ -104,8 +104,8 @@ impl Hub {
 }
 
 impl hub_publication::Hub for Hub {
-    fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, ClientError> {
-        self.runtime.block_on(self.client.publish(publication, patience))
+    fn publish(&self, publication: &Publication, retry_time: Duration) -> Result<PublicationReceipt, ClientError> {
+        self.runtime.block_on(self.client.publish(publication, retry_time))
     }
 }
 
@@ -230,7 +230,7 @@ fn failure(error: &ClientError) -> Failure {
              `kalypso hub token create` makes one, `kalypso hub token list` says which are good"
         )),
         ClientError::Refused { hint, .. } => Failure { help: hint.clone(), ..Failure::refused(text) },
-        ClientError::Strange { .. } => Failure::outside(text),
+        ClientError::Unexpected { .. } => Failure::outside(text),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Following changes: a stream of a hub's, taken up again where it broke off.
+//! The event stream of a hub. After a lost connection, it continues after the last event.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,59 +8,60 @@ use reqwest::{Response, Url, header};
 use super::{Client, ClientError, RETRY, is_busy, parameters, retry_after};
 use crate::filter::Filter;
 
-/// Bytes of one line of a stream: a change has some kilobytes.
+/// The maximum size of one line of a stream, in bytes. A change has some kilobytes.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Changes that are followed.
+/// A stream of changes.
 #[derive(Debug)]
-pub struct Following {
+pub struct EventStream {
     client: Client,
     url: Url,
     connection: Option<Response>,
     reader: Reader,
-    waiting: VecDeque<Event>,
-    /// Failures in a row.
+    /// Events that were received, but not returned yet.
+    received: VecDeque<Event>,
+    /// The number of consecutive failures.
     failures: u32,
 }
 
-/// What happens to somebody who follows.
+/// An item of the stream.
 #[derive(Debug)]
-pub enum Followed {
-    /// Something changed.
+pub enum StreamItem {
+    /// A change.
     Change {
-        /// Behind which to go on.
+        /// The id of the event. The stream can continue after it.
         id: String,
-        /// A change as JSON, or something that a later hub tells.
+        /// The change as JSON. A later version of the hub may send unknown changes.
         change: serde_json::Value,
     },
-    /// The connection is lost. It is taken up again by itself.
+    /// The connection is lost. The stream connects again by itself.
     Lost(ClientError),
 }
 
 impl Client {
-    /// Follows changes: those that the filter selects, from now on or behind an event.
+    /// Opens a stream of the changes that the filter selects, from now on or after an event.
     ///
     /// # Errors
-    /// The hub's URL is none.
-    pub fn follow(&self, filter: &Filter, after: Option<String>) -> Result<Following, ClientError> {
+    /// If the URL of the hub is not valid.
+    pub fn follow(&self, filter: &Filter, after: Option<String>) -> Result<EventStream, ClientError> {
         let url = self.url_of(&["events"], &parameters(filter))?;
         let reader = Reader { last_id: after.unwrap_or_default(), ..Reader::default() };
-        let waiting = VecDeque::new();
-        Ok(Following { client: self.clone(), url, connection: None, reader, waiting, failures: 0 })
+        let received = VecDeque::new();
+        Ok(EventStream { client: self.clone(), url, connection: None, reader, received, failures: 0 })
     }
 }
 
-impl Following {
-    /// The next thing that happens.
+impl EventStream {
+    /// Waits for the next item.
     ///
     /// # Errors
-    /// The hub says that it can't be followed like that.
-    pub async fn next(&mut self) -> Result<Followed, ClientError> {
+    /// If the hub refuses the request, or sends no valid stream.
+    pub async fn next(&mut self) -> Result<StreamItem, ClientError> {
         loop {
-            if let Some(event) = self.waiting.pop_front() {
+            if let Some(event) = self.received.pop_front() {
                 match serde_json::from_str(&event.data) {
-                    Ok(change) => return Ok(Followed::Change { id: event.id, change }),
-                    Err(error) => return Err(self.client.strange(&error.to_string())),
+                    Ok(change) => return Ok(StreamItem::Change { id: event.id, change }),
+                    Err(error) => return Err(self.client.unexpected(&error.to_string())),
                 }
             }
             if let Err(error) = self.receive().await {
@@ -69,7 +70,7 @@ impl Following {
                     Interruption::Passing(error, pause) => {
                         self.failures = self.failures.saturating_add(1);
                         tokio::time::sleep(pause.unwrap_or_else(|| RETRY.pause(self.failures))).await;
-                        Ok(Followed::Lost(error))
+                        Ok(StreamItem::Lost(error))
                     }
                     Interruption::Lasting(error) => Err(error),
                 };
@@ -77,7 +78,7 @@ impl Following {
         }
     }
 
-    /// Takes what comes next from the connection, after connecting if there is none.
+    /// Receives the next bytes of the connection. Connects first if there is no connection.
     async fn receive(&mut self) -> Result<(), Interruption> {
         let passing = |error| Interruption::Passing(error, None);
         let connection = match self.connection.take() {
@@ -89,17 +90,17 @@ impl Following {
             Ok(Some(bytes)) => {
                 self.failures = 0;
                 let events = self.reader.push(&bytes);
-                self.waiting.extend(events.map_err(|reason| Interruption::Lasting(self.client.strange(reason)))?);
+                self.received.extend(events.map_err(|reason| Interruption::Lasting(self.client.unexpected(reason)))?);
                 Ok(())
             }
-            Ok(None) => Err(passing(self.client.strange("the stream has ended"))),
+            Ok(None) => Err(passing(self.client.unexpected("the stream has ended"))),
             Err(error) => Err(passing(self.client.unreachable(&error))),
         }
     }
 
     async fn connect(&mut self) -> Result<Response, Interruption> {
-        self.reader.begin();
-        let mut request = self.client.endless.get(self.url.clone()).header(header::ACCEPT, "text/event-stream");
+        self.reader.reset();
+        let mut request = self.client.streaming.get(self.url.clone()).header(header::ACCEPT, "text/event-stream");
         if !self.reader.last_id.is_empty() {
             request = request.header("last-event-id", &self.reader.last_id);
         }
@@ -111,16 +112,16 @@ impl Following {
         match self.client.read::<serde_json::Value>(response).await {
             Err(error) if is_busy => Err(Interruption::Passing(error, pause)),
             Err(error) => Err(Interruption::Lasting(error)),
-            Ok(_) => Err(Interruption::Lasting(self.client.strange("it is no stream"))),
+            Ok(_) => Err(Interruption::Lasting(self.client.unexpected("it is no stream"))),
         }
     }
 }
 
-/// Why nothing comes.
+/// The reason for an interruption of the stream.
 enum Interruption {
-    /// It is worth another try, perhaps after a pause that was asked for.
+    /// A retry may succeed, perhaps after a pause that the hub names.
     Passing(ClientError, Option<Duration>),
-    /// It is not.
+    /// A retry is useless.
     Lasting(ClientError),
 }
 
@@ -131,19 +132,19 @@ struct Event {
     data: String,
 }
 
-/// Reads server-sent events as the HTML standard has them, out of pieces of any length. Lines end as a hub ends them: with a line feed.
+/// Parses server-sent events (HTML standard) from chunks of any length. Lines must end with a line feed, as those of a hub do.
 #[derive(Debug, Default)]
 struct Reader {
     line: Vec<u8>,
     data: Option<String>,
     id: Option<String>,
-    /// The `id` behind which to go on.
+    /// The id of the last event.
     last_id: String,
 }
 
 impl Reader {
-    /// Forgets what a lost connection left undone.
-    fn begin(&mut self) {
+    /// Removes the incomplete event of a lost connection.
+    fn reset(&mut self) {
         self.line.clear();
         (self.data, self.id) = (None, None);
     }
@@ -163,7 +164,7 @@ impl Reader {
         Ok(events)
     }
 
-    /// A whole line; an empty one ends an event.
+    /// Parses a complete line. An empty line ends an event.
     fn line(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
             self.last_id = self.id.take().unwrap_or_else(|| std::mem::take(&mut self.last_id));
@@ -196,12 +197,12 @@ mod tests {
         let mut reader = Reader::default();
         let events = pieces.iter().flat_map(|piece| reader.push(piece).unwrap());
         let data = events.map(|event| event.data).collect();
-        reader.begin();
+        reader.reset();
         (data, reader.last_id)
     }
 
     #[test]
-    fn what_is_not_whole_is_not_told_and_comes_again() {
+    fn an_incomplete_event_is_not_returned_and_is_sent_again() {
         assert_eq!(check(&[STREAM.as_bytes()]), (vec!["{\n\u{e9}}".to_owned(), "x".to_owned()], "b".to_owned()));
         assert_eq!(check(&[b"id: a\n\n"]), (Vec::new(), "a".to_owned()));
     }

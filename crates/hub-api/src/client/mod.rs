@@ -1,7 +1,8 @@
-//! A hub over HTTP: it is asked, and reports are sent to it.
+//! A client of a hub over HTTP: for queries, reports, publications and management.
 
 mod events;
-mod questions;
+mod management;
+mod queries;
 
 use std::time::{Duration, Instant};
 
@@ -9,17 +10,17 @@ use reqwest::{StatusCode, Url, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use self::events::{Followed, Following};
+pub use self::events::{EventStream, StreamItem};
 use crate::limits::EVENTS_KEEP_ALIVE;
 use crate::problem::Problem;
 use crate::publication::{Publication, PublicationReceipt};
 use crate::report::receipt::{Receipt, RefusedReport};
 use crate::retry::{Jitter, RetryLimit, RetryPolicy};
 
-/// How long one answer may take.
+/// The time limit for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The pauses after answers of a busy hub, unless it asks for another pause.
+/// The pauses after answers of a busy hub, unless the answer names a pause.
 const RETRY: RetryPolicy = RetryPolicy {
     first: Duration::from_millis(500),
     factor: 2,
@@ -28,68 +29,68 @@ const RETRY: RetryPolicy = RetryPolicy {
     limit: RetryLimit::None,
 };
 
-/// The same for questions, which are asked a few times.
-const ASK_AGAIN: RetryPolicy = RetryPolicy { jitter: Jitter::NONE, limit: RetryLimit::Attempts(5), ..RETRY };
+/// The retry policy of queries.
+const QUERY_RETRY: RetryPolicy = RetryPolicy { jitter: Jitter::NONE, limit: RetryLimit::Attempts(5), ..RETRY };
 
-/// Characters of an answer that is no answer of a hub, as they are shown.
+/// The maximum number of shown characters of an unexpected answer.
 const SHOWN_MAX: usize = 200;
 
-/// A hub somewhere else.
+/// A client of one hub.
 #[derive(Clone, Debug)]
 pub struct Client {
     url: Url,
     token: Option<String>,
     http: reqwest::Client,
-    /// For answers that never end.
-    endless: reqwest::Client,
+    /// For event streams, which have no time limit.
+    streaming: reqwest::Client,
 }
 
-/// The hub did not answer.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The URL is none of a hub.
+    /// The URL can't be the URL of a hub.
     #[error("`{url}` is no URL of a hub: {reason}")]
     Url {
-        /// As it was given.
+        /// The URL, without a credential.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Nobody answers there, or not in time.
+    /// There is no answer, or not in time.
     #[error("the hub at {url} can't be reached: {reason}")]
     Unreachable {
-        /// The hub.
+        /// The URL of the hub.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It answers that the question can't be answered.
+    /// The hub refuses the request.
     #[error("{detail}")]
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What is wrong, in the hub's words.
+        /// The message of the hub.
         detail: String,
-        /// What to do about it.
+        /// The advice of the hub.
         hint: Option<String>,
-        /// The reports that were not taken, if reports were sent.
+        /// The refused reports, if reports were sent.
         refused: Vec<RefusedReport>,
     },
-    /// What answers is no hub, or a later one.
-    #[error("what answers at {url} does not answer as a hub: {reason}")]
-    Strange {
-        /// The hub.
+    /// The server is not a hub, or has an unknown version.
+    #[error("the server at {url} does not answer like a hub: {reason}")]
+    Unexpected {
+        /// The URL of the hub.
         url: String,
-        /// What is strange about it.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Client {
-    /// The hub at a URL, which is asked with a token, if there is one.
+    /// Creates a client for the hub at a URL. With a token, all requests contain it.
     ///
     /// # Errors
-    /// It is no URL of a hub, or has a user or a password in it.
+    /// If the URL is not valid, or contains a user or a password.
     pub fn new(url: &str, token: Option<String>) -> Result<Self, ClientError> {
         let url_shown = shown(&model::credential::without_in_url(url));
         let wrong = |reason: &str| ClientError::Url { url: url_shown.clone(), reason: reason.to_owned() };
@@ -103,84 +104,84 @@ impl Client {
         crate::tls::install_provider();
         let builder = || {
             let builder = reqwest::Client::builder().user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
-            // A token must not go where another server sends it.
+            // A redirect must not send the token to another server.
             let builder = builder.redirect(reqwest::redirect::Policy::none());
-            // No proxy leads back to this machine.
-            if is_here(&parsed) { builder.no_proxy() } else { builder }
+            // A proxy can't reach a hub on this machine.
+            if is_loopback(&parsed) { builder.no_proxy() } else { builder }
         };
         let http = builder().timeout(TIMEOUT).build().map_err(|error| wrong(&error.to_string()))?;
-        let endless = builder().connect_timeout(TIMEOUT).read_timeout(3 * EVENTS_KEEP_ALIVE).build();
-        let endless = endless.map_err(|error| wrong(&error.to_string()))?;
-        Ok(Self { url: parsed, token, http, endless })
+        let streaming = builder().connect_timeout(TIMEOUT).read_timeout(3 * EVENTS_KEEP_ALIVE).build();
+        let streaming = streaming.map_err(|error| wrong(&error.to_string()))?;
+        Ok(Self { url: parsed, token, http, streaming })
     }
 
-    /// Asks a question: the words of its path below `/api/v1`, and its parameters. A hub that is busy is asked again, a few times.
+    /// Sends a query to a path below `/api/v1`. If the hub is busy, the query is repeated a few times.
     ///
     /// # Errors
-    /// Nobody answers, or the answer is that the question can't be answered.
-    async fn ask<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(String, String)]) -> Result<T, ClientError> {
+    /// If the hub can't be reached, or refuses the query.
+    async fn get<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(String, String)]) -> Result<T, ClientError> {
         let url = self.url_of(path, parameters)?;
         let mut attempts = 0;
         loop {
             let response = self.send(self.http.get(url.clone())).await?;
             attempts += 1;
-            let asked = retry_after(&response).map(|asked| asked.min(ASK_AGAIN.longest));
-            let pause = ASK_AGAIN.next(attempts, Duration::ZERO, asked).filter(|_| is_busy(&response));
+            let requested = retry_after(&response).map(|pause| pause.min(QUERY_RETRY.longest));
+            let pause = QUERY_RETRY.next(attempts, Duration::ZERO, requested).filter(|_| is_busy(&response));
             let Some(pause) = pause else { return self.read(response).await };
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// Sends reports: one, a list, or with `are_lines` one on each line. A hub that is busy or away is tried again, as long as `patience` lasts: after the pause
-    /// that it asks for, or after longer and longer ones. Sending the same reports again is harmless.
+    /// Sends reports: one, a list, or with `are_lines` one on each line. If the hub is busy or can't be reached, the request is repeated for at most
+    /// `retry_time`, after the pause that the hub names or after growing pauses. Sending the same reports again is harmless.
     ///
     /// # Errors
-    /// Nobody answers in that time, or nothing of it is taken and it is not the reports that are wrong.
-    pub async fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, ClientError> {
+    /// If the hub can't be reached in that time, or refuses the whole request. Refused reports are no error, but part of the receipt.
+    pub async fn report(&self, body: Vec<u8>, are_lines: bool, retry_time: Duration) -> Result<Receipt, ClientError> {
         let media_type = if are_lines { "application/x-ndjson" } else { "application/json" };
-        self.receipt(self.post("reports", (media_type, body), patience).await?).await
+        self.receipt(self.post("reports", (media_type, body), retry_time).await?).await
     }
 
     /// Sends a publication: the content of a branch at a commit, or the content that a proposed change will bring. At most
-    /// [`PUBLICATION_PLACES_MAX`](crate::limits::PUBLICATION_PLACES_MAX) places at a time. A hub that is busy or away is tried again, as with reports;
-    /// sending the same again is harmless.
+    /// [`PUBLICATION_PLACES_MAX`](crate::limits::PUBLICATION_PLACES_MAX) places at a time. The request is repeated as in [`Self::report`]. Sending the same
+    /// publication again is harmless.
     ///
     /// # Errors
-    /// Nobody answers in that time, or the hub does not take it.
+    /// If the hub can't be reached in that time, or refuses the publication.
     pub async fn publish(
         &self,
         publication: &Publication,
-        patience: Duration,
+        retry_time: Duration,
     ) -> Result<PublicationReceipt, ClientError> {
-        let body = serde_json::to_vec(publication).map_err(|error| self.strange(&error.to_string()))?;
-        self.read(self.post("publications", ("application/json", body), patience).await?).await
+        let body = serde_json::to_vec(publication).map_err(|error| self.unexpected(&error.to_string()))?;
+        self.read(self.post("publications", ("application/json", body), retry_time).await?).await
     }
 
     async fn post(
         &self,
         path: &str,
         (media_type, body): (&str, Vec<u8>),
-        patience: Duration,
+        retry_time: Duration,
     ) -> Result<reqwest::Response, ClientError> {
         let url = self.url_of(&[path], &[])?;
-        let policy = RetryPolicy { limit: RetryLimit::Time(patience), ..RETRY };
+        let policy = RetryPolicy { limit: RetryLimit::Time(retry_time), ..RETRY };
         let (started, mut attempts) = (Instant::now(), 0);
         loop {
             let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(body.clone());
             let answer = self.send(request).await;
             attempts += 1;
-            let asked = answer.as_ref().ok().and_then(retry_after);
+            let requested = answer.as_ref().ok().and_then(retry_after);
             let is_over = answer.as_ref().is_ok_and(|response| !is_busy(response));
-            let pause = policy.next(attempts, started.elapsed(), asked).filter(|_| !is_over);
+            let pause = policy.next(attempts, started.elapsed(), requested).filter(|_| !is_over);
             let Some(pause) = pause else { return answer };
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// Sends what a reconciler sends in a format of its own: to that path of the hub, with these headers. It is not tried again.
+    /// Sends a message in the format of a reconciler to a path of the hub, with these headers. It is sent only once.
     ///
     /// # Errors
-    /// Nobody answers, or it is not taken.
+    /// If the hub can't be reached, or refuses the message.
     pub async fn relay(
         &self,
         path: &str,
@@ -202,7 +203,7 @@ impl Client {
         request.send().await.map_err(|error| self.unreachable(&error))
     }
 
-    /// A hub that took no report at all says so with another status, but names them as well.
+    /// Reads the receipt. If all reports are refused, the status is an error, but the answer lists the reports.
     async fn receipt(&self, response: reqwest::Response) -> Result<Receipt, ClientError> {
         match self.read(response).await {
             Err(ClientError::Refused { refused, .. }) if !refused.is_empty() => {
@@ -215,7 +216,7 @@ impl Client {
     fn url_of(&self, path: &[&str], parameters: &[(String, String)]) -> Result<Url, ClientError> {
         let mut url = self.url.clone();
         url.path_segments_mut()
-            .map_err(|()| self.strange("its URL has no path"))?
+            .map_err(|()| self.unexpected("its URL has no path"))?
             .pop_if_empty()
             .extend(["api", "v1"].iter().chain(path));
         if !parameters.is_empty() {
@@ -228,13 +229,13 @@ impl Client {
         let status = response.status();
         let body = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         if status.is_success() {
-            return serde_json::from_slice(&body).map_err(|error| self.strange(&error.to_string()));
+            return serde_json::from_slice(&body).map_err(|error| self.unexpected(&error.to_string()));
         }
         match serde_json::from_slice::<Problem>(&body) {
             Ok(Problem { detail, hint, refused, .. }) => {
                 Err(ClientError::Refused { status: status.as_u16(), detail, hint, refused })
             }
-            Err(_) => Err(self.strange(&format!("{status}: {}", shown(&String::from_utf8_lossy(&body))))),
+            Err(_) => Err(self.unexpected(&format!("{status}: {}", shown(&String::from_utf8_lossy(&body))))),
         }
     }
 
@@ -248,18 +249,18 @@ impl Client {
         ClientError::Unreachable { url: self.url.to_string(), reason }
     }
 
-    fn strange(&self, reason: &str) -> ClientError {
-        ClientError::Strange { url: self.url.to_string(), reason: reason.to_owned() }
+    fn unexpected(&self, reason: &str) -> ClientError {
+        ClientError::Unexpected { url: self.url.to_string(), reason: reason.to_owned() }
     }
 }
 
-/// Whether that is on this machine.
-fn is_here(url: &Url) -> bool {
+/// Whether the host of a URL is this machine.
+fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether the hub may take the same later.
+/// Whether the same request may succeed later.
 fn is_busy(response: &reqwest::Response) -> bool {
     matches!(
         response.status(),
@@ -271,18 +272,18 @@ fn is_busy(response: &reqwest::Response) -> bool {
     )
 }
 
-/// How long it asks to wait.
+/// The pause that the answer names.
 fn retry_after(response: &reqwest::Response) -> Option<Duration> {
     let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// The beginning of a text, without what terminals take for commands.
+/// The beginning of a text, without control characters, which a terminal would execute.
 fn shown(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(SHOWN_MAX).collect()
 }
 
-/// The parameters of a question that a value stands for, such as a filter: its fields that are not none.
+/// Converts a value, such as a filter, to parameters of a query. Fields without a value are left out.
 fn parameters(of: &impl Serialize) -> Vec<(String, String)> {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(of) else { return Vec::new() };
     let text = |value: serde_json::Value| match value {
@@ -309,8 +310,8 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_on_this_machine_is_known_by_its_address() {
-        let check = |url: &str| is_here(&url.parse().unwrap());
+    fn a_hub_on_this_machine_has_a_loopback_address() {
+        let check = |url: &str| is_loopback(&url.parse().unwrap());
         assert_eq!(["http://127.0.0.1:1", "http://[::1]:1", "http://localhost"].map(check), [true; 3]);
         assert_eq!(["http://10.0.0.1:1", "https://hub.example", "http://localhost.example"].map(check), [false; 3]);
     }

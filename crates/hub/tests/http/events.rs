@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hub::limits::EVENT_STREAMS_MAX;
 use hub::tokens;
-use hub_api::client::{Client, ClientError, Followed};
+use hub_api::client::{Client, ClientError, StreamItem};
 use hub_api::filter::Filter;
 use hub_api::tokens::{Reach, Scope};
 use reqwest::{Response, StatusCode};
@@ -132,8 +132,8 @@ async fn the_client_follows_and_says_when_it_is_refused() {
     // From the beginning on: in no table has it read anything.
     let mut following = client.follow(&filter, Some("ZXZlbnRzIDAgMCAw".into())).unwrap();
     let mut next = async || match following.next().await.unwrap() {
-        Followed::Change { id, change } => (id, change["message"].as_str().unwrap().to_owned()),
-        Followed::Lost(error) => panic!("{error}"),
+        StreamItem::Change { id, change } => (id, change["message"].as_str().unwrap().to_owned()),
+        StreamItem::Lost(error) => panic!("{error}"),
     };
     assert_eq!(next().await.1, "before");
     say(&hub, "one").await;

@@ -1,7 +1,10 @@
 //! Tokens and hosts over HTTP, and who did what.
 
+use hub_api::audit::{Action, AuditFilter};
+use hub_api::client::{Client, ClientError};
+use hub_api::hosts::{HostPage, HostRegistration};
 use hub_api::token::TokenText;
-use hub_api::tokens::{Reach, Scope};
+use hub_api::tokens::{Reach, Scope, TokenRequest};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -149,4 +152,53 @@ async fn it_is_known_who_published_and_decided_what() {
     let (second, _) = audit(&format!("?limit=2&cursor={}", answer["next"].as_str().unwrap())).await;
     assert_eq!([first, second].concat(), rows[..4]);
     assert_eq!(call(&hub, &manager, (Method::GET, "/api/v1/audit?action=nothing"), &Value::Null).await.0, 400);
+}
+
+/// The names of the tokens that are not revoked.
+async fn valid_tokens(client: &Client) -> Vec<String> {
+    let tokens = client.tokens().await.unwrap().items.into_iter();
+    tokens.filter(|token| token.revoked_on.is_none()).map(|token| token.name).collect()
+}
+
+#[tokio::test]
+async fn the_client_manages_tokens() {
+    let hub = Hub::start().await;
+    let client = Client::new(&hub.url(""), Some(hub.token("admin", Scope::Admin).await.reveal())).unwrap();
+    let request = json!({"name": "a/b", "role": "read", "host": null, "hosts": null, "expiresOn": null});
+    let request: TokenRequest = serde_json::from_value(request).unwrap();
+    let created = client.create_token(&request).await.unwrap();
+    assert_eq!(created.token.parse::<TokenText>().unwrap().id(), created.id);
+    assert!(matches!(client.create_token(&request).await, Err(ClientError::Refused { status: 409, .. })));
+    assert_eq!(valid_tokens(&client).await, ["a/b", "admin"]);
+    client.revoke_token("a/b").await.unwrap();
+    assert!(matches!(client.revoke_token("a/b").await, Err(ClientError::Refused { status: 404, .. })));
+    assert_eq!(valid_tokens(&client).await, ["admin"]);
+    client.refresh_watches().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_client_manages_hosts() {
+    let hub = Hub::start().await;
+    let client = Client::new(&hub.url(""), Some(hub.token("manager", Scope::Manage).await.reveal())).unwrap();
+    let registration = json!({"type": "edge", "labels": {"site": "berlin"}, "reconciler": {"name": "flux"}});
+    let registration: HostRegistration = serde_json::from_value(registration).unwrap();
+    client.register_host("a/b", &registration).await.unwrap();
+    let hosts = async |retired| {
+        let page = HostPage { after: None, retired, limit: Some(10) };
+        let hosts = client.hosts(&page).await.unwrap().items.into_iter();
+        hosts.map(|host| (host.name, host.retired_on.is_some(), host.reconcilers.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(hosts(false).await, [("a/b".to_owned(), false, 1)]);
+    client.retire_host("a/b", Some("flux")).await.unwrap();
+    client.retire_host("a/b", None).await.unwrap();
+    assert_eq!((hosts(false).await, hosts(true).await), (vec![], vec![("a/b".to_owned(), true, 1)]));
+    client.restore_host("a/b", None).await.unwrap();
+    client.restore_host("a/b", Some("flux")).await.unwrap();
+    assert_eq!(hosts(false).await, [("a/b".to_owned(), false, 1)]);
+    assert!(matches!(client.retire_host("c", None).await, Err(ClientError::Refused { status: 404, .. })));
+    let audit = client.audit(&AuditFilter { subject: Some("a/b".into()), ..AuditFilter::default() }).await.unwrap();
+    let actions: Vec<_> = audit.items.iter().map(|entry| entry.action).collect();
+    assert_eq!(actions, [Action::HostRestore, Action::HostRetire, Action::HostRegister]);
+    let refused = client.refresh_watches().await.unwrap_err();
+    assert!(matches!(refused, ClientError::Refused { status: 403, .. }), "{refused}");
 }

@@ -1,6 +1,6 @@
 //! `kalypso events`: what changes, as it happens.
 
-use hub_api::client::Followed;
+use hub_api::client::StreamItem;
 use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
@@ -20,16 +20,16 @@ pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
     }
     hub.follow(&filter, options.after.clone(), |followed| {
         match followed {
-            Followed::Change { id, change } => {
+            StreamItem::Change { id, change } => {
                 is_lost = false;
                 left -= 1;
                 terminal::answer(&text(id, change, options.asking.output))?;
             }
-            Followed::Lost(error) if !is_lost => {
+            StreamItem::Lost(error) if !is_lost => {
                 is_lost = true;
                 terminal::warn(&format!("{error}; it goes on as soon as the hub is there again"));
             }
-            Followed::Lost(_) => {}
+            StreamItem::Lost(_) => {}
         }
         Ok(left > 0)
     })?;

@@ -1,0 +1,124 @@
+//! The methods for managing a hub: tokens, hosts, watched branches and the audit log.
+
+use reqwest::{Method, StatusCode, header};
+use serde::Serialize;
+
+use super::{Client, ClientError, parameters};
+use crate::audit::{AuditEntries, AuditFilter};
+use crate::hosts::{HostPage, HostRegistration, Hosts};
+use crate::tokens::{CreatedToken, TokenRequest, Tokens};
+
+impl Client {
+    /// The tokens, without their secrets. The token of this client must have the role `manage` or `admin`, as for all methods of this module.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn tokens(&self) -> Result<Tokens, ClientError> {
+        self.get(&["tokens"], &[]).await
+    }
+
+    /// Creates a token. The answer is the only one that contains its secret. The request is sent only once, because it is not idempotent.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request: for example, a token with this name exists.
+    pub async fn create_token(&self, request: &TokenRequest) -> Result<CreatedToken, ClientError> {
+        let response = self.request(Method::POST, &["tokens"], &[], Some(request)).await?;
+        self.read(response).await
+    }
+
+    /// Revokes a token by its name or id.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, has no such token, or refuses the request.
+    pub async fn revoke_token(&self, name: &str) -> Result<(), ClientError> {
+        self.command(Method::DELETE, &["tokens", name], &[], None::<&()>).await
+    }
+
+    /// A page of hosts with their reconcilers, by name.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn hosts(&self, page: &HostPage) -> Result<Hosts, ClientError> {
+        self.get(&["hosts"], &parameters(page)).await
+    }
+
+    /// Registers a host before its first report, or changes its labels, or adds a reconciler. A retired host stays retired.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn register_host(&self, host: &str, registration: &HostRegistration) -> Result<(), ClientError> {
+        self.command(Method::PUT, &["hosts", host], &[], Some(registration)).await
+    }
+
+    /// Takes a host out of service, or only one of its reconcilers. Its history is kept.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
+    pub async fn retire_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
+        self.command(Method::POST, &["hosts", host, "retire"], &of_reconciler(reconciler), None::<&()>).await
+    }
+
+    /// Returns a host to service, or only one of its reconcilers.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
+    pub async fn restore_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
+        self.command(Method::POST, &["hosts", host, "restore"], &of_reconciler(reconciler), None::<&()>).await
+    }
+
+    /// Polls all watched branches at once. It does not wait for the result. The token of this client must have the role `admin`.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn refresh_watches(&self) -> Result<(), ClientError> {
+        self.command(Method::POST, &["refresh"], &[], None::<&()>).await
+    }
+
+    /// A page of the audit log, newest first.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn audit(&self, filter: &AuditFilter) -> Result<AuditEntries, ClientError> {
+        self.get(&["audit"], &parameters(filter)).await
+    }
+
+    /// Sends a request whose answer has no body.
+    async fn command(
+        &self,
+        method: Method,
+        path: &[&str],
+        parameters: &[(String, String)],
+        body: Option<&impl Serialize>,
+    ) -> Result<(), ClientError> {
+        let response = self.request(method, path, parameters, body).await?;
+        match response.status() {
+            StatusCode::NO_CONTENT | StatusCode::ACCEPTED => Ok(()),
+            status if status.is_success() => Err(self.unexpected(&format!("it answers {status} to a command"))),
+            _ => self.read(response).await,
+        }
+    }
+
+    /// Sends a request once, with a body in JSON if there is one.
+    async fn request(
+        &self,
+        method: Method,
+        path: &[&str],
+        parameters: &[(String, String)],
+        body: Option<&impl Serialize>,
+    ) -> Result<reqwest::Response, ClientError> {
+        let request = self.http.request(method, self.url_of(path, parameters)?);
+        let request = match body {
+            Some(body) => {
+                let body = serde_json::to_vec(body).map_err(|error| self.unexpected(&error.to_string()))?;
+                request.header(header::CONTENT_TYPE, "application/json").body(body)
+            }
+            None => request,
+        };
+        self.send(request).await
+    }
+}
+
+/// The parameter that selects one reconciler of a host.
+fn of_reconciler(name: Option<&str>) -> Vec<(String, String)> {
+    name.map(|name| ("reconciler".to_owned(), name.to_owned())).into_iter().collect()
+}
