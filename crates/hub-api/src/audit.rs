@@ -1,4 +1,4 @@
-//! The audit log: who did what, when.
+//! The audit log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -6,19 +6,19 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::timestamp::Timestamp;
 
-/// What was done.
+/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Action {
-    /// A publication made something desired, or not desired any more.
+    /// A publication changed the desired state.
     #[serde(rename = "publish")]
     Publish,
-    /// A publication said what content is for that has no commit yet.
+    /// A publication described proposed content without a commit.
     #[serde(rename = "plan")]
     Plan,
     /// A token was created.
     #[serde(rename = "token.create")]
     TokenCreate,
-    /// A token got another secret.
+    /// The secret of a token was replaced.
     #[serde(rename = "token.rotate")]
     TokenRotate,
     /// A token was revoked.
@@ -27,16 +27,16 @@ pub enum Action {
     /// A host was registered, or its labels or reconcilers were changed.
     #[serde(rename = "host.register")]
     HostRegister,
-    /// A host, or a reconciler of it, was taken out of service.
+    /// A host or one of its reconcilers was taken out of service.
     #[serde(rename = "host.retire")]
     HostRetire,
-    /// It was brought back into service.
+    /// A host or one of its reconcilers was returned to service.
     #[serde(rename = "host.restore")]
     HostRestore,
 }
 
 impl Action {
-    /// All of them.
+    /// All actions.
     pub const ALL: [Self; 8] = [
         Self::Publish,
         Self::Plan,
@@ -48,7 +48,7 @@ impl Action {
         Self::HostRestore,
     ];
 
-    /// As it is written.
+    /// The text in answers and filters.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Publish => "publish",
@@ -62,68 +62,68 @@ impl Action {
         }
     }
 
-    /// The action that is written like that.
+    /// Parses the text of an action.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == text)
     }
 }
 
-/// Something that was done.
+/// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// By whom: the name of the token, the subject of an OIDC token, or the user of the machine at a command line.
+    /// The actor: the name of the token, the subject of an OIDC token, or the user of the machine for a command line.
     pub actor: String,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// What it was done to: a branch, a token, a host.
+    /// The changed object: a branch, a token or a host.
     pub subject: String,
-    /// What else is known, such as `commit`, `changed` and `removed` of a publication.
+    /// More data, for example `commit`, `changed` and `removed` of a publication.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub detail: Option<Json>,
 }
 
-/// A page of what was done, the newest first.
+/// A page of the audit log, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntries {
     /// The entries.
     pub items: Vec<AuditEntry>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// What is asked for.
+/// The filter of the audit log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditFilter {
-    /// Only by this actor.
+    /// Only entries of this actor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Only this action.
+    /// Only entries with this action.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub action: Option<Action>,
-    /// Only to this subject.
+    /// Only entries about this object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Only from this moment on (RFC 3339).
+    /// Only entries at or after this time (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
-    /// Only before this moment (RFC 3339).
+    /// Only entries before this time (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>, format = DateTime)]
     pub until: Option<Timestamp>,
-    /// What the page before had as `next`; none for the first.
+    /// The `next` of the previous page. None: the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// How many entries at most: 100 if it is not said, 1000 at most.
+    /// The maximum number of entries. Default 100, at most 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(minimum = 1, maximum = 1000, default = 100)]
     pub limit: Option<usize>,

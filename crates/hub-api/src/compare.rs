@@ -1,4 +1,4 @@
-//! The differences of two environments.
+//! The differences between two environments.
 
 use model::rollout::Counts;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::timestamp::Timestamp;
 
-/// Which environments are compared.
+/// The compared environments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct Compared {
-    /// The one.
+    /// The first environment.
     pub from: String,
-    /// The other.
+    /// The second environment.
     pub to: String,
-    /// Targets that correspond though their names differ: `uat=production`, several with commas; with a workload, `checkout/uat=production`.
+    /// Pairs of targets with different names: `uat=production`, separated by commas. A pair can have a workload: `checkout/uat=production`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<String>,
     /// Only targets that differ.
@@ -23,17 +23,17 @@ pub struct Compared {
     pub differing: bool,
 }
 
-/// A page of how two environments differ.
+/// A page of the differences between two environments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The one environment.
+    /// The first environment.
     pub from: String,
-    /// The other.
+    /// The second environment.
     pub to: String,
-    /// The targets.
+    /// The compared targets.
     pub items: Vec<ComparedTarget>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -48,17 +48,17 @@ pub struct ComparedTarget {
     pub application: String,
     /// The workload.
     pub workload: String,
-    /// What is in the one environment; none if the target is not there.
+    /// The target in the first environment. None if it does not exist there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<ComparedSide>,
-    /// What is in the other.
+    /// The target in the second environment. None if it does not exist there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<ComparedSide>,
-    /// Whether the desired versions are the same.
+    /// Whether the desired versions are equal.
     pub same_version: bool,
-    /// Cluster types for which the desired configuration has another version, or is in one of the environments only.
+    /// The cluster types whose desired configuration has different versions, or exists in only one of the environments.
     pub config_differs: Vec<ComparedConfig>,
-    /// On how many cluster types the configuration has the same version.
+    /// The number of cluster types with equal versions of the configuration.
     pub config_same: usize,
 }
 
@@ -66,34 +66,34 @@ pub struct ComparedTarget {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedSide {
-    /// The target's name there.
+    /// The name of the target in this environment.
     pub target: String,
-    /// The version that is desired.
+    /// The desired version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit at which that became desired.
+    /// The commit that made it desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Since when.
+    /// The time since which it is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// The states of reconcilers with that.
+    /// The states of reconcilers.
     pub counts: Counts,
-    /// The content that reconcilers really have.
+    /// The reported content, with the number of reconcilers.
     pub holding: Vec<Holding>,
 }
 
-/// A version, and how many reconcilers have it.
+/// Reported content, with the number of reconcilers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Holding {
-    /// The version; none if the version of the commit is not known.
+    /// The version. None if the version of the commit is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit; none if the reconcilers hold something that was never desired, or have not reported.
+    /// The commit. None if the reconcilers have content that was never desired, or have not reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// How many reconcilers have it.
+    /// The number of reconcilers.
     pub reconcilers: i64,
 }
 
@@ -103,10 +103,10 @@ pub struct Holding {
 pub struct ComparedConfig {
     /// The cluster type.
     pub cluster_type: String,
-    /// Its version in the one environment.
+    /// The version in the first environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// In the other.
+    /// The version in the second environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }

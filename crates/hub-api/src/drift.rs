@@ -1,4 +1,4 @@
-//! Differences of what is reported and what is desired.
+//! Differences between the reported and the desired state.
 
 use model::rollout::Counts;
 use serde::{Deserialize, Serialize};
@@ -6,38 +6,38 @@ use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// The differences of what is reported and what is desired.
+/// The differences between the reported and the desired state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
     /// The states of all selected reconcilers.
     pub counts: Counts,
-    /// Silent reconcilers, whatever their state: a promised report is overdue.
+    /// The number of silent reconcilers in any state: a promised report is overdue.
     pub silent: i64,
-    /// Reconcilers that report content that was never desired at their place.
+    /// The number of reconcilers that report content that was never desired at their place.
     pub unknown_content: i64,
-    /// Reconcilers that report places without a desired state: it was removed.
+    /// The number of reconcilers that report places whose desired state was removed.
     pub removed_place: i64,
-    /// Reconcilers that report places that the hub does not know; 0 with a filter by environment or target.
+    /// The number of reconcilers that report unknown places. 0 with a filter by environment or target.
     pub unknown_place: i64,
     /// Whether there are more reconcilers with unknown places than were counted.
     pub unknown_place_is_more: bool,
-    /// The commits that have not arrived everywhere, the oldest first.
+    /// The commits that are not applied everywhere, oldest first.
     pub items: Vec<Drifting>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A commit that has not arrived everywhere where it is desired.
+/// A commit that is not applied at all places where it is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drifting {
-    /// The environment; empty for places that belong to none.
+    /// The environment. Empty for places without an environment.
     pub environment: String,
     /// The commit.
     pub commit: String,
-    /// Since when it is desired.
+    /// The time since which it is desired.
     pub desired_since: Timestamp,
     /// The states of the reconcilers at whose places it is desired.
     pub counts: Counts,
@@ -51,17 +51,17 @@ pub enum DriftKind {
     Silent,
     /// Reconcilers that report content that was never desired at their place.
     UnknownContent,
-    /// Reconcilers that report places without a desired state: it was removed.
+    /// Reconcilers that report places whose desired state was removed.
     RemovedPlace,
-    /// Reconcilers that report places that the hub does not know.
+    /// Reconcilers that report unknown places.
     UnknownPlace,
 }
 
 impl DriftKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Silent, Self::UnknownContent, Self::RemovedPlace, Self::UnknownPlace];
 
-    /// As it is written.
+    /// The text of the kind in paths.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
@@ -71,7 +71,7 @@ impl DriftKind {
         }
     }
 
-    /// The kind that is written like that.
+    /// Parses the text of a kind.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }

@@ -1,12 +1,12 @@
-//! Endpoints: the folder of a branch of a repository, in one text.
+//! Endpoints: the text form of a folder in a branch of a repository.
 
 use std::fmt;
 
 use crate::limits::ENDPOINT_CHARACTERS_MAX;
 
-/// A folder that reconcilers apply, as `repository/branch/path`: what the columns `manifests_endpoint` hold.
+/// A folder that reconcilers apply, as `repository/branch/path`, as in the columns `manifests_endpoint`.
 ///
-/// The same folder always gives the same text: a trailing `.git` or slash of the repository, and `./` before a path, are left out; user names and tokens in URLs too.
+/// The same folder always has the same text. A trailing `.git` or slash of the repository, `./` before a path, and user names and tokens in URLs are removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     repository: String,
@@ -14,25 +14,25 @@ pub struct Endpoint {
     path: String,
 }
 
-/// It is no endpoint.
+/// The reason why an endpoint is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// A part is missing.
     #[error("the {0} is missing")]
     Missing(&'static str),
-    /// It has control characters, or is too long.
+    /// A part has control characters, or is too long.
     #[error("the {0} has control characters, or more than {ENDPOINT_CHARACTERS_MAX} characters")]
     Text(&'static str),
-    /// The path leaves its repository.
+    /// The path leads out of the repository.
     #[error("the path `{0}` leaves its repository")]
     Path(String),
 }
 
 impl Endpoint {
-    /// The folder `path` (empty for the root) of a branch.
+    /// The endpoint of the folder `path` of a branch. An empty path is the root.
     ///
     /// # Errors
-    /// A part is empty, too long, or has control characters; the path has `..` in it.
+    /// If a part is empty, too long, or has control characters, or if the path contains `..`.
     pub fn new(repository: &str, branch: &str, path: &str) -> Result<Self, EndpointError> {
         for (name, text) in [("repository", repository), ("branch", branch), ("path", path)] {
             if text.chars().any(char::is_control) || text.chars().count() > ENDPOINT_CHARACTERS_MAX {
@@ -62,18 +62,18 @@ impl Endpoint {
         &self.branch
     }
 
-    /// The folder, without slashes at its ends; empty for the root.
+    /// The folder, without leading and trailing slashes. Empty for the root.
     pub fn path(&self) -> &str {
         &self.path
     }
 }
 
-/// A repository's URL in the form that all endpoints have.
+/// Normalizes the URL of a repository, as in endpoints.
 pub fn repository(url: &str) -> String {
     let mut url = url.to_owned();
     loop {
         let normal = with_lower_case_host(without_ending(&url));
-        // What is left when a part is gone may end in what is left out, too.
+        // After one removal, the rest may end with another part to remove.
         if normal == url {
             return url;
         }
@@ -81,7 +81,7 @@ pub fn repository(url: &str) -> String {
     }
 }
 
-/// A path without blanks around it, and without slashes and dots that say nothing.
+/// Normalizes a path: removes surrounding blanks, and superfluous slashes and dots.
 fn folder(path: &str) -> String {
     let mut path = path.to_owned();
     loop {
@@ -94,7 +94,7 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// A URL without blanks around it and without `/` and `.git` at its end, however many there are.
+/// Removes surrounding blanks of a URL, and all `/` and `.git` at its end.
 fn without_ending(url: &str) -> &str {
     let mut url = url;
     loop {
@@ -119,8 +119,7 @@ fn with_lower_case_host(url: &str) -> String {
     }
 }
 
-/// The text of an endpoint in the form that all endpoints have, as far as it can be told where its repository ends: `%`, which stands for any characters,
-/// may be in it.
+/// Normalizes the text of an endpoint, as far as the end of its repository can be found. The text may contain the wildcard `%`.
 pub fn usual(text: &str) -> String {
     let (start, rest) = match text.split_once("://") {
         Some((scheme, rest)) => {
@@ -131,7 +130,7 @@ pub fn usual(text: &str) -> String {
         None => (if text.starts_with('/') { "/".to_owned() } else { String::new() }, text),
     };
     let mut segments: Vec<_> = rest.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
-    // The first that has an ending to lose is where the repository ends.
+    // The first part with a removable ending is the end of the repository.
     if let Some((repository, name)) =
         segments.iter_mut().find_map(|segment| Some((segment.strip_suffix(".git")?, segment)))
     {

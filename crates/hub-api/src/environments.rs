@@ -12,66 +12,66 @@ use crate::timestamp::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environments {
-    /// The environments, in the order in which changes reach them, as far as it is known; then by name.
+    /// The environments in the order of promotion, as far as it is known, and then by name.
     pub items: Vec<Environment>,
 }
 
-/// How an environment is.
+/// The state of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
     /// Its name.
     pub name: String,
-    /// Its deployment targets.
+    /// The number of its deployment targets.
     pub targets: i64,
-    /// Its cluster types.
+    /// The number of its cluster types.
     pub cluster_types: i64,
-    /// All its reconcilers.
+    /// The states of all its reconcilers.
     pub counts: Counts,
-    /// Of these, those of workloads' manifests.
+    /// The states of the reconcilers of workloads' manifests.
     pub applications: Counts,
-    /// Of these, those of what the platform made: namespaces, configuration, reconcilers.
+    /// The states of the reconcilers of Kalypso's output: namespaces, configuration, reconcilers.
     pub platform: Counts,
 }
 
-/// A page of what an environment's targets should have, and do have.
+/// A page of the desired and reported content of deployment targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentTargets {
     /// The rows.
     pub items: Vec<EnvironmentTarget>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// What a target should have at one folder, or at the folders of one cluster type, and how many do.
+/// The desired content of a target in one folder, or in the folders of one cluster type, with the states of reconcilers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentTarget {
     /// The environment.
     pub environment: String,
-    /// The cluster type, where the folder is one's.
+    /// The cluster type of the folder, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
-    /// What is in the folder.
+    /// The role of the folder.
     pub role: Role,
     /// The target.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetNames>,
-    /// The version that is desired.
+    /// The desired version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The version of the configuration that is desired.
+    /// The desired version of the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_version: Option<String>,
-    /// The commit at which that became desired.
+    /// The commit that made it desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Since when.
+    /// The time since which it is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// The states of reconcilers. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
+    /// The states of reconcilers. None if the query is about an earlier time, and there are too many reconcilers to count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }

@@ -1,4 +1,4 @@
-//! Changes as they happen.
+//! The events of the event stream.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,22 +9,22 @@ use crate::report::Status;
 use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
 
-/// Something that changed.
+/// A change of the desired or reported state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Change {
-    /// A place is to hold something else from now on.
+    /// The desired content of a place has changed.
     Desired(DesiredChange),
-    /// A host reported something else than before.
+    /// A host reported a change.
     Report(ReportChange),
-    /// A reconciler promised to report, and did not.
+    /// A promised report of a reconciler is overdue.
     Silent(SilenceChange),
-    /// A reconciler that was silent has reported again.
+    /// A silent reconciler has reported again.
     Heard(SilenceChange),
 }
 
 impl Change {
-    /// The word for its kind.
+    /// The name of its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Desired(_) => "desired",
@@ -34,7 +34,7 @@ impl Change {
         }
     }
 
-    /// Bytes of memory that it takes, about: only messages are long.
+    /// Its approximate size in memory, in bytes. Only messages are long.
     pub fn bytes(&self) -> usize {
         let message = match self {
             Self::Report(report) => report.reported.message.as_deref().map_or(0, str::len),
@@ -44,17 +44,17 @@ impl Change {
     }
 }
 
-/// A place is to hold something else from now on.
+/// The desired content of a place has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesiredChange {
-    /// When the commit was made.
+    /// The time of the commit.
     pub at: Timestamp,
     /// The commit.
     pub commit: String,
     /// The place, as `repository/branch/path`.
     pub place: String,
-    /// Whether nothing is desired there any more.
+    /// Whether the desired content was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_removed: bool,
     /// The environment.
@@ -63,52 +63,52 @@ pub struct DesiredChange {
     /// The cluster type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
-    /// The cluster whose own place it is.
+    /// The cluster, if the place is the place of a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// The version of the configuration in it.
+    /// The version of its configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_version: Option<String>,
-    /// The versions that became desired with it.
+    /// The versions that became desired with the commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<RolloutVersion>,
-    /// The deployment targets that the place is for, where no versions are told of them: the first 20.
+    /// The deployment targets of the place that have no versions. Only the first 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetNames>,
 }
 
-/// A host reported something else than before.
+/// A host reported a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportChange {
-    /// What it reported.
+    /// The report.
     #[serde(flatten)]
     pub reported: Reported,
     /// The status before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_status: Option<Status>,
-    /// The place that it applies, as `repository/branch/path`.
+    /// The place that the reconciler applies, as `repository/branch/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// The cluster type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
-    /// Whether a newer report is known already: this one came late, or the reader is behind.
+    /// Whether a newer report already exists: this one arrived late, or the reader is behind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_superseded: bool,
 }
 
-/// A reconciler has gone silent, or is so no more.
+/// A reconciler has become silent, or has reported again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SilenceChange {
-    /// When the hub noticed.
+    /// The time at which the hub detected it.
     pub at: Timestamp,
     /// The host.
     pub host: String,
-    /// The reconciler on it.
+    /// The reconciler on the host.
     pub reconciler: String,
-    /// Until when it should have reported.
+    /// The time until which the report was promised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
     /// The environment.
@@ -117,7 +117,7 @@ pub struct SilenceChange {
     /// The cluster type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
-    /// The place that it applies, as `repository/branch/path`.
+    /// The place that the reconciler applies, as `repository/branch/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }

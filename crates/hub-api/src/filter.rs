@@ -1,9 +1,9 @@
-//! What a question is about: names and labels.
+//! Filters of queries: names and labels.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Only what has all of these. Names are whole names, whatever characters are in them.
+/// Selects the rows that match all fields. Names are compared as a whole, and have no wildcards.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
@@ -23,19 +23,19 @@ pub struct Filter {
     /// The deployment target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The cluster type: hosts that apply what the platform made for it, with everything on them.
+    /// The cluster type. It selects all content of the hosts that apply Kalypso's output for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
     /// The host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// How far it got: `succeeded`, `failed`, `inProgress`, `silent`, `outdated` or `neverReported`; several with commas.
+    /// The rollout state: `succeeded`, `failed`, `inProgress`, `silent`, `outdated` or `neverReported`. Several are separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Labels of hosts, as `kubectl --selector` has them.
+    /// A label selector for hosts, in the format of `kubectl --selector`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// Labels of deployment targets, as `kubectl --selector` has them.
+    /// A label selector for deployment targets, in the format of `kubectl --selector`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_selector: Option<String>,
 }

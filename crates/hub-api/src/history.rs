@@ -1,4 +1,4 @@
-//! Changes of the past: commits and reports.
+//! The history of commits and reports.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,32 +8,32 @@ use crate::report::Status;
 use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
 
-/// A page of what happened, the newest first.
+/// A page of the history, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
-    /// What happened.
+    /// The events.
     pub items: Vec<Event>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// Something that happened.
+/// An event of the history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Event {
-    /// A commit changed what is desired.
+    /// A commit changed the desired state.
     Published(Published),
-    /// A host reported something else than before.
+    /// A host reported a change.
     Reported(Reported),
 }
 
-/// A commit changed what is desired.
+/// A commit changed the desired state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Published {
-    /// When the commit was made.
+    /// The time of the commit.
     pub at: Timestamp,
     /// The commit.
     pub commit: String,
@@ -41,41 +41,41 @@ pub struct Published {
     pub repository: String,
     /// The branch.
     pub branch: String,
-    /// How many places are to hold something else since.
+    /// The number of places whose desired content it changed.
     pub places: i64,
-    /// How many places are to hold nothing since.
+    /// The number of places that it removed.
     #[serde(default)]
     pub removed: i64,
-    /// The versions that became desired with it.
+    /// The versions that became desired with the commit.
     pub versions: Vec<RolloutVersion>,
 }
 
-/// A host reported something else than before.
+/// A host reported a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reported {
-    /// Since when it was so, by the reporter's clock.
+    /// The time of the change, by the clock of the reporter.
     pub at: Timestamp,
-    /// When the hub received it.
+    /// The time at which the hub received the report.
     pub received: Timestamp,
     /// The host.
     pub host: String,
-    /// The reconciler on it.
+    /// The reconciler on the host.
     pub reconciler: String,
     /// The environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
-    /// Which workload it is about, if it is about one.
+    /// The deployment target, if the report is about one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetNames>,
-    /// Of a report of a cluster type's or a cluster's folder: the deployment targets whose folders in it changed with the commit, if they are several; the
-    /// first 20 of them.
+    /// For a report about the folder of a cluster type or a cluster: the deployment targets whose folders in it changed with the commit, if there are several.
+    /// Only the first 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetNames>,
-    /// The version that the host had from then on.
+    /// The version that the host has since then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit that the host had from then on.
+    /// The commit that the host has since then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The reported status.

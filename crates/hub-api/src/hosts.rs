@@ -1,4 +1,4 @@
-//! Hosts and their reconcilers: registration and lists.
+//! Hosts and their reconcilers.
 
 use std::collections::BTreeMap;
 
@@ -12,85 +12,85 @@ use crate::timestamp::Timestamp;
 pub struct Hosts {
     /// The hosts.
     pub items: Vec<Host>,
-    /// What to say as `after` for the next page; none if this is the last one.
+    /// The `after` of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A host as it is listed.
+/// A host in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Host {
     /// Its name.
     pub name: String,
-    /// What kind of host it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// Since when the hub knows it.
+    /// The time of its registration or first report.
     pub created_on: Timestamp,
-    /// Since when it is out of service.
+    /// The time at which it was taken out of service. None: it is in service.
     pub retired_on: Option<Timestamp>,
     /// Its reconcilers, by name.
     pub reconcilers: Vec<Reconciler>,
 }
 
-/// A reconciler as it is listed.
+/// A reconciler in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reconciler {
     /// Its name.
     pub name: String,
-    /// What kind of reconciler it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
     /// The folder that it applies, as `repository/branch/path`.
     pub place: Option<String>,
-    /// When it reported last.
+    /// The time of its last report.
     pub reported_on: Option<Timestamp>,
-    /// Since when it is out of service.
+    /// The time at which it was taken out of service. None: it is in service.
     pub retired_on: Option<Timestamp>,
 }
 
-/// Which hosts are listed.
+/// The requested page of hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HostPage {
-    /// Behind the host of this name, in the order of names: what the page before had as `next`.
+    /// Only hosts after this name, in the order of names: the `next` of the previous page.
     pub after: Option<String>,
-    /// Those that are retired, too.
+    /// Whether retired hosts are included.
     #[serde(default)]
     pub retired: bool,
-    /// How many at most: 100 if it is not said, 1000 at most.
+    /// The maximum number of hosts. Default 100, at most 1000.
     pub limit: Option<usize>,
 }
 
-/// A host as it is to be known.
+/// A host to register.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostRegistration {
-    /// What kind of host it is, such as `K8s-cluster`; as it is, if it is known already.
+    /// The type of the host, for example `K8s-cluster`. None: the type of a known host stays.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Its labels, which replace those that it has; without any, they stay as they are.
+    /// Its labels, which replace the current ones. Empty: the current labels stay.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// A reconciler that will report.
+    /// A reconciler that is expected to report.
     pub reconciler: Option<ReconcilerOfHost>,
 }
 
-/// A reconciler as it is to be known.
+/// A reconciler to register.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReconcilerOfHost {
     /// Its name, unique on its host.
     pub name: String,
-    /// What kind of reconciler it is, such as `flux`; `generic` if nothing is said.
+    /// The type of the reconciler, for example `flux`. Default `generic`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// The folder that it applies: it is expected there from now on.
+    /// The folder that it is expected to apply.
     pub place: Option<PlaceOfReconciler>,
 }
 
@@ -102,7 +102,7 @@ pub struct PlaceOfReconciler {
     pub repository: String,
     /// The branch.
     pub branch: String,
-    /// The folder; the root if nothing is said.
+    /// The path of the folder. Default: the root.
     #[serde(default)]
     pub path: String,
 }

@@ -1,6 +1,6 @@
-//! The contract of the hub: what is sent to it, what it answers, and a client over HTTP.
+//! The API of the hub: the types of requests and answers, and a client over HTTP.
 //!
-//! No database and no server: programs that report, publish or ask need this crate only. Times are UTC, in milliseconds.
+//! This crate contains no database and no server. Programs that report, publish or query need only this crate. Times are in UTC, in milliseconds.
 
 pub mod audit;
 pub mod client;

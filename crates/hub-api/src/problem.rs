@@ -8,14 +8,14 @@ use crate::report::receipt::RefusedReport;
 /// The media type of a problem (RFC 9457).
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
-/// An answer that says what is wrong, and what to do about it.
+/// An error answer, with advice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
-    /// What kind of problem it is: `urn:kalypso:problem:` and a word. Programs go by it.
+    /// The kind of the problem, for programs: `urn:kalypso:problem:` and a word.
     #[serde(rename = "type", default)]
     #[schema(example = "urn:kalypso:problem:busy", required = true)]
     pub kind: String,
-    /// The kind in words.
+    /// The kind, for people.
     #[serde(default)]
     #[schema(example = "The hub is busy", required = true)]
     pub title: String,
@@ -23,12 +23,12 @@ pub struct Problem {
     #[serde(default)]
     #[schema(example = 429, required = true)]
     pub status: u16,
-    /// What is wrong with this request.
+    /// The problem of this request.
     pub detail: String,
-    /// What to do about it.
+    /// The advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The reports that were refused, where reports were sent.
+    /// The refused reports, if reports were sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedReport>,
 }

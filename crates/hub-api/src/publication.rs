@@ -1,4 +1,4 @@
-//! Publications: which content places should hold, and which deployment targets that is for.
+//! Publications: the desired content of places, with its deployment targets.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::limits::{ENDPOINT_CHARACTERS_MAX, FUTURE_MAX, LABELS_MAX, NAME_CHARAC
 use crate::revision::is_hash;
 use crate::timestamp::Timestamp;
 
-/// What a publisher sends to the hub: the desired content of places, all of a branch or a part of it. The body of `POST /api/v1/publications`.
+/// The desired content of all or some places of a branch. The body of `POST /api/v1/publications`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Publication {
@@ -17,27 +17,27 @@ pub struct Publication {
     pub repository: String,
     /// The branch that reconcilers pull.
     pub branch: String,
-    /// The commit of the branch that holds the content; none if the change is only proposed.
+    /// The commit of the branch with this content. None: the change is only proposed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// When that commit was made; the time of arrival if it is left out.
+    /// The time of the commit. None: the time of arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed_on: Option<Timestamp>,
-    /// What the places hold, or will hold.
+    /// The desired content of the places.
     pub places: Vec<DesiredPlace>,
-    /// The range of paths of which `places` are all platform folders: folders of this range that are not listed are gone. Needs a `commit`.
+    /// The range of paths for which `places` lists all platform folders. Folders in this range that are not listed are removed. Needs a `commit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<PathRange>,
-    /// The environments, in the order in which changes reach them; empty if the order is not known.
+    /// The environments in the order of promotion. Empty: the order is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environments: Vec<String>,
 }
 
-/// A range of paths of a branch, in the order of their bytes. Large branches are published in several ranges, each complete by itself.
+/// A range of paths of a branch, in byte order. Large branches are published in several ranges, each of which is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PathRange {
-    /// Only paths in this folder; empty for the whole branch.
+    /// Only paths in this folder. Empty: the whole branch.
     #[serde(default)]
     pub below: String,
     /// Only paths after this one.
@@ -49,40 +49,40 @@ pub struct PathRange {
 }
 
 impl PathRange {
-    /// The paths that it names.
+    /// The paths in its fields.
     pub fn paths(&self) -> impl Iterator<Item = &String> {
         [Some(&self.below), self.after.as_ref(), self.until.as_ref()].into_iter().flatten()
     }
 }
 
-/// What a place should hold.
+/// The desired content of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DesiredPlace {
     /// The folder in the branch.
     pub path: String,
-    /// The git tree of the folder; none if it was removed.
+    /// The git tree of the folder. None: it was removed.
     pub tree: Option<String>,
-    /// What is in the folder.
+    /// The role of the folder.
     pub role: Role,
-    /// The environment that it belongs to.
+    /// Its environment.
     #[serde(default)]
     pub environment: Option<String>,
-    /// The cluster type whose folder it is, or lies in.
+    /// The cluster type to whose folder it belongs.
     #[serde(default)]
     pub cluster_type: Option<String>,
-    /// The cluster whose own folder it is, or lies in. Such places are counted together with those of other clusters of the type.
+    /// The cluster to whose folder it belongs. Such places are counted together with the places of other clusters of the type.
     #[serde(default)]
     pub cluster: Option<String>,
-    /// The version of the configuration in it.
+    /// The version of its configuration.
     #[serde(default)]
     pub config_version: Option<String>,
-    /// The deployment targets that it is for.
+    /// Its deployment targets.
     #[serde(default)]
     pub targets: Vec<DesiredTarget>,
 }
 
-/// What a place holds.
+/// The role of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -93,7 +93,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As it is stored.
+    /// The stored text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -102,13 +102,13 @@ impl Role {
     }
 }
 
-/// A deployment target, and the version that it should have.
+/// A deployment target, with its desired version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DesiredTarget {
     /// The workspace of the application.
     pub workspace: String,
-    /// The application that the workload belongs to.
+    /// The application of the workload.
     pub application: String,
     /// The workload.
     pub workload: String,
@@ -119,10 +119,10 @@ pub struct DesiredTarget {
     /// The target's labels.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Where the workload's source is, as `repository/branch/path`.
+    /// The source of the workload, as `repository/branch/path`.
     #[serde(default)]
     pub source_endpoint: Option<String>,
-    /// The version of the workload, if this place says which one is desired.
+    /// The desired version of the workload, if this place defines it.
     #[serde(default)]
     pub version: Option<DesiredVersion>,
 }
@@ -133,23 +133,23 @@ pub struct DesiredTarget {
 pub struct DesiredVersion {
     /// The version.
     pub version: String,
-    /// The build that made it.
+    /// The build of the version.
     #[serde(default)]
     pub build: Option<String>,
-    /// The commit of the source that it was made of.
+    /// The commit of its source.
     #[serde(default)]
     pub commit: Option<String>,
 }
 
-/// What a publication changed in the hub.
+/// The changes of the hub by a publication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicationReceipt {
-    /// Places whose desired content is different now.
+    /// The number of places whose desired content has changed.
     pub changed: usize,
-    /// Places that have no desired content any more.
+    /// The number of places that were removed.
     pub removed: usize,
-    /// Places whose desired content is the same as before.
+    /// The number of places whose desired content has not changed.
     pub unchanged: usize,
 }
 
@@ -161,27 +161,27 @@ pub struct BranchContent {
     pub repository: String,
     /// The branch that reconcilers pull.
     pub branch: String,
-    /// Its commit.
+    /// The commit.
     pub commit: String,
-    /// When that commit was made.
+    /// The time of the commit.
     pub committed_on: Timestamp,
-    /// What the places hold.
+    /// The content of the places.
     pub places: Vec<DesiredPlace>,
-    /// Whether these are all places of the branch: all others are gone.
+    /// Whether `places` lists all places of the branch. If so, all others are removed.
     #[serde(default)]
     pub is_complete: bool,
 }
 
-/// How far a branch was read.
+/// The progress of reading a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadProgress {
-    /// The commit up to which the branch was read before; none if it was never read. If the hub knows of another commit by now, nothing is changed.
+    /// The last read commit before this one. None: the branch was never read. If the hub has stored another commit in the meantime, nothing is changed.
     pub before: Option<String>,
     /// Whether this is the last part of the commit. Large commits are sent in several parts.
     pub is_last: bool,
 }
 
-/// A publication that can't be right, and the field that is wrong.
+/// The reason why a publication is not valid, with the field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PublicationError {
     /// A path, branch or repository is not valid.
@@ -198,7 +198,7 @@ pub enum PublicationError {
     /// An endpoint is too long, or has control characters.
     #[error("`sourceEndpoint` is a text of at most {ENDPOINT_CHARACTERS_MAX} characters, without control characters")]
     Source,
-    /// The commit was made later than now.
+    /// The time of the commit is in the future.
     #[error("`committedOn` is {0}, in the future; it is {1} here: is the clock of the committing machine right?")]
     Future(Timestamp, Timestamp),
     /// A git object id is not valid.
@@ -209,9 +209,9 @@ pub enum PublicationError {
 /// Checks the names and ids of places of a branch.
 ///
 /// # Errors
-/// The repository, the branch, a path, a name or an id is not valid.
+/// If the repository, the branch, a path, a name or an id is not valid.
 pub fn check_places(repository: &str, branch: &str, places: &[DesiredPlace]) -> Result<(), PublicationError> {
-    // Also where the list is empty.
+    // The repository and branch are checked even if the list is empty.
     Endpoint::new(repository, branch, "")?;
     places.iter().try_for_each(|place| {
         Endpoint::new(repository, branch, &place.path)?;
@@ -234,7 +234,7 @@ impl BranchContent {
     /// Checks names, ids and, unless `is_observed`, the time of the commit: an observer of a branch can't change the dates of its commits.
     ///
     /// # Errors
-    /// Something is not valid, or the commit is from the future.
+    /// If a field is not valid, or the time of the commit is in the future.
     pub fn check(&self, is_observed: bool, now: Timestamp) -> Result<(), PublicationError> {
         hash("commit", Some(&self.commit))?;
         if !is_observed && self.committed_on > now.after(FUTURE_MAX) {
@@ -248,7 +248,7 @@ impl DesiredTarget {
     /// Checks names, labels and the source endpoint.
     ///
     /// # Errors
-    /// One of them is not valid.
+    /// If one of them is not valid.
     pub fn check(&self) -> Result<(), PublicationError> {
         check_name("workspace", Some(&self.workspace))?;
         check_name("application", Some(&self.application))?;
@@ -269,10 +269,10 @@ impl DesiredTarget {
     }
 }
 
-/// Checks a name that a field holds, if it has one.
+/// Checks the name in a field, if there is one.
 ///
 /// # Errors
-/// It is empty, too long, or has control characters.
+/// If it is empty, too long, or has control characters.
 pub fn check_name(field: &'static str, text: Option<&str>) -> Result<(), PublicationError> {
     if text.is_none_or(is_name) { Ok(()) } else { Err(PublicationError::Name(field)) }
 }

@@ -1,4 +1,4 @@
-//! When an attempt that failed is made again: the policy as a value.
+//! Policies for retries.
 
 use std::time::Duration;
 
@@ -7,64 +7,64 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// The pause after the first failure.
     pub first: Duration,
-    /// How many times longer each pause is than the one before.
+    /// The factor between two consecutive pauses.
     pub factor: u32,
     /// The longest pause, before jitter.
     pub longest: Duration,
-    /// How a pause is changed by chance, so that clients that failed together do not come back together.
+    /// The random variation of pauses, so that clients that failed at the same time do not retry at the same time.
     pub jitter: Jitter,
-    /// When to give up.
+    /// The limit of attempts.
     pub limit: RetryLimit,
 }
 
-/// The range of factors that a pause is multiplied with by chance.
+/// The range of the random factor of a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jitter {
-    /// The least factor.
+    /// The smallest factor.
     pub from: f64,
     /// The largest factor.
     pub to: f64,
 }
 
-/// When to give up.
+/// The limit of attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryLimit {
-    /// Never.
+    /// No limit.
     None,
-    /// After so many attempts.
+    /// The maximum number of attempts.
     Attempts(u32),
-    /// If the next attempt would begin later than that after the first one.
+    /// The maximum time from the first attempt to the begin of the last one.
     Time(Duration),
 }
 
 impl Jitter {
-    /// Pauses stay as they are.
+    /// No variation.
     pub const NONE: Self = Self { from: 1.0, to: 1.0 };
     /// Between half of a pause and all of it.
     pub const HALF: Self = Self { from: 0.5, to: 1.0 };
 
-    /// The pause for a number from 0 to 1.
+    /// The varied pause for a number from 0 to 1.
     fn apply(self, pause: Duration, fraction: f64) -> Duration {
         pause.mul_f64(self.from + (self.to - self.from) * fraction)
     }
 }
 
 impl RetryPolicy {
-    /// The pause after so many failures in a row, at least one.
+    /// The pause after a number of consecutive failures, at least one.
     pub fn pause(&self, failures: u32) -> Duration {
         self.pause_at(failures, fraction())
     }
 
-    /// The same for a given number from 0 to 1 instead of chance.
+    /// Same as [`Self::pause`], with a given number from 0 to 1 instead of a random one.
     pub fn pause_at(&self, failures: u32, fraction: f64) -> Duration {
         let factor = self.factor.saturating_pow(failures.saturating_sub(1));
         self.jitter.apply(self.first.saturating_mul(factor).min(self.longest), fraction)
     }
 
-    /// The pause before the next attempt; none if it is time to give up. `asked` is the pause that the other side asks for; `elapsed` is the time since the
+    /// The pause before the next attempt. None if the limit is reached. `requested` is the pause that the server requests, and `elapsed` is the time since the
     /// first attempt.
-    pub fn next(&self, failures: u32, elapsed: Duration, asked: Option<Duration>) -> Option<Duration> {
-        let pause = asked.unwrap_or_else(|| self.pause(failures));
+    pub fn next(&self, failures: u32, elapsed: Duration, requested: Option<Duration>) -> Option<Duration> {
+        let pause = requested.unwrap_or_else(|| self.pause(failures));
         let is_allowed = match self.limit {
             RetryLimit::None => true,
             RetryLimit::Attempts(attempts) => failures < attempts,
@@ -74,7 +74,7 @@ impl RetryPolicy {
     }
 }
 
-/// A random number from 0 to 1. Without a source of random numbers it is 0, so that all pauses are the shortest.
+/// A random number from 0 to 1. It is 0 if the system has no random numbers.
 fn fraction() -> f64 {
     f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX)
 }
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_limit_ends_the_attempts() {
-        let check = |limit, failures, elapsed, asked: Option<u64>| {
+        let check = |limit, failures, elapsed, requested: Option<u64>| {
             let policy = RetryPolicy { limit, ..POLICY };
             policy
-                .next(failures, Duration::from_secs(elapsed), asked.map(Duration::from_secs))
+                .next(failures, Duration::from_secs(elapsed), requested.map(Duration::from_secs))
                 .map(|pause| pause.as_secs())
         };
         assert_eq!(

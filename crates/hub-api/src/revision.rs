@@ -1,6 +1,6 @@
-//! Revisions as reconcilers write them, and the commit that they mean.
+//! Finds the commit in revisions of reconcilers.
 
-/// The commit of a revision: what follows `sha1:` or `sha256:`, wherever it stands; otherwise the revision itself (a tag, a version, a bare commit).
+/// The commit of a revision: the part after `sha1:` or `sha256:`, or else the whole revision (a tag, a version, a bare commit).
 ///
 /// Flux writes `main@sha1:<commit>`, `sha1:<commit>`, `refs/tags/v1@sha1:<commit>`, `6.7.2@sha256:<digest>` and, for Helm charts, `6.7.2`
 /// (<https://fluxcd.io/flux/components/source/gitrepositories/#artifact>); before version 2 it wrote `main/<commit>`. Argo CD writes the bare commit.
@@ -22,7 +22,7 @@ pub fn branch(revision: &str) -> Option<&str> {
     Some(branch.strip_prefix("refs/heads/").unwrap_or(branch)).filter(|branch| !branch.is_empty())
 }
 
-/// Whether it is a git object id or a digest, written out.
+/// Whether a text is a full git object id or digest.
 pub fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

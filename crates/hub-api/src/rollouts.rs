@@ -7,35 +7,35 @@ use utoipa::ToSchema;
 use crate::deployments::{Deployment, TargetNames};
 use crate::timestamp::Timestamp;
 
-/// How far a rollout is.
+/// The progress of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rollout {
-    /// The name that was asked for.
+    /// The requested name.
     pub of: String,
-    /// What that is.
+    /// The subject of the rollout.
     pub what: RolloutOf,
-    /// The states of reconcilers, in all environments together.
+    /// The states of reconcilers in all environments.
     pub counts: Counts,
-    /// Of the expected reconcilers: those at whose places other content is desired by now.
+    /// The number of expected reconcilers at whose places other content is desired now.
     pub superseded: i64,
-    /// Whether all that are expected have it, and said that all is well.
+    /// Whether all expected reconcilers have reported success with this content.
     pub done: bool,
-    /// The same by environment, in the order in which changes reach them, as far as it is known; then by name.
+    /// The progress in each environment, in the order of promotion as far as it is known, and then by name.
     pub environments: Vec<EnvironmentRollout>,
 }
 
-/// What a rollout is of.
+/// The subject of a rollout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum RolloutOf {
     /// A commit of a GitOps repository.
     Commit {
-        /// All digits of the commit.
+        /// The full id of the commit.
         commit: String,
-        /// A repository that has it.
+        /// A repository that contains it.
         repository: String,
-        /// A branch of it that has it.
+        /// A branch of that repository that contains it.
         branch: String,
     },
     /// A version of a workload.
@@ -49,7 +49,7 @@ pub enum RolloutOf {
         /// The version.
         version: String,
     },
-    /// What of a workload is desired now.
+    /// The desired versions of a workload.
     Workload {
         /// The workspace.
         workspace: String,
@@ -67,44 +67,44 @@ impl Default for RolloutOf {
     }
 }
 
-/// How far a rollout is in an environment.
+/// The progress of a rollout in an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentRollout {
-    /// The environment; empty for places that belong to none.
+    /// The environment. Empty for places without an environment.
     pub environment: String,
-    /// The versions that it is about; of a commit none are told.
+    /// The versions in the rollout. Empty for the rollout of a commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
-    /// Other versions of the workload that are desired there now.
+    /// Other versions of the workload that are desired in the environment now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
     /// The states of reconcilers.
     pub counts: Counts,
-    /// Of the expected reconcilers: those at whose places other content is desired by now.
+    /// The number of expected reconcilers at whose places other content is desired now.
     pub superseded: i64,
-    /// Since when it is desired there.
+    /// The time since which it is desired in the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// Whether it is still desired at a place of the environment. With `desiredSince`, `false` says that it was superseded or removed there.
+    /// Whether it is still desired at a place of the environment. `false` with a `desiredSince` means that it was superseded or removed.
     #[serde(default)]
     pub desired: bool,
     /// The first 20 reconcilers that failed or are silent.
     pub attention: Vec<Deployment>,
 }
 
-/// A page of rollouts, the newest first.
+/// A page of rollouts, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rollouts {
     /// The rollouts.
     pub items: Vec<ListedRollout>,
-    /// The cursor of the next page; none if this is the last one.
+    /// The cursor of the next page. None: this is the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A commit that changed what places should hold.
+/// A commit that changed the desired content of places.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedRollout {
@@ -114,14 +114,14 @@ pub struct ListedRollout {
     pub repository: String,
     /// The branch.
     pub branch: String,
-    /// When the commit was made.
+    /// The time of the commit.
     pub committed_on: Timestamp,
-    /// How many places are to hold something else since.
+    /// The number of places whose desired content it changed.
     pub places: i64,
-    /// How many places are to hold nothing since.
+    /// The number of places that it removed.
     #[serde(default)]
     pub removed: i64,
-    /// The versions that became desired with it.
+    /// The versions that became desired with the commit.
     pub versions: Vec<RolloutVersion>,
     /// The states of reconcilers.
     pub counts: Counts,

@@ -21,29 +21,29 @@ pub struct RuleState {
     /// The threshold: more reconcilers than this number, or than this share.
     #[schema(example = "5 %")]
     pub above: String,
-    /// For how many seconds the count must stay above the threshold.
+    /// The number of seconds for which the count must stay above the threshold.
     pub for_seconds: u64,
-    /// Of drift: for more than how many seconds the missing content must have been desired.
+    /// For drift: the number of seconds for which the missing content must have been desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longer_than_seconds: Option<u64>,
-    /// Where notifications go: the host of the URL.
+    /// The receiver of notifications: the host of the URL.
     pub receiver: String,
     /// Their format: `signed`, `slack`, `teams` or `pagerduty`.
     pub format: String,
-    /// Its phase; none before the first evaluation.
+    /// Its phase. None before the first evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Since when the count is above the threshold, or is not.
+    /// The time since which the count is above the threshold, or is not above it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// When it was last evaluated.
+    /// The time of the last evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Timestamp>,
-    /// How many reconcilers were counted then.
+    /// The number of reconcilers that matched in the last evaluation.
     pub matching: i64,
-    /// Of how many reconcilers.
+    /// The number of all selected reconcilers.
     pub expected: i64,
-    /// Why it could not be evaluated.
+    /// The reason why it could not be evaluated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Its last notification.
@@ -51,24 +51,24 @@ pub struct RuleState {
     pub notification: Option<LastNotification>,
 }
 
-/// What a rule counts.
+/// The condition of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Condition {
     /// Reconcilers that tried to apply the desired content, and failed.
     Failed,
-    /// Silent reconcilers, whatever their last report says.
+    /// Silent reconcilers, with any reported status.
     Silent,
     /// Reconcilers with other content than the desired content.
     Outdated,
-    /// Reconcilers without content that has been desired for longer than a time, whatever the reason.
+    /// Reconcilers without content that has been desired for longer than a time, for any reason.
     Drifting,
     /// Reconcilers that are registered and have never reported.
     NeverReported,
 }
 
 impl Condition {
-    /// As it is written.
+    /// The text in configurations and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -79,7 +79,7 @@ impl Condition {
         }
     }
 
-    /// How many it counts; of drift, all that do not have what is desired.
+    /// The number of reconcilers that match. For drift: all reconcilers without the desired content.
     pub fn count(self, counts: &Counts, silent: i64) -> i64 {
         match self {
             Self::Failed => counts.failed,
@@ -90,7 +90,7 @@ impl Condition {
         }
     }
 
-    /// The statuses of those that it counts, as lists are selected by them; none if they are not selected by status.
+    /// The rollout states that match, for the filter of lists. None if the condition is not a rollout state.
     pub fn statuses(self) -> Option<&'static str> {
         match self {
             Self::Failed => Some("failed"),
@@ -102,7 +102,7 @@ impl Condition {
     }
 }
 
-/// The state of a rule.
+/// The phase of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
@@ -111,12 +111,12 @@ pub enum Phase {
     Ok,
     /// The count is above the threshold, but not yet for long enough.
     Pending,
-    /// The count is above the threshold for long enough: a notification is sent.
+    /// The count has been above the threshold for long enough. A notification is sent.
     Firing,
 }
 
 impl Phase {
-    /// As it is written.
+    /// The text in configurations and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -125,7 +125,7 @@ impl Phase {
         }
     }
 
-    /// The phase that is written like that.
+    /// Parses the text of a phase.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Ok, Self::Pending, Self::Firing].into_iter().find(|phase| phase.as_str() == text)
     }
@@ -135,24 +135,24 @@ impl Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastNotification {
-    /// The header `webhook-id` that it has.
+    /// Its header `webhook-id`.
     pub id: String,
-    /// What it says: `firing` or `resolved`.
+    /// Its kind: `firing` or `resolved`.
     pub kind: String,
-    /// When it was made.
+    /// The time at which it was created.
     pub created: Timestamp,
-    /// How often it was sent.
+    /// The number of attempts to send it.
     pub attempts: i64,
-    /// When it was delivered.
+    /// The time at which it was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Timestamp>,
-    /// When it was given up.
+    /// The time at which the attempts were given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<Timestamp>,
-    /// When it is sent the next time.
+    /// The time of the next attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Destinations of reports and of observed desired state: the seam between what observes and what stores.
+//! Destinations of reports and of the observed desired state. They separate observing from storing.
 //!
 //! The hub implements both over its database. [`Client`] is a destination of reports in another process.
 
@@ -10,28 +10,28 @@ use crate::limits::BATCH_REPORTS_MAX;
 use crate::publication::{BranchContent, ReadProgress, Role};
 use crate::report::{Report, generic};
 
-/// Bytes of the reports of one request. The hub takes four times as many.
+/// The maximum size of the reports in one request, in bytes. The limit of the hub is four times as high.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How long a hub that is busy or away is tried again before the submission fails.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The maximum time for which a request to a busy or unreachable hub is repeated.
+const RETRY_TIME: Duration = Duration::from_mins(1);
 
-/// The pause that a busy hub is given after that.
+/// The pause after that, if the hub is busy.
 const BUSY_PAUSE: Duration = Duration::from_secs(30);
 
-/// A future that is returned by a method of a trait object.
+/// The future of a method of a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Nothing, or not everything, is stored.
+/// The reason why data is not or not completely stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {
-    /// Too much waits to be stored. The same can be submitted again.
+    /// The queue is full. The caller can submit the same data again.
     #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
     Busy {
-        /// When to try again.
+        /// The pause before the next attempt.
         retry_after: Duration,
     },
-    /// It can't be stored or read.
+    /// The data can't be stored or read.
     #[error("{0}")]
     Failed(String),
     /// The hub is being stopped.
@@ -41,7 +41,7 @@ pub enum SinkError {
 
 /// A destination of reports.
 pub trait ReportSink: Send + Sync {
-    /// Stores reports. When this returns without an error, they are stored. After an error the same reports can be submitted again.
+    /// Stores reports. They are stored when this returns without an error. After an error, the caller can submit the same reports again.
     fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>>;
 }
 
@@ -54,21 +54,21 @@ pub struct BranchName<'a> {
     pub branch: &'a str,
 }
 
-/// A part of a list of paths in their order.
+/// A page of a sorted list of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPage<'a> {
-    /// The path that the page begins after; none for the first page.
+    /// The path after which the page begins. None: the first page.
     pub after: Option<&'a str>,
-    /// Paths at most.
+    /// The maximum number of paths.
     pub count: usize,
 }
 
-/// A destination of the desired state that is observed in branches. It also remembers how far each branch was read.
+/// A destination of the desired state that is observed in branches. It also stores the last read commit of each branch.
 pub trait DesiredStateSink: Send + Sync {
-    /// The commit up to which a branch was read; none if it never was.
+    /// The last read commit of a branch. None: it was never read.
     fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>>;
 
-    /// A page of the paths of a branch that have desired content of a role, in their order.
+    /// A page of the sorted paths of a branch with desired content of a role.
     fn desired_paths<'a>(
         &'a self,
         branch: BranchName<'a>,
@@ -76,7 +76,7 @@ pub trait DesiredStateSink: Send + Sync {
         page: PathPage<'a>,
     ) -> BoxFuture<'a, Result<Vec<String>, SinkError>>;
 
-    /// Stores the content of a branch at a commit, and how far the branch is read with it.
+    /// Stores the content of a branch at a commit, and the progress of reading the branch.
     fn record(&self, content: BranchContent, progress: ReadProgress) -> BoxFuture<'_, Result<(), SinkError>>;
 }
 
@@ -84,7 +84,7 @@ impl ReportSink for Client {
     fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>> {
         Box::pin(async move {
             for body in bodies(&reports, BODY_BYTES_MAX) {
-                let receipt = self.report(body.into_bytes(), true, PATIENCE).await.map_err(failure)?;
+                let receipt = self.report(body.into_bytes(), true, RETRY_TIME).await.map_err(failure)?;
                 if let Some(first) = receipt.refused.first() {
                     let (count, field, message) = (receipt.refused.len(), &first.field, &first.message);
                     let text = format!("{count} of the reports are refused; the first because of {field}: {message}");

@@ -1,4 +1,4 @@
-//! Moments: UTC, in milliseconds.
+//! Timestamps in UTC, in milliseconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
-/// A moment in UTC, in milliseconds since 1970. Written as RFC 3339 (`2026-11-21T13:44:01.250Z`).
+/// A timestamp in UTC, in milliseconds since 1970. Its text form is RFC 3339 (`2026-11-21T13:44:01.250Z`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The earliest moment that is accepted, 1970-01-01.
+    /// The earliest accepted timestamp, 1970-01-01.
     pub const MIN: Self = Self(0);
-    /// The last moment that is accepted: the end of the year 9998, which has four digits in every time zone.
+    /// The latest accepted timestamp: the end of the year 9998, which has four digits in every time zone.
     pub const MAX: Self = Self(253_370_764_799_999);
 
-    /// The moment that many milliseconds after 1970; moments outside of 1970 to 9998 become the nearest inside.
+    /// The timestamp for milliseconds since 1970. Values outside the range become the nearest valid one.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis.clamp(Self::MIN.0, Self::MAX.0))
     }
 
-    /// Now, by the clock of this machine.
+    /// The current time, by the clock of this machine.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -35,25 +35,25 @@ impl Timestamp {
         self.0
     }
 
-    /// That much later.
+    /// The timestamp after a duration.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self::from_millis(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// That much earlier.
+    /// The timestamp before a duration.
     #[must_use]
     pub fn before(self, duration: Duration) -> Self {
         Self::from_millis(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// The beginning of its second.
+    /// The timestamp without its milliseconds.
     #[must_use]
     pub fn whole_seconds(self) -> Self {
         Self(self.0 - self.0.rem_euclid(1_000))
     }
 
-    /// The time from an earlier moment to this one; nothing if that one is later.
+    /// The duration since an earlier timestamp. Zero if that one is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -67,8 +67,8 @@ impl fmt::Display for Timestamp {
 }
 
 impl From<Timestamp> for String {
-    fn from(moment: Timestamp) -> Self {
-        moment.to_string()
+    fn from(timestamp: Timestamp) -> Self {
+        timestamp.to_string()
     }
 }
 
@@ -81,7 +81,7 @@ impl utoipa::PartialSchema for Timestamp {
 
 impl utoipa::ToSchema for Timestamp {}
 
-/// It is no moment.
+/// The text is not a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no time as RFC 3339 writes it, such as 2026-11-21T13:44:01Z")]
 pub struct TimestampError(String);
@@ -105,7 +105,7 @@ impl TryFrom<String> for Timestamp {
     }
 }
 
-/// A length of time as it is written, such as `10m` or `2h`; days have 24 hours.
+/// Parses a duration, such as `10m` or `2h`. A day has 24 hours.
 pub fn length(text: &str) -> Option<Duration> {
     let span: jiff::Span = text.parse().ok()?;
     let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn is_written_with_milliseconds_and_read_with_any_offset() {
-        let moment: Timestamp = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
-        assert_eq!(moment.to_string(), "2026-11-21T13:44:01.250Z");
-        assert_eq!(moment.to_string().parse(), Ok(moment));
+        let timestamp: Timestamp = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
+        assert_eq!(timestamp.to_string(), "2026-11-21T13:44:01.250Z");
+        assert_eq!(timestamp.to_string().parse(), Ok(timestamp));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! TLS: rustls with one provider of cryptography.
 
-/// Makes `ring` the provider of cryptography for the whole process. Programs call it first; a second call does nothing.
+/// Installs `ring` as the cryptography provider of the process. Programs must call it before they use TLS. Further calls do nothing.
 pub fn install_provider() {
-    // It fails only if there is a provider already.
+    // It fails only if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

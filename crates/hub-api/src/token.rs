@@ -1,4 +1,4 @@
-//! The text of a token: what its owner keeps, and what is derived from it.
+//! The text of a token, and the values that are derived from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// What every token begins with, so that scanners for leaked secrets find it.
+/// The prefix of every token, so that scanners for leaked secrets can find it.
 const PREFIX: &str = "kal_";
-/// What tokens begin with whose signatures are accepted: their owner knows it without a connection to the hub.
+/// The prefix of tokens whose signatures are accepted. A client without a connection to the hub can recognize them.
 const SIGNING_PREFIX: &str = "kals_";
-/// Random bytes of an id: never the same twice.
+/// The number of random bytes of an id. Ids are unique.
 const ID_BYTES: usize = 10;
-/// Random bytes of a secret: nobody guesses it, so that its plain SHA-256 gives nothing away.
+/// The number of random bytes of a secret. It can't be guessed, not even with its SHA-256.
 const SECRET_BYTES: usize = 32;
-/// What a signing key is made for. Another purpose would have another text.
+/// The purpose of signing keys. Keys for another purpose would need another text.
 const SIGNING: &[u8] = b"kalypso signing key, version 1: ";
 
-/// A token as its owner keeps it: `kal_<id>_<secret>`, or `kals_<id>_<secret>` if it is for signing too. It is never shown but by [`TokenText::reveal`],
-/// and never stored.
+/// The text of a token: `kal_<id>_<secret>`, or `kals_<id>_<secret>` if its signatures are accepted. It is shown only by [`TokenText::reveal`], and the hub
+/// never stores it.
 #[derive(Clone)]
 pub struct TokenText {
     id: String,
@@ -28,7 +28,7 @@ pub struct TokenText {
     signs: bool,
 }
 
-/// It is no token.
+/// The text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no token of the hub: those are `kal_ID_SECRET` or `kals_ID_SECRET`")]
 pub struct TokenTextError;
@@ -39,29 +39,29 @@ pub struct TokenTextError;
 pub struct RandomError(String);
 
 impl TokenText {
-    /// A token that nobody had before.
+    /// Creates a new token.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// If the system has no random numbers.
     pub fn random() -> Result<Self, RandomError> {
         Ok(Self { id: random::<ID_BYTES>()?, secret: random::<SECRET_BYTES>()?, signs: false })
     }
 
-    /// The same token, whose text says whether it is for signing.
+    /// The same token with the prefix for signing, or without it.
     #[must_use]
     pub fn signing(self, signs: bool) -> Self {
         Self { signs, ..self }
     }
 
-    /// Whether its text says that it is for signing. Whether its signatures are accepted, the hub knows.
+    /// Whether its text has the prefix for signing. Only the hub decides whether its signatures are accepted.
     pub fn signs(&self) -> bool {
         self.signs
     }
 
-    /// The same token with another secret.
+    /// Creates a token with this id and a new secret.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// If the system has no random numbers.
     pub fn renewed(id: &str) -> Result<Self, RandomError> {
         Ok(Self { id: id.to_owned(), secret: random::<SECRET_BYTES>()?, signs: false })
     }
@@ -71,7 +71,7 @@ impl TokenText {
         &self.id
     }
 
-    /// The whole text, for its owner.
+    /// The full text, for its owner.
     pub fn reveal(&self) -> String {
         format!("{}{}_{}", self.prefix(), self.id, self.secret)
     }
@@ -80,12 +80,12 @@ impl TokenText {
         if self.signs { SIGNING_PREFIX } else { PREFIX }
     }
 
-    /// What is stored of it.
+    /// The digest that the hub stores.
     pub fn digest(&self) -> SecretDigest {
         SecretDigest(Sha256::digest(self.secret.as_bytes()).into())
     }
 
-    /// The key with which its owner signs.
+    /// The key for signatures of its owner.
     pub fn signing_key(&self) -> SigningKey {
         self.digest().signing_key(&self.id)
     }
@@ -125,27 +125,27 @@ fn random<const BYTES: usize>() -> Result<String, RandomError> {
 pub struct SecretDigest([u8; 32]);
 
 impl SecretDigest {
-    /// As it is stored.
+    /// The stored text.
     pub fn to_hex(&self) -> String {
         HEXLOWER.encode(&self.0)
     }
 
-    /// From what is stored.
+    /// Parses the stored text.
     pub fn from_hex(text: &str) -> Option<Self> {
         let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?;
         bytes.try_into().ok().map(Self)
     }
 
-    /// Whether both are of one secret, in a time that says nothing about either.
+    /// Whether both are digests of the same secret. The comparison takes constant time.
     pub fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 
-    /// The key with which the owner of the token signs.
+    /// The key for signatures of the owner.
     ///
-    /// The hub has to know it, to check signatures, but what is stored is not the key: it is made of the digest when it is needed. Who
-    /// can read the table of tokens could make it as well, and sign reports, though never send the token itself. So only tokens
-    /// that were made for it (`signs`) are accepted with a signature.
+    /// The hub needs the key to check signatures. It does not store the key, but derives it from the digest. A person who can read the
+    /// table of tokens could also derive it and sign reports, but could not send the token itself. So signatures are accepted only for
+    /// tokens that were created for it (`signs`).
     pub fn signing_key(&self, id: &str) -> SigningKey {
         let mut mac = keyed(&self.0);
         mac.update(SIGNING);
@@ -160,7 +160,7 @@ impl fmt::Debug for SecretDigest {
     }
 }
 
-/// A key for signatures, HMAC-SHA256: what Flux' provider `generic-hmac` has as its token.
+/// A key for signatures with HMAC-SHA256. It is the token of Flux' provider `generic-hmac`.
 #[derive(Clone)]
 pub struct SigningKey(String);
 
@@ -170,14 +170,14 @@ impl SigningKey {
         &self.0
     }
 
-    /// The signature of a message, as Flux writes it: `sha256=` and 64 hexadecimal digits.
+    /// The signature of a message, in the format of Flux: `sha256=` and 64 hexadecimal digits.
     pub fn sign(&self, message: &[u8]) -> String {
         let mut mac = keyed(self.0.as_bytes());
         mac.update(message);
         format!("sha256={}", HEXLOWER.encode(&mac.finalize().into_bytes()))
     }
 
-    /// Whether that is the signature of a message, in a time that says nothing about the right one.
+    /// Whether a signature is valid for a message. The comparison takes constant time.
     pub fn is_of(&self, message: &[u8], signature: &str) -> bool {
         let digits = signature.trim().strip_prefix("sha256=").unwrap_or_default();
         let Ok(bytes) = HEXLOWER_PERMISSIVE.decode(digits.as_bytes()) else { return false };

@@ -1,4 +1,4 @@
-//! Tokens: what they permit, as they are created and listed.
+//! Tokens, with the permissions that they give.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// The tokens, by name; revoked ones too.
+/// All tokens by name, including revoked ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Tokens {
-    /// They, without their secrets.
+    /// The tokens, without their secrets.
     pub items: Vec<Token>,
 }
 
-/// A token as the hub knows it.
+/// A token, without its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
@@ -23,24 +23,24 @@ pub struct Token {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What it is good for.
+    /// Its scope.
     #[serde(flatten)]
     pub scope: Scope,
     /// Whether signatures are accepted.
     pub signs: bool,
-    /// When it was made.
+    /// The time of its creation.
     pub created_on: Timestamp,
-    /// Until when it is good.
+    /// The time at which it expires. None: it does not expire.
     pub expires_on: Option<Timestamp>,
-    /// Since when it is revoked.
+    /// The time at which it was revoked.
     pub revoked_on: Option<Timestamp>,
-    /// When it was used last, to the minute.
+    /// The time of its last use, with a precision of a minute.
     pub last_used_on: Option<Timestamp>,
-    /// Until when the secret before the last rotation is good.
+    /// The time until which the previous secret is valid after a rotation.
     pub previous_until: Option<Timestamp>,
 }
 
-/// What somebody may do.
+/// The permissions of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Scope {
@@ -49,28 +49,28 @@ pub enum Scope {
         /// Its name.
         host: String,
     },
-    /// Report for hosts of a group, which register themselves.
+    /// Report for the hosts of a group. They are registered by their first report.
     Group(Group),
-    /// Ask.
+    /// Query.
     Read(Reach),
-    /// Say what is desired.
+    /// Publish the desired state.
     Publish(Reach),
-    /// Manage tokens and hosts, and see who did what.
+    /// Manage tokens and hosts, and read the audit log.
     Manage,
-    /// Everything: ask, report for every host, change.
+    /// All permissions: query, report for every host, publish, manage.
     Admin,
 }
 
-/// What scopes are limited to that have no limit.
+/// The reach of scopes without limits.
 static NO_LIMIT: Reach = Reach::ALL;
 
 impl Scope {
-    /// Whether anything may be reported with it.
+    /// Whether it permits reports.
     pub fn may_report(&self) -> bool {
         !matches!(self, Self::Read(_) | Self::Publish(_) | Self::Manage)
     }
 
-    /// What it is limited to.
+    /// The workspaces and environments that it is limited to.
     pub fn reach(&self) -> &Reach {
         match self {
             Self::Read(reach) | Self::Publish(reach) => reach,
@@ -83,13 +83,13 @@ impl Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
-    /// The pattern of their names; `*` stands for any characters.
+    /// The pattern of their names, with the wildcard `*`.
     pub hosts: String,
-    /// The types of reconcilers that may report; all if there is none.
+    /// The types of reconcilers that may report. Empty: all types.
     pub reconciler_types: Vec<String>,
-    /// What the endpoints of the reported places begin with, by whole segments; all if there is none.
+    /// The prefixes of the endpoints that may be reported, by whole segments. Empty: all endpoints.
     pub places: Vec<String>,
-    /// Labels that their hosts get, over what they say of themselves.
+    /// Labels for the hosts. They override reported labels.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -97,9 +97,9 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reach {
-    /// The workspaces; all if there is none.
+    /// The workspaces. Empty: all of them.
     pub workspaces: Vec<String>,
-    /// The environments; all if there is none.
+    /// The environments. Empty: all of them.
     pub environments: Vec<String>,
 }
 
@@ -112,14 +112,14 @@ impl Reach {
         *self == Self::ALL
     }
 
-    /// Whether a workspace is within it.
+    /// Whether it contains a workspace.
     pub fn has_workspace(&self, name: &str) -> bool {
-        self.workspaces.is_empty() || self.workspaces.iter().any(|one| one == name)
+        self.workspaces.is_empty() || self.workspaces.iter().any(|own| own == name)
     }
 
-    /// Whether an environment is within it.
+    /// Whether it contains an environment.
     pub fn has_environment(&self, name: &str) -> bool {
-        self.environments.is_empty() || self.environments.iter().any(|one| one == name)
+        self.environments.is_empty() || self.environments.iter().any(|own| own == name)
     }
 }
 
@@ -131,42 +131,42 @@ impl fmt::Display for Reach {
     }
 }
 
-/// What a token is to be.
+/// A request to create a token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenRequest {
-    /// Its name, unique among those that are not revoked.
+    /// Its name. It must be unique among the tokens that are not revoked.
     pub name: String,
     /// `host`, `group`, `read`, `publish`, `manage` or `admin`. Only administrators create the last two.
     pub role: TokenRole,
-    /// With `host`: the host that it reports for.
+    /// The host, for the role `host`.
     pub host: Option<String>,
-    /// With `group`: the pattern of the hosts that it reports for; `*` stands for any characters.
+    /// The pattern of the names of hosts, with the wildcard `*`, for the role `group`.
     pub hosts: Option<String>,
-    /// With `group`: the types of reconcilers that may report; all if there is none.
+    /// The types of reconcilers that may report, for the role `group`. Empty: all types.
     #[serde(default)]
     pub reconciler_types: Vec<String>,
-    /// With `group`: what the endpoints of the reported places begin with; all if there is none.
+    /// The prefixes of the endpoints that may be reported, for the role `group`. Empty: all endpoints.
     #[serde(default)]
     pub places: Vec<String>,
-    /// With `group`: labels that the hosts get.
+    /// Labels for the hosts, for the role `group`.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// With `read` and `publish`: only what is of these workspaces; all if there is none.
+    /// The workspaces that it is limited to, for the roles `read` and `publish`. Empty: all of them.
     #[serde(default)]
     pub workspaces: Vec<String>,
-    /// With `read` and `publish`: only what is of these environments; all if there is none.
+    /// The environments that it is limited to, for the roles `read` and `publish`. Empty: all of them.
     #[serde(default)]
     pub environments: Vec<String>,
-    /// Whether signatures are accepted, besides the token itself.
+    /// Whether signatures are accepted in addition to the token itself.
     #[serde(default)]
     pub signs: bool,
-    /// Until when it is good; for ever if nothing is said.
+    /// The time at which it expires. None: it does not expire.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_on: Option<Timestamp>,
 }
 
-/// The role of a token: what it permits.
+/// The role of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenRole {
@@ -174,17 +174,17 @@ pub enum TokenRole {
     Host,
     /// Report for the hosts of a group.
     Group,
-    /// Ask.
+    /// Query.
     Read,
-    /// Publish what is desired.
+    /// Publish the desired state.
     Publish,
     /// Manage tokens and hosts.
     Manage,
-    /// Everything.
+    /// All permissions.
     Admin,
 }
 
-/// A token that was created. Its text is shown this once.
+/// A new token. Only this answer contains its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedToken {
@@ -192,9 +192,9 @@ pub struct CreatedToken {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Its text: what is sent as `Authorization: Bearer TOKEN`.
+    /// Its text, for the header `Authorization: Bearer TOKEN`.
     pub token: String,
-    /// The key with which its owner signs, if it is for signing.
+    /// The key for signatures, if signatures are accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<String>,
 }

@@ -1,13 +1,13 @@
-//! The watched branches, and their problems.
+//! The watched branches, with their problems.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// Branches that are read as they change, wherever they are read.
+/// The watched branches, in this or another process.
 pub trait WatchedBranches: std::fmt::Debug + Send + Sync {
-    /// The state of each branch, in the order of their repositories and names.
+    /// The state of each branch, sorted by repository and name.
     fn states(&self) -> Vec<WatchState>;
 
     /// Polls all branches now. It does not wait for the result.
@@ -22,34 +22,34 @@ pub struct WatchState {
     pub repository: String,
     /// The branch.
     pub branch: String,
-    /// The commit up to which it was read.
+    /// The last commit that was read.
     pub commit: Option<String>,
-    /// When it was last polled.
+    /// The time of the last poll.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub polled_on: Option<Timestamp>,
-    /// Since when it can't be read.
+    /// The time since which the branch can't be read.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub failing_since: Option<Timestamp>,
-    /// Why it can't be read.
+    /// The reason why the branch can't be read.
     pub error: Option<String>,
-    /// Deployment descriptors in it.
+    /// The number of its deployment descriptors.
     pub descriptors: usize,
-    /// What is wrong in it: the first of it, if it is much.
+    /// The problems in the branch. If there are many, only the first ones.
     pub problems: Vec<WatchProblem>,
-    /// How many problems there are.
+    /// The number of all problems.
     pub problem_count: usize,
 }
 
-/// Something that is wrong in a branch. It hurts only what it is about, which stays as it was.
+/// A problem in a branch. It affects only its own object, whose last good state stays desired.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchProblem {
     /// The file.
     pub file: Option<String>,
-    /// The line in it, from 1.
+    /// The line in the file, from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The advice.
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What reading branches makes of the hub's database.
+//! Tests of the desired state that polling branches records in the hub's database.
 
 use std::path::Path;
 use std::process::Command;
@@ -45,7 +45,7 @@ impl Hub {
         Self { memory, database, ingest, resources, shared, pollers }
     }
 
-    /// What a hub does that is started again.
+    /// Restarts the pollers of the hub.
     fn restart(&mut self, urls: &[&str]) {
         (self.shared, self.pollers) = pollers(&self.resources, branches(urls));
     }
@@ -58,7 +58,7 @@ impl Hub {
         self.memory.commit(&url(repository), "dev", &commit).unwrap()
     }
 
-    /// Polls every branch, in order. The result says whether all could be read.
+    /// Polls every branch, in order. Returns whether all could be read.
     async fn poll(&mut self) -> bool {
         let mut is_good = true;
         for poller in &mut self.pollers {
@@ -67,8 +67,8 @@ impl Hub {
         is_good
     }
 
-    /// What is wanted: paths, or what the query gives.
-    async fn wanted(&self) -> Vec<String> {
+    /// The desired paths with their role and environment.
+    async fn desired_places(&self) -> Vec<String> {
         self.rows(
             "select p.path, g.role, coalesce(e.name, '-') from place p join place_revision w on w.id = p.desired_revision_id \
              join place_group g on g.id = p.place_group_id left join environment e on e.id = g.environment_id \
@@ -124,7 +124,7 @@ async fn manifests_are_wanted_in_the_version_that_their_commit_says() {
     let one = descriptor("web", "1.0.0", URL);
     let first = hub.commit(URL, &[("web/app.yaml", "a"), ("web.yaml", &one)], ("1", &[]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, ["web application dev"]);
+    assert_eq!(hub.desired_places().await, ["web application dev"]);
     let two = descriptor("web", "2.0.0", URL);
     let second = hub.commit(URL, &[("web/app.yaml", "b"), ("web.yaml", &two)], ("2", &[first]));
     hub.commit(URL, &[("web/app.yaml", "b"), ("web.yaml", &two), ("docs.md", "x")], ("3", &[second]));
@@ -161,10 +161,10 @@ async fn folders_of_kalypso_are_places_in_either_layout() {
     ];
     let first = hub.commit(URL, &files[..2], ("x\n\nKalypso-Environment: stage\n", &[]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, ["large platform stage", "large/web platform stage"]);
+    assert_eq!(hub.desired_places().await, ["large platform stage", "large/web platform stage"]);
     hub.commit(URL, &files[2..], ("2", &[first]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, ["d3/5c/large platform prod"]);
+    assert_eq!(hub.desired_places().await, ["d3/5c/large platform prod"]);
 }
 
 #[tokio::test]
@@ -174,24 +174,24 @@ async fn what_can_not_be_read_is_not_gone() {
     let files = [("web/app.yaml", "a"), ("api/app.yaml", "a"), ("web.yaml", good.as_str()), ("api.yaml", &other)];
     let first = hub.commit(URL, &files, ("1", &[]));
     assert!(hub.poll().await);
-    let all = hub.wanted().await;
+    let all = hub.desired_places().await;
     let broken = good.replace("version: 1.0.0", "version: [");
     let files = [files[0], files[1], ("web.yaml", broken.as_str()), files[3]];
     let second = hub.commit(URL, &files, ("2", &[first]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, all);
+    assert_eq!(hub.desired_places().await, all);
     assert!(hub.problems().iter().all(|problem| problem.starts_with("web.yaml:2")), "{:?}", hub.problems());
     hub.memory.set_broken(&url(URL), Some("gone"));
     assert!(!hub.poll().await);
     hub.restart(&[URL]);
     assert!(!hub.poll().await);
     hub.memory.set_broken(&url(URL), None);
-    // Nobody knows any more what the broken file said: nothing is removed.
+    // The earlier content of the broken file is not known any more, so nothing is removed.
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, all);
+    assert_eq!(hub.desired_places().await, all);
     hub.commit(URL, &files[1..2], ("3", &[second]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, Vec::<String>::new());
+    assert_eq!(hub.desired_places().await, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn a_branch_may_be_reset_and_rewritten() {
     assert_eq!(hub.rows(trees).await, before);
     hub.commit(URL, &files("c"), ("another", &[]));
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, ["edge platform -", "edge/web platform -"]);
+    assert_eq!(hub.desired_places().await, ["edge platform -", "edge/web platform -"]);
     assert_eq!(hub.rows("select id from place_revision where tree is not null").await.len(), 8);
 }
 
@@ -220,19 +220,19 @@ async fn manifests_may_be_on_another_branch_if_it_is_watched() {
     hub.commit(URL, &[("web.yaml", &descriptor("web", "1.0.0", OTHER))], ("1", &[]));
     let manifests = hub.commit(OTHER, &[("web/app.yaml", "a")], ("1", &[]));
     hub.poll().await;
-    assert_eq!(hub.wanted().await, Vec::<String>::new());
+    assert_eq!(hub.desired_places().await, Vec::<String>::new());
     assert_eq!(
         hub.problems(),
         [format!("web.yaml:0 its manifests are on branch `dev` of `{OTHER}`, which is not watched")]
     );
     hub.restart(&[URL, OTHER]);
     hub.poll().await;
-    assert_eq!((hub.wanted().await, hub.problems()), (vec!["web application dev".to_owned()], vec![]));
+    assert_eq!((hub.desired_places().await, hub.problems()), (vec!["web application dev".to_owned()], vec![]));
     hub.restart(&[OTHER, URL]);
     hub.commit(OTHER, &[("api/app.yaml", "a")], ("2", &[manifests]));
     assert!(hub.poll().await);
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, Vec::<String>::new());
+    assert_eq!(hub.desired_places().await, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -335,11 +335,11 @@ async fn a_branch_over_http_is_read_and_what_the_store_lacks_is_found_out_again(
     let address = format!("{}gitops.git/.git", server.url());
     hub.restart(&[&address]);
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await, ["edge platform -", "edge/web platform -"]);
+    assert_eq!(hub.desired_places().await, ["edge platform -", "edge/web platform -"]);
     commit("edge/api/a.yaml", "a");
     hub.restart(&[&address]);
     assert!(hub.poll().await);
-    assert_eq!(hub.wanted().await.len(), 3);
+    assert_eq!(hub.desired_places().await.len(), 3);
 }
 
 fn git(folder: &Path, arguments: &[&str]) {

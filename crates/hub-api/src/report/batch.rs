@@ -1,69 +1,69 @@
-//! The reports of one request: each is taken or refused by itself.
+//! The reports of one request. Each one is accepted or refused separately.
 
 use serde::Serialize;
 
 use super::{Report, ReportError};
 use crate::limits::BATCH_REPORTS_MAX;
 
-/// What one request brought: each report with its position, taken or refused. A bad one refuses only itself.
+/// The reports of one request, each with its position, accepted or refused.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     entries: Vec<(Position, Result<Report, ReportError>)>,
     ignored: usize,
 }
 
-/// Where in a request a report stands.
+/// The position of a report in a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Position {
-    /// How many stand before it.
+    /// The number of reports before it.
     pub index: usize,
-    /// The line on which it stands, from 1, if the request is made of lines.
+    /// Its line, from 1, if the request consists of lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
 
-/// A report that was not taken.
+/// A refused report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// Which one.
+    /// Its position.
     #[serde(flatten)]
     pub position: Position,
-    /// Why.
+    /// The reason.
     #[serde(flatten)]
     pub error: ReportError,
 }
 
-/// Nothing of a request can be read.
+/// The reason why a whole request can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// There is nothing in it.
+    /// The body is empty.
     #[error("the body is empty")]
     Empty,
-    /// It is not in the format that it should be in.
+    /// The body does not have the expected format.
     #[error("the body is no {format}: {message}")]
     Syntax {
-        /// The format.
+        /// The expected format.
         format: &'static str,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// There are too many reports in it.
+    /// The body has too many reports.
     #[error("the body has {0} reports; at most {BATCH_REPORTS_MAX} are possible: send them in several requests")]
     TooMany(usize),
-    /// It is made of too many parts.
+    /// The body has too many parts.
     #[error("the body has too many log records and attributes: send them in several requests")]
     TooManyParts,
 }
 
 impl Batch {
-    /// Those that were taken so far go through `step` (who may report what; [`Report::check`]), which can refuse each.
+    /// Applies `step`, for example [`Report::check`], to each accepted report. It can refuse the report.
     #[must_use]
     pub fn and_then(self, mut step: impl FnMut(Report) -> Result<Report, ReportError>) -> Self {
         let entries = self.entries.into_iter().map(|(position, entry)| (position, entry.and_then(&mut step)));
         Self { entries: entries.collect(), ignored: self.ignored }
     }
 
-    /// The reports that were taken, and those that were not, each in the order of the request.
+    /// The accepted and the refused reports, both in the order of the request.
     pub fn into_parts(self) -> (Vec<Report>, Vec<Refused>) {
         let (mut taken, mut refused) = (Vec::with_capacity(self.entries.len()), Vec::new());
         for (position, entry) in self.entries {
@@ -75,22 +75,22 @@ impl Batch {
         (taken, refused)
     }
 
-    /// How much of the request was no report at all, and not meant to be one: other log records, events about other things.
+    /// The number of parts of the request that are no reports, such as other log records and other events.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
 
-    /// Adds a report, or why it can't be read, at its position.
+    /// Adds a report, or the reason why it can't be read, with its position.
     pub fn push_at(&mut self, position: Position, entry: Result<Report, ReportError>) {
         self.entries.push((position, entry));
     }
 
-    /// Counts a part of the request that is not meant to be a report.
+    /// Counts a part of the request that is no report.
     pub fn ignore(&mut self) {
         self.ignored += 1;
     }
 
-    /// How many reports there are, those that can't be read included.
+    /// The number of reports, including refused ones.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -100,13 +100,13 @@ impl Batch {
         self.entries.is_empty()
     }
 
-    /// A request with one report, or with something that is none.
+    /// A request with one report. None: the request contains no report, and is counted as ignored.
     pub fn of_one(entry: Option<Result<Report, ReportError>>) -> Self {
         let ignored = usize::from(entry.is_none());
         Self { entries: entry.into_iter().map(|entry| (Position::default(), entry)).collect(), ignored }
     }
 
-    /// Adds a report, or why it can't be read; with its line if the request is made of lines.
+    /// Adds a report, or the reason why it can't be read, with its line if the request consists of lines.
     pub fn push(&mut self, line: Option<usize>, entry: Result<Report, ReportError>) {
         self.entries.push((Position { index: self.entries.len(), line }, entry));
     }

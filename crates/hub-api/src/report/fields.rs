@@ -1,4 +1,4 @@
-//! Fields of a JSON object, taken out one by one, so that what is left over is unknown.
+//! Reads the fields of a JSON object one by one. Fields that remain at the end are unknown.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use crate::endpoint::Endpoint;
 use crate::report::{ReportError, Status, WorkloadName};
 
-/// Characters of foreign text that a message repeats.
+/// The maximum number of characters of external text in a message.
 const SHOWN_CHARACTERS_MAX: usize = 64;
 
-/// How many letters may differ for a name to be the one that was meant.
+/// The maximum edit distance for a suggested name.
 const DISTANCE_MAX: usize = 2;
 
-/// What each status is also called: by Ansible, and in the variables of CI systems (`job.status`, `CI_JOB_STATUS`).
+/// The other names of statuses: of Ansible, and of variables of CI systems (`job.status`, `CI_JOB_STATUS`).
 const STATUS_WORDS: &[(&str, Status)] = &[
     ("success", Status::Success),
     ("succeeded", Status::Success),
@@ -30,18 +30,18 @@ const STATUS_WORDS: &[(&str, Status)] = &[
     ("pending", Status::InProgress),
 ];
 
-/// An object whose fields are being taken out.
+/// An object whose fields are read one by one.
 pub struct Fields {
-    /// What stands before the names of its fields in messages: nothing, or `place.`.
+    /// The prefix of the names of its fields in messages: empty, or `place.`.
     prefix: String,
     map: Map<String, Value>,
 }
 
 impl Fields {
-    /// The fields of a value, which must be an object; `name` is what it is called.
+    /// The fields of a value with this name.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If the value is not an object.
     pub fn of(value: Value, name: &str) -> Result<Self, ReportError> {
         match value {
             Value::Object(map) => Ok(Self { prefix: String::new(), map }),
@@ -49,10 +49,10 @@ impl Fields {
         }
     }
 
-    /// A text; none if it is missing, null or empty.
+    /// Reads a text. None if the field is missing, null or empty.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If the value is not a text.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -61,10 +61,10 @@ impl Fields {
         }
     }
 
-    /// A whole number of seconds or the like.
+    /// Reads a non-negative integer. None if the field is missing or null.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If the value is not a non-negative integer.
     pub fn number(&mut self, name: &str) -> Result<Option<u64>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -75,20 +75,20 @@ impl Fields {
         }
     }
 
-    /// An object of texts.
+    /// Reads an object whose values are texts.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If the value is not such an object.
     pub fn texts(&mut self, name: &str) -> Result<BTreeMap<String, String>, ReportError> {
         let Some(mut fields) = self.object(name)? else { return Ok(BTreeMap::new()) };
         let keys: Vec<String> = fields.map.keys().cloned().collect();
         keys.into_iter().map(|key| Ok((key.clone(), fields.text(&key)?.unwrap_or_default()))).collect()
     }
 
-    /// An object.
+    /// Reads an object. None if the field is missing or null.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If the value is not an object.
     pub fn object(&mut self, name: &str) -> Result<Option<Self>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -97,10 +97,10 @@ impl Fields {
         }
     }
 
-    /// Nothing is left over: whatever is has a name that nobody knows.
+    /// Checks that all fields were read. `known` lists all names for the suggestion in the message.
     ///
     /// # Errors
-    /// The field is missing, or its value is wrong.
+    /// If a field is left, which is unknown.
     pub fn end(self, known: &[&str]) -> Result<(), ReportError> {
         match self.map.keys().next() {
             Some(name) => Err(ReportError::new(format!("{}{}", self.prefix, shown(name)), unknown(name, known))),
@@ -116,10 +116,10 @@ impl Fields {
     }
 }
 
-/// A place out of its three parts; none without a repository and a path, because a branch alone says nothing.
+/// Creates an endpoint from its three parts. None without a repository and a path.
 ///
 /// # Errors
-/// The field is missing, or its value is wrong.
+/// If a part is missing or not valid.
 pub fn endpoint(
     repository: Option<&str>,
     branch: Option<&str>,
@@ -131,10 +131,10 @@ pub fn endpoint(
     }
 }
 
-/// A workload by its name, perhaps in an environment; `field` is what the name stands in.
+/// Creates a workload from its name and an optional environment. `field` is the field of the name.
 ///
 /// # Errors
-/// The field is missing, or its value is wrong.
+/// If there is an environment without a name.
 pub fn workload(
     name: Option<String>,
     environment: Option<String>,
@@ -147,10 +147,10 @@ pub fn workload(
     }
 }
 
-/// The status that a word means, in any case, with `-` or `_`.
+/// Parses a status. Upper and lower case, and `-` and `_`, are equivalent.
 ///
 /// # Errors
-/// The field is missing, or its value is wrong.
+/// If the field is missing, or its value is unknown.
 pub fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
     let Some(word) = word else {
         return Err(ReportError::new(field, "is missing: `success`, `failure` or `in_progress`"));
@@ -164,7 +164,7 @@ pub fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
     })
 }
 
-/// What to say about a name that nobody knows.
+/// The message for an unknown name, with a suggestion.
 pub fn unknown(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(meant) => format!("is unknown: did you mean `{meant}`?"),
@@ -172,7 +172,7 @@ pub fn unknown(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Foreign text, as short as a message needs it.
+/// Cuts external text for a message.
 pub fn shown(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(SHOWN_CHARACTERS_MAX).collect()
 }
@@ -183,7 +183,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     distances.min().filter(|(distance, _)| *distance <= DISTANCE_MAX).map(|(_, known)| known)
 }
 
-/// Without what differs between ways to write the same name: `observed_at`, `observed-at`, `observedAt`.
+/// Normalizes a name, so that `observed_at`, `observed-at` and `observedAt` are equal.
 fn plain(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }

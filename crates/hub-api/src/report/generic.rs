@@ -1,7 +1,7 @@
-//! The generic report: JSON that a script, an agent, a CI job or an Ansible host sends.
+//! The generic report: JSON of a script, an agent, a CI job or an Ansible host.
 //!
-//! One object, a list of them, or one on each line (NDJSON). An unknown field is refused rather than ignored: a report with `observed` instead of
-//! `observedAt` would be stored with the wrong time, and nobody would see it.
+//! A body has one object, a list of objects, or one object on each line (NDJSON). A report with an unknown field is refused. Otherwise a report with `observed`
+//! instead of `observedAt` would be stored with the wrong time, without a message.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::report::{Report, ReportError, WorkloadName};
 use crate::revision;
 use crate::timestamp::Timestamp;
 
-/// The kind of a reconciler that doesn't say what it is.
+/// The default kind of reconcilers.
 pub const KIND: &str = "generic";
 
 const FIELDS: &[&str] = &[
@@ -41,20 +41,20 @@ const FIELDS: &[&str] = &[
 
 const PLACE_FIELDS: &[&str] = &["repository", "branch", "path"];
 
-/// The JSON of one report, with its line if there are lines.
+/// The JSON of one report, with its line if the body consists of lines.
 type Piece<'a> = (Option<usize>, &'a [u8]);
 
-/// A list of reports; of one that is too long, only how long it is. A list of millions of zeros takes no more memory than it has bytes.
+/// A list of reports. For a list that is too long, only its length. So a list of millions of zeros needs no more memory than the body.
 #[derive(Default)]
 struct Items<'a> {
     kept: Vec<&'a RawValue>,
     count: usize,
 }
 
-/// Reads a body. Reports that don't say when it was so get `now`.
+/// Reads a body. Reports without a time get `now`.
 ///
 /// # Errors
-/// There is nothing in it, it is no JSON at all, or there are too many reports.
+/// If the body is empty, is not JSON, or has too many reports.
 pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     let mut batch = Batch::default();
     for (line, piece) in split(body)? {
@@ -66,7 +66,7 @@ pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
 /// Reads one report.
 ///
 /// # Errors
-/// It is too long, no JSON object, has unknown fields, or values of the wrong kind.
+/// If the report is too long or no JSON object, or has unknown fields or values of the wrong type.
 pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
     if json.len() > REPORT_BYTES_MAX {
         let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", json.len());
@@ -94,7 +94,7 @@ pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
     Ok(report)
 }
 
-/// A report in this format, on one line, without what it doesn't say.
+/// Writes a report in this format, on one line, without empty fields.
 pub fn write(report: &Report) -> String {
     let mut map = Map::new();
     let mut put = |name: &str, text: &str| {
@@ -130,7 +130,7 @@ pub fn write(report: &Report) -> String {
     Value::Object(map).to_string()
 }
 
-/// The reports of a body.
+/// Splits a body into its reports.
 fn split(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     match body.trim_ascii_start().first() {
@@ -144,7 +144,7 @@ fn split(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
     }
 }
 
-/// One object on several lines is one; otherwise each line is one, unless not a single line is JSON.
+/// Splits a body into lines, unless it is one object on several lines. It is an error if no line is JSON.
 fn split_lines(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
     let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty());
@@ -210,8 +210,8 @@ fn revision(fields: &mut Fields) -> Result<String, ReportError> {
 
 fn observed_at(fields: &mut Fields) -> Result<Option<Timestamp>, ReportError> {
     let text = fields.text("observedAt")?;
-    let moment = text.map(|text| text.parse()).transpose();
-    moment.map_err(|error: crate::timestamp::TimestampError| ReportError::new("observedAt", error.to_string()))
+    let timestamp = text.map(|text| text.parse()).transpose();
+    timestamp.map_err(|error: crate::timestamp::TimestampError| ReportError::new("observedAt", error.to_string()))
 }
 
 #[cfg(test)]

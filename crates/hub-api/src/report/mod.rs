@@ -1,4 +1,4 @@
-//! Reports: what a reconciler says of itself, whatever format it came in.
+//! Reports of reconcilers, independent of their format.
 
 pub mod batch;
 #[cfg(any(test, feature = "examples"))]
@@ -24,22 +24,22 @@ use crate::limits::{
 use crate::revision;
 use crate::timestamp::Timestamp;
 
-/// How far a reconciler got.
+/// The status of a reconciler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
-    /// It is at work.
+    /// The reconciler is applying the revision.
     InProgress,
-    /// It applied the revision, and what it applied is healthy.
+    /// The revision is applied, and the applied objects are healthy.
     #[serde(rename = "succeeded")]
     Success,
-    /// It could not.
+    /// The revision could not be applied, or the applied objects are not healthy.
     #[serde(rename = "failed")]
     Failure,
 }
 
 impl Status {
-    /// As it is stored, and as reports have it.
+    /// The text in the database and in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
@@ -48,7 +48,7 @@ impl Status {
         }
     }
 
-    /// The rollout state that a report with it makes: its name in answers and tables.
+    /// The rollout state of a reconciler whose last report has this status.
     pub fn state(self) -> RolloutState {
         match self {
             Self::InProgress => RolloutState::InProgress,
@@ -57,12 +57,12 @@ impl Status {
         }
     }
 
-    /// The status that is stored like that.
+    /// Parses the text of a status.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::InProgress, Self::Success, Self::Failure].into_iter().find(|status| status.as_str() == text)
     }
 
-    /// As it is stored where every byte counts; 0 means that nothing was reported yet.
+    /// The number in compact tables. 0 is reserved for: no report yet.
     pub fn number(self) -> i64 {
         match self {
             Self::InProgress => 1,
@@ -71,7 +71,7 @@ impl Status {
         }
     }
 
-    /// The status of a number.
+    /// The status with a number.
     pub fn from_number(number: i64) -> Option<Self> {
         [Self::InProgress, Self::Success, Self::Failure].into_iter().find(|status| status.number() == number)
     }
@@ -83,76 +83,76 @@ impl fmt::Display for Status {
     }
 }
 
-/// What one reconciler of one host says: it was so at a moment.
+/// The status of one reconciler of one host at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The host's name.
     pub host: String,
     /// The reconciler's name, unique on its host.
     pub reconciler: String,
-    /// What kind of reconciler it is (`flux`, `argocd`, `ansible`, …).
+    /// The kind of the reconciler (`flux`, `argocd`, `ansible`, …).
     pub kind: String,
-    /// The folder that it applies; none if the report doesn't say, and then it is the one that is known.
+    /// The folder that it applies. None: the report names no folder, and the known one stays.
     pub endpoint: Option<Endpoint>,
-    /// The revision as it was reported; empty if none was.
+    /// The reported revision. Empty if there is none.
     pub revision: String,
-    /// The git tree of what it applied, if the reporter knows it.
+    /// The git tree of the applied folder, if the report names it.
     pub tree: Option<String>,
-    /// The version of the workload, if the reporter knows it.
+    /// The version of the workload, if the report names it.
     pub version: Option<String>,
-    /// The workload that it is about, if the report says that by name: of those who know no folder, or not only.
+    /// The workload, if the report names it. A reporter may name a workload instead of a folder, or both.
     pub workload: Option<WorkloadName>,
-    /// How far it got.
+    /// The status.
     pub status: Status,
-    /// What it says about that; empty if nothing.
+    /// The status message. Empty if there is none.
     pub message: String,
-    /// When it was so, by the reporter's clock.
+    /// The time of the status, by the clock of the reporter.
     pub observed_on: Timestamp,
-    /// It promises to report again within this time.
+    /// The time within which the reconciler promises its next report. None: there is no promise.
     pub heartbeat: Option<Duration>,
-    /// Labels of the host; empty if the report says nothing of them.
+    /// The labels of the host. Empty: the report contains no labels.
     pub labels: BTreeMap<String, String>,
 }
 
-/// A workload as those call it who know nothing of its folders.
+/// A workload by name, for reporters that do not know its folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkloadName {
-    /// The workload, or one of its deployment targets: `workload`, `workload-target` or `target`, perhaps with `application/` or `workspace/application/`
-    /// before it.
+    /// The workload, or one of its deployment targets: `workload`, `workload-target` or `target`, optionally with the prefix `application/` or
+    /// `workspace/application/`.
     pub name: String,
-    /// The environment, if it is said.
+    /// The environment, if it is known.
     pub environment: Option<String>,
 }
 
-/// A report that can't be taken, and where it is wrong.
+/// The reason why a report is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{field}: {message}")]
 pub struct ReportError {
-    /// The field, in the words of the format that it came in.
+    /// The field, by its name in the format of the report.
     pub field: String,
-    /// What is wrong, and what would be right.
+    /// The problem, with the valid values.
     pub message: String,
 }
 
 impl ReportError {
-    /// That field is wrong.
+    /// Creates the error of a field.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into() }
     }
 }
 
 impl Report {
-    /// The commit that was reported; empty if none was.
+    /// The reported commit. Empty if there is none.
     pub fn commit(&self) -> &str {
         revision::commit(&self.revision)
     }
 
-    /// Whether it says what is held by its version only: neither by a tree nor by a commit.
+    /// Whether it identifies its content only by a version, and not by a tree or commit.
     pub fn is_by_version(&self) -> bool {
         self.version.is_some() && self.tree.is_none() && !revision::is_hash(self.commit())
     }
 
-    /// What was reported, without when: reports with the same digest say the same.
+    /// The digest of the content without the time. Reports with the same digest have the same content.
     pub fn digest(&self) -> i64 {
         let endpoint = self.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
         let tree = self.tree.as_deref().unwrap_or_default();
@@ -160,8 +160,8 @@ impl Report {
         digest([self.status.as_str(), self.commit(), tree, version, &endpoint, &self.message])
     }
 
-    /// What it says of the reconciler itself, as a number: its kind, its place, its heartbeat, and by what it says what it holds. None if that is not all that has to be looked at: it has no
-    /// place, or labels for its host.
+    /// The digest of the data about the reconciler itself: its kind, its place, its heartbeat, and how it identifies its content. None if this data is not
+    /// complete, because the report has no place, or has labels for its host.
     pub fn profile(&self) -> Option<i64> {
         let endpoint = self.endpoint.as_ref().filter(|_| self.labels.is_empty())?.to_string();
         let heartbeat = self.heartbeat.map(|heartbeat| heartbeat.as_secs().to_string()).unwrap_or_default();
@@ -169,10 +169,10 @@ impl Report {
         Some(digest([&self.kind, &endpoint, &heartbeat, by]))
     }
 
-    /// Brings it into the form in which it is stored: cuts messages, and refuses what can't be right.
+    /// Normalizes the report for storage: cuts long messages, and checks all fields.
     ///
     /// # Errors
-    /// A name is empty, too long or has control characters; the moment lies in the future; there are too many labels.
+    /// If a name is empty, too long or has control characters, if the time is in the future, or if there are too many labels.
     pub fn check(mut self, now: Timestamp) -> Result<Self, ReportError> {
         for (field, name) in [("host", &self.host), ("reconciler", &self.reconciler), ("type", &self.kind)] {
             check_name(field, name)?;
@@ -207,7 +207,7 @@ impl Report {
     }
 }
 
-/// A name as it is stored: anything that a person can read, in any script.
+/// Checks a name. It may contain all printable characters of any script.
 fn check_name(field: &str, name: &str) -> Result<(), ReportError> {
     if name.trim().is_empty() {
         return Err(ReportError::new(field, "is missing"));
@@ -243,7 +243,7 @@ fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), ReportError> {
     Ok(())
 }
 
-/// A message without what databases and terminals can't show, and without its end if it is too long.
+/// Removes control characters of a message, and its end if it is too long.
 fn cut(message: &str) -> String {
     let shown = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
     let mut kept: String = message.trim().chars().filter(shown).take(MESSAGE_CHARACTERS_MAX).collect();
@@ -259,7 +259,7 @@ impl From<EndpointError> for ReportError {
     }
 }
 
-/// A number that stands for these texts.
+/// The digest of texts, as a number.
 fn digest<const N: usize>(parts: [&str; N]) -> i64 {
     let mut hasher = Sha256::new();
     for part in parts {

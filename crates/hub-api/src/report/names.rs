@@ -1,25 +1,25 @@
-//! Names of reconcilers that say which deployment target they apply.
+//! Names of reconcilers that contain the name of a deployment target.
 
-/// What a dotted name of a reconciler says, as Microsoft's Kalypso writes it:
+/// The parts of a dotted name of a reconciler, in the format of Microsoft's Kalypso:
 /// `environment.workspace.application.workload.target[.clusterType]`, or `environment.workload.target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetName {
     /// The environment.
     pub environment: String,
-    /// The workspace, if the name is a long one.
+    /// The workspace, if the name has the long form.
     pub workspace: Option<String>,
-    /// The application, if the name is a long one.
+    /// The application, if the name has the long form.
     pub application: Option<String>,
     /// The workload.
     pub workload: String,
     /// The deployment target.
     pub target: String,
-    /// The cluster type, if the name has it: whatever follows, dots included.
+    /// The cluster type, if the name has one: the whole rest, including dots.
     pub cluster_type: Option<String>,
 }
 
 impl TargetName {
-    /// Takes a name apart; none if it is not of this form. What is a target is not decided here: a name may look like one by accident.
+    /// Parses a name. None if it does not have this form. The caller must check that the target exists, because a name may have this form by accident.
     pub fn parse(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.splitn(6, '.').collect();
         if parts.iter().any(|part| part.is_empty()) {
@@ -48,12 +48,12 @@ impl TargetName {
     }
 }
 
-/// The namespace that `flux bootstrap` makes: objects in it are called by their names alone.
+/// The namespace that `flux bootstrap` creates. Names of reconcilers omit it.
 const FLUX_NAMESPACE: &str = "flux-system";
 
-/// What the reconciler of an object of Flux is called. A Kustomization is called by its own name, with its namespace before it if that is not Flux's and
-/// the name does not say which deployment target it applies; other kinds have the kind before that, so that a release and a source may have the same
-/// name as a Kustomization.
+/// The name of the reconciler for an object of Flux. For a `Kustomization`, it is the name of the object. The namespace precedes it, unless it is that of Flux or
+/// the name contains a deployment target. For other kinds, the kind precedes both, so that a release and a source can have the same name as a
+/// `Kustomization`.
 pub fn flux_reconciler(kind: &str, namespace: &str, name: &str) -> String {
     let is_plain = matches!(namespace, "" | FLUX_NAMESPACE);
     let is_target = || kind == "Kustomization" && TargetName::parse(name).is_some();

@@ -1,28 +1,28 @@
-//! What became of reports that were sent.
+//! The results of sent reports.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::batch::Refused;
 
-/// What became of reports that were sent. Those that are not refused are stored.
+/// The results of sent reports. All reports that are not refused are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Receipt {
-    /// Reports that are in the history now.
+    /// The number of reports that were added to the history.
     pub stored: usize,
-    /// Reports that said what was so already, a little later.
+    /// The number of reports that confirmed the current status.
     pub confirmed: usize,
-    /// Reports that had arrived before.
+    /// The number of reports that had arrived before.
     pub repeated: usize,
-    /// What was no report, and not meant to be one.
+    /// The number of parts that were no reports.
     pub ignored: usize,
-    /// Reports that were not taken.
+    /// The refused reports.
     pub refused: Vec<RefusedReport>,
 }
 
 impl Receipt {
-    /// Adds what became of a part of the reports: before it there were so many, and they stand on these lines.
+    /// Adds the results of a part of the reports. `before` is the number of reports before this part, and `lines` are the lines of its reports.
     pub fn add(&mut self, part: Self, before: usize, lines: Option<&[usize]>) {
         self.stored += part.stored;
         self.confirmed += part.confirmed;
@@ -35,17 +35,17 @@ impl Receipt {
     }
 }
 
-/// A report that was not taken.
+/// A refused report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedReport {
-    /// How many were sent before it.
+    /// The number of reports before it.
     pub index: usize,
-    /// The line on which it stands, from 1, if reports are lines.
+    /// Its line, from 1, if reports are lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The field that is wrong.
+    /// The invalid field.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 

@@ -1,7 +1,7 @@
-//! Signed files: reports of a site without a connection, carried to the hub by hand.
+//! Signed files: reports of a site without a network connection, for transport on a medium.
 //!
-//! A line says whose file it is, each further one is a report, and the last one says how many there are. Every line is signed together with the signature of
-//! the line before it, so that a line which is changed, moved, missing or of another file is noticed, and a file that was cut off has no last line.
+//! The first line names the signer, each further line is a report, and the last line has the number of reports. The signature of a line also covers the signature
+//! of the previous line. So a line that is changed, moved, missing or from another file is detected. A file that was cut off has no last line.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -15,27 +15,27 @@ use crate::report::generic;
 use crate::timestamp::Timestamp;
 use crate::token::{RandomError, SigningKey, TokenText};
 
-/// What every signed message begins with: no signature of anything else is one of a line.
+/// The prefix of every signed message, so that no other signature is valid for a line.
 const PURPOSE: &str = "kalypso signed reports, version 1";
 
-/// Bytes of a line besides its report.
+/// The maximum size of a line without its report, in bytes.
 const ENVELOPE_BYTES: usize = 256;
 
-/// It is no signed file, or not what was signed.
+/// The reason why a signed file is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum SignedFileError {
-    /// It can't be read.
+    /// The file can't be read.
     #[error("it can't be read: {0}")]
     Io(#[from] io::Error),
-    /// A line is not what was signed.
+    /// A line is not valid.
     #[error("line {line}: {reason}")]
     Damaged {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Another token signed it, or its end is missing.
+    /// The file was signed with another token, or its end is missing.
     #[error("it does not end as a file that was signed with this token")]
     Foreign,
     /// The system has no random numbers.
@@ -43,15 +43,15 @@ pub enum SignedFileError {
     Random(#[from] RandomError),
 }
 
-/// Whose file it is.
+/// The first line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Head {
-    /// The id of the token that signs.
+    /// The id of the token that signs the file.
     pub token: String,
-    /// A name that no other file has.
+    /// A unique id of the file.
     pub id: String,
-    /// When it was begun, by the clock of its site.
+    /// The time of its creation, by the clock of its site.
     pub created_on: Timestamp,
 }
 
@@ -60,11 +60,11 @@ pub struct Head {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct End {
     reports: u64,
-    /// The signature of the line before.
+    /// The signature of the previous line.
     after: String,
 }
 
-/// A line: one of the three, and its signature.
+/// A line of one of the three kinds, with its signature.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'a> {
@@ -77,21 +77,21 @@ struct Line<'a> {
     signature: String,
 }
 
-/// What is to be written to add reports to a file.
+/// The bytes to write in order to add reports to a file.
 #[derive(Debug)]
 pub struct Addition {
-    /// Bytes at the end of the file that are replaced: its last line.
+    /// The number of bytes at the end of the file to replace: its last line.
     pub replaced: usize,
-    /// What takes their place.
+    /// The new bytes.
     pub bytes: Vec<u8>,
-    /// How many reports the file has then.
+    /// The number of reports of the file after it.
     pub reports: u64,
 }
 
-/// Signs reports so that they continue a file, of which the last [`SIGNED_END_BYTES_MAX`] bytes are given; none of a file that is new.
+/// Signs reports to add them to a file. `end` contains the last [`SIGNED_END_BYTES_MAX`] bytes of the file. It is empty for a new file.
 ///
 /// # Errors
-/// The file does not end as one that was signed with this token.
+/// If the end of the file was not signed with this token.
 pub fn add(end: &[u8], token: &TokenText, reports: &[Report], now: Timestamp) -> Result<Addition, SignedFileError> {
     let mut writer = Writer { key: token.signing_key(), signature: String::new(), bytes: Vec::new() };
     let (mut count, mut replaced) = (0, 0);
@@ -115,7 +115,7 @@ pub fn add(end: &[u8], token: &TokenText, reports: &[Report], now: Timestamp) ->
 
 struct Writer {
     key: SigningKey,
-    /// Of the line before.
+    /// The signature of the previous line.
     signature: String,
     bytes: Vec<u8>,
 }
@@ -128,7 +128,7 @@ impl Writer {
     }
 }
 
-/// What is signed.
+/// The signed message of a line.
 fn message(previous: &str, kind: &str, payload: &str) -> Vec<u8> {
     format!("{PURPOSE}\n{previous}\n{kind}\n{payload}").into_bytes()
 }
@@ -137,7 +137,7 @@ fn json(value: &impl Serialize) -> Result<String, SignedFileError> {
     Ok(serde_json::to_string(value).map_err(io::Error::from)?)
 }
 
-/// The last line, if this key signed it.
+/// The last line. None if it was not signed with this key.
 fn end_of(line: &[u8], key: &SigningKey) -> Option<End> {
     let Line { end, signature, .. } = serde_json::from_slice(line).ok()?;
     let payload = end?.get();
@@ -145,11 +145,11 @@ fn end_of(line: &[u8], key: &SigningKey) -> Option<End> {
     key.is_of(&message(&end.after, "end", payload), &signature).then_some(end)
 }
 
-/// A file of which the first line was read: it says who signed it, which is to be checked.
+/// A file whose first line was read, but not checked.
 #[derive(Debug)]
 pub struct Unchecked<R> {
     input: R,
-    /// What it says of itself.
+    /// The first line.
     pub head: Head,
     message: Vec<u8>,
     signature: String,
@@ -159,7 +159,7 @@ impl<R: BufRead> Unchecked<R> {
     /// Reads the first line.
     ///
     /// # Errors
-    /// It can't be read, or is none of a signed file.
+    /// If the file can't be read, or is not a signed file.
     pub fn open(mut input: R) -> Result<Self, SignedFileError> {
         let damaged = |reason: &str| SignedFileError::Damaged { line: 1, reason: reason.to_owned() };
         let text = read_line(&mut input, 1)?;
@@ -169,15 +169,15 @@ impl<R: BufRead> Unchecked<R> {
         Ok(Self { head, message: message("", "head", payload), signature: line.signature, input })
     }
 
-    /// What the first line signs, and its signature: the caller looks for the token that made it.
+    /// The signed message of the first line, and its signature. The caller must find the token that signed it.
     pub fn signed_head(&self) -> (&[u8], &str) {
         (&self.message, &self.signature)
     }
 
-    /// Goes on with the lines, if `is_signed` says that the message and its signature are of that token: the first line here, all others as they are read.
+    /// Checks the first line with `is_signed`, which returns whether a signature of a message is valid. The reader checks the other lines.
     ///
     /// # Errors
-    /// The first line is not what was signed.
+    /// If the signature of the first line is not valid.
     pub fn check<F: Fn(&[u8], &str) -> bool>(self, is_signed: F) -> Result<Reader<R, F>, SignedFileError> {
         if !is_signed(&self.message, &self.signature) {
             return Err(unsigned(1));
@@ -191,17 +191,17 @@ impl<R: BufRead> Unchecked<R> {
 pub struct Reader<R, F> {
     input: R,
     is_signed: F,
-    /// Of the line before.
+    /// The signature of the previous line.
     signature: String,
-    /// How many lines were read.
+    /// The number of lines that were read.
     line: usize,
 }
 
 impl<R: BufRead, F: Fn(&[u8], &str) -> bool> Reader<R, F> {
-    /// The next report, as JSON, with its line; none at the end.
+    /// The next report as JSON, with its line. None at the end.
     ///
     /// # Errors
-    /// The line can't be read, is not what was signed, or is missing.
+    /// If the line can't be read, is not valid, or is missing.
     pub fn next_report(&mut self) -> Result<Option<(usize, String)>, SignedFileError> {
         self.line += 1;
         let line = self.line;
@@ -238,7 +238,7 @@ fn unsigned(line: usize) -> SignedFileError {
     damaged(line, "is not what was signed at this place: it was changed, moved, left out or taken from another file")
 }
 
-/// A line without its end; there has to be one.
+/// Reads a line, and removes its line end, which is required.
 fn read_line(input: &mut impl BufRead, line: usize) -> Result<Vec<u8>, SignedFileError> {
     let mut bytes = Vec::new();
     let max = REPORT_BYTES_MAX + ENVELOPE_BYTES;
@@ -259,8 +259,8 @@ fn owned<T: DeserializeOwned>(payload: &str, line: usize) -> Result<T, SignedFil
     parse(payload.as_bytes(), line)
 }
 
-/// Reads bytes as a signed file, and adds to it: the body of the fuzz target. Nothing is expected but that it ends without panic, that no file is taken whose
-/// signatures are wrong, and that what is added can be read.
+/// The body of the fuzz target: reads bytes as a signed file, and adds reports to it. The code must not panic or accept a file with invalid signatures, and must
+/// be able to read the added reports.
 #[cfg(feature = "fuzz")]
 pub fn fuzz(input: &[u8]) {
     let Ok(token) = TokenText::random() else { return };
@@ -273,7 +273,7 @@ pub fn fuzz(input: &[u8]) {
         }
         Ok::<_, SignedFileError>(reports)
     };
-    // Nobody has signed it with a key that is new.
+    // A new key can't have signed it.
     assert!(read(input, &|message, signature| key.is_of(message, signature)).is_err());
     assert!(add(input, &token, &[], Timestamp::MIN).is_err() || input.is_empty());
     let lines = read(input, &|_, _| true).unwrap_or_default();
@@ -285,7 +285,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// The most that the last line of a file has: what [`add`] has to see of it.
+// `add` must be able to read the last line of a file, which has two signatures.
 const _: () = assert!(SIGNED_END_BYTES_MAX >= 2 * ENVELOPE_BYTES);
 
 #[cfg(test)]
@@ -323,7 +323,7 @@ mod tests {
         (file, token)
     }
 
-    /// What is wrong with the lines after a change.
+    /// The error of the lines after a change.
     fn check(change: impl FnOnce(&mut Vec<String>)) -> String {
         let (file, token) = file(&["a", "b", "c"]);
         let mut lines: Vec<_> = String::from_utf8(file).unwrap().lines().map(|line| format!("{line}\n")).collect();

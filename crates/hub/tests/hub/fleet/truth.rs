@@ -12,7 +12,7 @@ use super::branches::{Branches, ENVIRONMENTS};
 #[derive(Debug)]
 struct Fact {
     host: String,
-    said: Said,
+    report: SentReport,
     /// What it has: since which commit that was desired, and its tree.
     held: (GitId, GitId),
     /// What it should have.
@@ -43,7 +43,7 @@ impl Truth {
                 report: report.clone(),
                 held: since(reported).unwrap(),
                 desired: since(commits.len() - 1),
-                is_silent: said.heartbeat.is_some_and(|heartbeat| said.at + heartbeat + heartbeat / 2 < now),
+                is_silent: report.heartbeat.is_some_and(|heartbeat| report.at + heartbeat + heartbeat / 2 < now),
             }
         };
         let facts = fleet.last_reports(now).into_iter().map(fact).collect();
