@@ -62,7 +62,7 @@ impl Hub {
         let text = |(desired, held, is_current, status, count): (i64, i64, bool, i64, i64)| {
             let current = if is_current { "current" } else { "not current" };
             let status = Status::from_number(status).map_or("never reported", Status::as_str);
-            format!("wants {desired} has {held}, {current}, {status}: {count}")
+            format!("desired {desired} held {held}, {current}, {status}: {count}")
         };
         self.database.query(sql, Vec::new()).await.unwrap().into_iter().map(text).collect()
     }
