@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gotemplate::{Options, Shared, Template, Value};
+use gotemplate::{Options, PartCache, Template, Value};
 
 use crate::report::Row;
 
@@ -45,10 +45,10 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let config = config();
     let dot = data(&config);
     let Value::Map(map) = &config else { anyhow::bail!("the values are no map") };
-    let shared = Arc::new(Shared::of("ConfigData", Arc::clone(map)));
-    let row = |(name, text, shared)| {
+    let cache = Arc::new(PartCache::of("ConfigData", Arc::clone(map)));
+    let row = |(name, text, part_cache)| {
         let template = Template::parse(name, text)?;
-        let options = Options { shared, ..Options::default() };
+        let options = Options { part_cache, ..Options::default() };
         template.render_with(&dot, &options)?;
         let rate = per_second(|| drop(std::hint::black_box(template.render_with(&dot, &options))));
         Ok(Row::measured(format!("template: {name}"), rate, "per second"))
@@ -56,9 +56,9 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let templates = [
         ("Flux manifest", FLUX, None),
         ("ConfigMap with toYaml", CONFIG_MAP, None),
-        ("ConfigMap with toYaml of shared values", CONFIG_MAP, Some(&shared)),
+        ("ConfigMap with toYaml of shared values", CONFIG_MAP, Some(&cache)),
         ("environment file", ENV_FILE, None),
-        ("environment file of shared values", ENV_FILE, Some(&shared)),
+        ("environment file of shared values", ENV_FILE, Some(&cache)),
     ];
     templates.into_iter().map(row).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use gotemplate::value::{Entries, Key, MapKind, Value};
-use gotemplate::{Shared, Text};
+use gotemplate::{PartCache, Text};
 
 use crate::container::Container;
 use crate::merge::{Merge, STEPS_MAX};
@@ -28,18 +28,18 @@ pub struct Composition {
     pub(crate) digest: Digest,
     version: OnceLock<Arc<str>>,
     /// Template results that all assignments with these values share.
-    pub(crate) shared: Option<Arc<Shared>>,
+    pub(crate) part_cache: Option<Arc<PartCache>>,
 }
 
 impl Composition {
     /// Creates a composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
-        let shared = match &data {
-            Value::Map(map) => Some(Arc::new(Shared::of(CONFIG_DATA, Arc::clone(map)))),
+        let part_cache = match &data {
+            Value::Map(map) => Some(Arc::new(PartCache::of(CONFIG_DATA, Arc::clone(map)))),
             _ => None,
         };
         let digest = value::digest(&data, &quoted);
-        Self { data, quoted, overflow: None, digest, version: OnceLock::new(), shared }
+        Self { data, quoted, overflow: None, digest, version: OnceLock::new(), part_cache }
     }
 
     /// Sets the version of the configuration, to that of other values.

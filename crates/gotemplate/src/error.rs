@@ -41,14 +41,14 @@ const EXCERPT_CHARS_MAX: usize = 200;
 
 /// The place of an error: a byte of a text, and which text.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ErrorPlace<'a> {
     pub(crate) template: &'a str,
     pub(crate) source: &'a [u8],
     pub(crate) at: usize,
     pub(crate) pass: u32,
 }
 
-impl Place<'_> {
+impl ErrorPlace<'_> {
     /// The text before the place, and the byte where the line of the place begins.
     fn before(&self) -> (&[u8], usize) {
         let before = self.source.get(..self.at).unwrap_or(self.source);
@@ -64,7 +64,7 @@ impl Place<'_> {
 }
 
 impl TemplateError {
-    pub(crate) fn new(place: Place<'_>, kind: ErrorKind, message: String) -> Self {
+    pub(crate) fn new(place: ErrorPlace<'_>, kind: ErrorKind, message: String) -> Self {
         let rest = place.source.get(place.before().1..).unwrap_or_default();
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let (number, column) = place.line_and_column();

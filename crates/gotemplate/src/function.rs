@@ -1,7 +1,7 @@
 //! The interface between the executor and the functions that templates call.
 
-use crate::fuel::Fuel;
-use crate::heap::Heap;
+use crate::budget::Budget;
+use crate::map_changes::MapChanges;
 use crate::value::Value;
 
 /// A function that templates can call.
@@ -52,9 +52,9 @@ pub enum Type {
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The changes that this rendering has made to maps in place.
-    pub heap: &'a mut Heap,
+    pub changes: &'a mut MapChanges,
     /// What is left of the limits. A function whose work or result can be larger than its arguments charges for it first.
-    pub fuel: &'a mut Fuel,
+    pub budget: &'a mut Budget,
 }
 
 /// The reason why a function returned no result.
@@ -63,7 +63,7 @@ pub enum Failure {
     /// Go's function would return an error or panic. The text is the reason.
     Error(String),
     /// A limit is reached. The whole rendering ends.
-    Exhausted(crate::fuel::Exhausted),
+    Exhausted(crate::budget::Exhausted),
 }
 
 impl Failure {
@@ -73,8 +73,8 @@ impl Failure {
     }
 }
 
-impl From<crate::fuel::Exhausted> for Failure {
-    fn from(exhausted: crate::fuel::Exhausted) -> Self {
+impl From<crate::budget::Exhausted> for Failure {
+    fn from(exhausted: crate::budget::Exhausted) -> Self {
         Self::Exhausted(exhausted)
     }
 }

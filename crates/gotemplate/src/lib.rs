@@ -16,26 +16,27 @@
 // The crate uses no I/O, clock, environment or randomness. The workspace's clippy.toml contains the bans, each with its reason.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod argument_taints;
+pub mod budget;
 mod builtins;
 #[cfg(test)]
 mod charges;
-mod entries;
+mod compiled_regex;
 pub mod error;
 mod exec;
 pub mod format;
-pub mod fuel;
 pub mod function;
-pub mod heap;
 mod kalypso;
+pub mod map_changes;
 mod methods;
 mod names;
 mod nesting;
 mod parse;
+pub mod part_cache;
 pub mod reads;
 mod references;
 mod runes;
 pub mod semver;
-pub mod shared;
 mod sprig;
 pub mod taint;
 pub mod template;
@@ -50,10 +51,10 @@ pub mod yaml;
 #[cfg(test)]
 mod reference_page;
 
+pub use budget::Limits;
 pub use error::{ErrorKind, TemplateError};
-pub use fuel::Limits;
+pub use part_cache::PartCache;
 pub use reads::Reads;
-pub use shared::Shared;
 pub use taint::{Taint, TaintedRange};
 pub use template::{Options, Rendered, Template};
 pub use text::Text;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::parse::tree::Callee;
+use crate::function::Function;
 use crate::{builtins, kalypso, sprig};
 
 /// The meaning of a name in a template.
@@ -15,6 +15,17 @@ pub(crate) enum Name {
     Forbidden(&'static str),
     /// No function has this name.
     Unknown,
+}
+
+/// The function that a name refers to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee {
+    /// `and`, which stops evaluating at the first false argument.
+    And,
+    /// `or`, which stops evaluating at the first true argument.
+    Or,
+    /// Any other function.
+    Function(&'static Function),
 }
 
 const DEPENDS_ON_MACHINE: &str =

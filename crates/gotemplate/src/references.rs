@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::budget::{Budget, Exhausted};
 use crate::format;
-use crate::fuel::{Exhausted, Fuel};
 use crate::taint::{Output, Taint, TaintedRange, overlaps};
 use crate::value::Value;
 
@@ -45,7 +45,7 @@ fn is_uniform(tainted_ranges: &[TaintedRange], at: usize) -> bool {
 }
 
 /// Returns the output with the plain references in its tainted parts replaced by their values. Each value gets the taint of the text around it.
-pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut Fuel) -> Result<Output, Refusal> {
+pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], budget: &mut Budget) -> Result<Output, Refusal> {
     let has_text = |(part, _): &(Range<usize>, Taint)| {
         output.bytes.get(part.clone()).is_some_and(|text| memchr::memmem::find(text, OPEN).is_some())
     };
@@ -60,7 +60,7 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut F
         replaced.copy(&output.bytes, &output.tainted_ranges, copied..part.start);
         let text = output.bytes.get(part.clone()).unwrap_or_default();
         let text = replacer.part(text, part.start);
-        fuel.output(text.len()).map_err(Refusal::Exhausted)?;
+        budget.output(text.len()).map_err(Refusal::Exhausted)?;
         replaced.write(&text, taint);
         copied = part.end;
     }

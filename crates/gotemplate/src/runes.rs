@@ -21,6 +21,20 @@ pub(crate) fn runes(text: &[u8]) -> impl Iterator<Item = Rune<'_>> {
     })
 }
 
+/// The first character and its length in bytes. U+FFFD for a byte that is not UTF-8.
+pub(crate) fn first_char(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = *bytes.first()?;
+    if first.is_ascii() {
+        return Some((char::from(first), 1));
+    }
+    let window = bytes.get(..bytes.len().min(4)).unwrap_or_default();
+    let valid = match std::str::from_utf8(window) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(window.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default(),
+    };
+    Some(valid.chars().next().map_or((char::REPLACEMENT_CHARACTER, 1), |character| (character, character.len_utf8())))
+}
+
 fn bytes_of(text: &str, at: usize, char: char) -> &[u8] {
     text.as_bytes().get(at..at + char.len_utf8()).unwrap_or_default()
 }

@@ -1,13 +1,11 @@
 //! Versions, with the rules of github.com/Masterminds/semver 1.5.
 
 mod constraint;
-mod methods;
 
 use std::cmp::Ordering;
 use std::fmt;
 
 pub(crate) use constraint::Constraint;
-pub(crate) use methods::METHODS;
 
 /// `semver.Version`
 #[derive(Clone, Debug, PartialEq, Eq)]

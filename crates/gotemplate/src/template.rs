@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, Place, TemplateError};
+use crate::budget::{Budget, Exhausted, Limits};
+use crate::error::{ErrorKind, ErrorPlace, TemplateError};
 use crate::exec;
-use crate::fuel::{Exhausted, Fuel, Limits};
 use crate::function::Failure;
-use crate::heap::Heap;
+use crate::map_changes::MapChanges;
 use crate::parse::{self, tree::Program};
+use crate::part_cache::PartCache;
 use crate::reads::Reads;
 use crate::references::{self, Refusal};
-use crate::shared::Shared;
 use crate::taint::{Output, TaintedRange};
 use crate::value::Value;
 
@@ -30,7 +30,7 @@ pub struct Options<'a> {
     /// Whether output that contains `{{` stays as it is. Otherwise it is rendered again.
     pub is_literal: bool,
     /// A cache for renderings whose data have the same map in one field. Parts of the template that read only this field are rendered once for all.
-    pub shared: Option<&'a Arc<Shared>>,
+    pub part_cache: Option<&'a Arc<PartCache>>,
     /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`. These references are replaced before output is rendered again.
     /// All other text in tainted text that looks like an action is an error, unless the output is literal.
     pub references: &'a [&'a str],
@@ -95,15 +95,18 @@ impl Template {
     /// Returns the errors of these functions. [`TemplateError::pass`] is the pass that failed.
     pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
-        let mut rendering =
-            Rendering { heap: Heap::with_cache(options.shared.cloned()), fuel: Fuel::new(*limits), pass: 0 };
+        let mut rendering = Rendering {
+            changes: MapChanges::with_cache(options.part_cache.cloned()),
+            budget: Budget::new(*limits),
+            pass: 0,
+        };
         let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
         while !options.is_literal
             && let Some(at) = references::find(&output)
         {
             rendering.pass += 1;
             if rendering.pass >= limits.passes {
-                let place = Place { template: &self.name, source: &output.bytes, at, pass: rendering.pass };
+                let place = ErrorPlace { template: &self.name, source: &output.bytes, at, pass: rendering.pass };
                 return Err(TemplateError::new(place, ErrorKind::Limit, Exhausted::Passes(limits.passes).to_string()));
             }
             output = self.replaced(output, (dot, options.references), &mut rendering)?;
@@ -118,10 +121,10 @@ impl Template {
 
     /// Returns the place in the template that writes the byte `at` of the first pass's output: line and column, both from 1.
     /// For literal text this is the place of the byte itself, otherwise the place of the action. None if the output has no such byte.
-    pub fn writer_of(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
-        let (mut heap, mut fuel) = (Heap::default(), Fuel::new(*limits));
-        let writer = exec::writer_of(at, &self.program, dot, (&mut heap, &mut fuel))?;
-        let place = Place { template: &self.name, source: &self.program.source, at: writer, pass: 0 };
+    pub fn source_position(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
+        let (mut changes, mut budget) = (MapChanges::default(), Budget::new(*limits));
+        let position = exec::source_position(at, &self.program, dot, (&mut changes, &mut budget))?;
+        let place = ErrorPlace { template: &self.name, source: &self.program.source, at: position, pass: 0 };
         Some(place.line_and_column())
     }
 
@@ -136,8 +139,8 @@ impl Template {
             return Ok(output);
         }
         let source = output.bytes.clone();
-        references::replaced(output, dot, names, &mut rendering.fuel).map_err(|refusal| {
-            let place = |at| Place { template: &self.name, source: &source, at, pass: rendering.pass };
+        references::replaced(output, dot, names, &mut rendering.budget).map_err(|refusal| {
+            let place = |at| ErrorPlace { template: &self.name, source: &source, at, pass: rendering.pass };
             match refusal {
                 Refusal::Exhausted(limit) => TemplateError::new(place(0), ErrorKind::Limit, limit.to_string()),
                 Refusal::Text(at, refused) => tainted(place(at), refused),
@@ -146,7 +149,7 @@ impl Template {
     }
 }
 
-fn tainted(place: Place<'_>, refused: Vec<String>) -> TemplateError {
+fn tainted(place: ErrorPlace<'_>, refused: Vec<String>) -> TemplateError {
     TemplateError { refused, ..TemplateError::new(place, ErrorKind::Tainted, "data would have to be evaluated".into()) }
 }
 
@@ -156,7 +159,7 @@ fn parse(
     (tainted_ranges, pass): (Vec<TaintedRange>, u32),
 ) -> Result<Program, TemplateError> {
     parse::parse(name, Arc::clone(&source), tainted_ranges).map_err(|error| {
-        let place = Place { template: name, source: &source, at: error.at, pass };
+        let place = ErrorPlace { template: name, source: &source, at: error.at, pass };
         match error.refused {
             Some(text) => tainted(place, vec![text]),
             None => TemplateError::new(place, ErrorKind::Parse, error.message),
@@ -165,8 +168,8 @@ fn parse(
 }
 
 fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Output, TemplateError> {
-    exec::execute(program, dot, &mut rendering.heap, &mut rendering.fuel).map_err(|stop| {
-        let place = Place { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
+    exec::execute(program, dot, &mut rendering.changes, &mut rendering.budget).map_err(|stop| {
+        let place = ErrorPlace { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
         match stop.0.failure {
             Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
             Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
@@ -176,8 +179,8 @@ fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering
 
 /// The state that all passes of one rendering share.
 struct Rendering {
-    heap: Heap,
-    fuel: Fuel,
+    changes: MapChanges,
+    budget: Budget,
     pass: u32,
 }
 

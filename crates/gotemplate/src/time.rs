@@ -1,10 +1,10 @@
 //! Go's `time.Time` and `time.Duration`.
 
+mod arithmetic;
 mod calendar;
 mod duration;
 mod format;
 mod layout;
-mod methods;
 mod parse;
 
 use std::fmt;
@@ -12,11 +12,10 @@ use std::fmt;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use crate::value::IntKind;
-use calendar::{Civil, SECONDS_PER_DAY};
+use calendar::SECONDS_PER_DAY;
 
+pub(crate) use calendar::Civil;
 pub(crate) use duration::{parse as parse_duration, show as duration_text};
-pub(crate) use methods::{DURATION_METHODS, METHODS};
 
 /// The layout in which Go prints a time.
 const STRING_LAYOUT: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
@@ -61,6 +60,11 @@ impl Time {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub(crate) fn unix(&self) -> i64 {
         self.seconds
+    }
+
+    /// The nanoseconds of the second, below 1,000,000,000.
+    pub(crate) fn nanosecond(&self) -> u32 {
+        self.nanoseconds
     }
 
     /// Parses `value` with `layout` (`time.ParseInLocation`). None if it does not match.
@@ -126,8 +130,8 @@ impl Time {
             Zone::Fixed { name, offset } => (*offset, name.clone()),
             Zone::Named(zone) => {
                 let bounds = (Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
-                let moment = Timestamp::from_second(self.seconds.clamp(bounds.0, bounds.1)).unwrap_or_default();
-                let info = zone.to_offset_info(moment);
+                let timestamp = Timestamp::from_second(self.seconds.clamp(bounds.0, bounds.1)).unwrap_or_default();
+                let info = zone.to_offset_info(timestamp);
                 (info.offset().seconds(), info.abbreviation().to_owned())
             }
         }
@@ -138,12 +142,13 @@ impl Time {
         self.seconds.wrapping_add(i64::from(self.offset().0))
     }
 
-    fn civil(&self) -> Civil {
+    /// The date in the zone of the time.
+    pub(crate) fn civil(&self) -> Civil {
         Civil::from_days_since_epoch(self.local_seconds().div_euclid(SECONDS_PER_DAY))
     }
 
     /// Seconds since midnight.
-    fn second_of_day(&self) -> i64 {
+    pub(crate) fn second_of_day(&self) -> i64 {
         self.local_seconds().rem_euclid(SECONDS_PER_DAY)
     }
 }
@@ -155,13 +160,14 @@ impl fmt::Display for Time {
     }
 }
 
-/// The name of a month or a day of the week. None for other kinds of numbers.
-pub(crate) fn name_of(kind: IntKind, number: i64) -> Option<&'static str> {
-    match kind {
-        IntKind::Month => Some(calendar::name(&calendar::MONTHS, number - 1)),
-        IntKind::Weekday => Some(calendar::name(&calendar::WEEKDAYS, number)),
-        IntKind::Int | IntKind::Int64 | IntKind::Int32 => None,
-    }
+/// The name of a month, from 1 for January.
+pub(crate) fn month_name(month: i64) -> &'static str {
+    calendar::name(&calendar::MONTHS, month - 1)
+}
+
+/// The name of a day of the week, from 0 for Sunday.
+pub(crate) fn weekday_name(day: i64) -> &'static str {
+    calendar::name(&calendar::WEEKDAYS, day)
 }
 
 #[cfg(test)]

@@ -1,13 +1,18 @@
 //! The values of templates: the Go types that occur in Kalypso's data and in the results of sprig's functions.
 //!
 //! Values are immutable and can be shared between threads. In Go, `set`, `unset` and `merge` change a map in place. Here they record the change in
-//! the [`Heap`](crate::heap::Heap) of the current rendering. So data that many renderings share does not change.
+//! the [`MapChanges`](crate::map_changes::MapChanges) of the current rendering. So data that many renderings share does not change.
+
+mod entries;
+mod taint;
 
 use std::sync::{Arc, LazyLock};
 
-pub use crate::entries::Entries;
-use crate::taint::{self, Taint, Tainted};
+use crate::taint::Taint;
 use crate::text::Text;
+use crate::time;
+pub use entries::Entries;
+pub use taint::Tainted;
 
 /// A Go value.
 #[derive(Clone, Debug)]
@@ -31,7 +36,7 @@ pub enum Value {
     Text(Text),
     /// A slice.
     List(Arc<List>),
-    /// A map. Use [`Heap::entries`](crate::heap::Heap::entries) to look up entries: it includes the changes of the current rendering.
+    /// A map. Use [`MapChanges::entries`](crate::map_changes::MapChanges::entries) to look up entries: it includes the changes of the current rendering.
     Map(Arc<Map>),
     /// A struct with a fixed set of fields. An unknown field is an error, not a missing value.
     Struct(Arc<Struct>),
@@ -59,6 +64,17 @@ pub enum IntKind {
     Month,
     /// `time.Weekday`, an `int` that prints its name
     Weekday,
+}
+
+impl IntKind {
+    /// The name of a month or a day of the week. None for other kinds of numbers.
+    pub(crate) fn name_of(self, number: i64) -> Option<&'static str> {
+        match self {
+            Self::Month => Some(time::month_name(number)),
+            Self::Weekday => Some(time::weekday_name(number)),
+            Self::Int | Self::Int64 | Self::Int32 => None,
+        }
+    }
 }
 
 /// The Go type of an unsigned integer.

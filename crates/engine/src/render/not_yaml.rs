@@ -116,7 +116,7 @@ pub(super) fn check(
 /// Renders the texts of a template again. None if one of them can't be rendered.
 fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
     let options =
-        Options { limits: Limits::default(), is_literal: template.is_literal, shared: None, references: &REFERENCES };
+        Options { limits: Limits::default(), is_literal: template.is_literal, part_cache: None, references: &REFERENCES };
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 
@@ -141,7 +141,7 @@ fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Or
         return (Origin::field(&template.key, path), label);
     }
     let text = template.texts.get(index);
-    let origin = match text.and_then(|text| text.writer_of(at.saturating_sub(begin), dot, &Limits::default())) {
+    let origin = match text.and_then(|text| text.source_position(at.saturating_sub(begin), dot, &Limits::default())) {
         Some((line, column)) => Origin::part(&template.key, path, Part::Text { line, column }),
         None => Origin::field(&template.key, path),
     };

@@ -117,9 +117,9 @@ impl Parsed {
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
     ) -> Result<Option<Made>, Vec<Diagnostic>> {
-        let shared = composition.shared.as_ref();
+        let part_cache = composition.part_cache.as_ref();
         let options =
-            Options { limits: Limits::default(), is_literal: self.is_literal, shared, references: &REFERENCES };
+            Options { limits: Limits::default(), is_literal: self.is_literal, part_cache, references: &REFERENCES };
         let mut joined: Option<Made> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
@@ -179,7 +179,7 @@ fn reveals(
 ) -> bool {
     let is_other = |canary: Canary| {
         let dot = with_canaries(dot, canary, sensitive);
-        let options = Options { limits: Limits::default(), is_literal, shared: None, references: &REFERENCES };
+        let options = Options { limits: Limits::default(), is_literal, part_cache: None, references: &REFERENCES };
         text.render_with(&dot, &options).err().as_ref() != Some(error)
     };
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)

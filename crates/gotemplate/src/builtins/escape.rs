@@ -2,7 +2,7 @@
 
 use crate::format::{self, is_printable};
 use crate::function::{Call, Failure};
-use crate::parse::first_char;
+use crate::runes::first_char;
 use crate::text::Text;
 use crate::value::Value;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::function::{Call, Failure};
-use crate::heap::Heap;
+use crate::map_changes::MapChanges;
 use crate::types::type_name;
 use crate::value::{FloatKey, Key, Map, MapKind, UintKind, Value};
 
@@ -24,7 +24,7 @@ pub(super) fn index(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
                 Value::Uint(u64::from(*byte), UintKind::Uint8)
             }
             Value::List(list) => list.items.get(position(index)?).ok_or_else(|| out_of_range(index))?.clone(),
-            Value::Map(map) => entry(call.heap, map, index)?,
+            Value::Map(map) => entry(call.changes, map, index)?,
             other => return Err(Failure::Error(format!("can't index item of type {}", type_name(other)))),
         };
     }
@@ -32,7 +32,7 @@ pub(super) fn index(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
 }
 
 /// The entry of the map, or the zero value of its element type.
-fn entry(heap: &Heap, map: &Arc<Map>, index: &Value) -> Result<Value, Failure> {
+fn entry(changes: &MapChanges, map: &Arc<Map>, index: &Value) -> Result<Value, Failure> {
     let key = match (map.kind, index) {
         (MapKind::AnyToAny, index) => {
             key(index).ok_or_else(|| Failure::Error(format!("{} can't be a map key", type_name(index))))?
@@ -42,7 +42,7 @@ fn entry(heap: &Heap, map: &Arc<Map>, index: &Value) -> Result<Value, Failure> {
         (_, other) => return Err(Failure::Error(format!("value has type {}; should be string", type_name(other)))),
     };
     let zero = || if map.kind == MapKind::TextToText { Value::text("") } else { Value::Nil };
-    Ok(heap.entries(map).get(&key).cloned().unwrap_or_else(zero))
+    Ok(changes.entries(map).get(&key).cloned().unwrap_or_else(zero))
 }
 
 fn key(index: &Value) -> Option<Key> {
@@ -81,7 +81,7 @@ pub(super) fn len(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Fai
     let length = match arguments {
         [Value::Text(text)] => text.len(),
         [Value::List(list)] => list.items.len(),
-        [Value::Map(map)] => call.heap.entries(map).len(),
+        [Value::Map(map)] => call.changes.entries(map).len(),
         [Value::Nil | Value::Missing] | [] => return Err(Failure::error("len of nil pointer")),
         [other, ..] => return Err(Failure::Error(format!("len of type {}", type_name(other)))),
     };

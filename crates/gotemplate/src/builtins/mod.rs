@@ -38,7 +38,7 @@ const fn function(name: &'static str, params: &'static [Type]) -> Function {
 
 fn not(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let value = arguments.first().unwrap_or(&Value::Nil);
-    Ok(Value::Bool(!is_true(value, call.heap)))
+    Ok(Value::Bool(!is_true(value, call.changes)))
 }
 
 /// Always returns an error: templates have no values that are functions.
@@ -61,5 +61,5 @@ fn printf(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let [Value::Text(format), values @ ..] = arguments else {
         return Err(Failure::error("the format is not a text"));
     };
-    Ok(Value::Text(format::sprintf_up_to(call.fuel.output_left(), format, values)))
+    Ok(Value::Text(format::sprintf_up_to(call.budget.output_left(), format, values)))
 }

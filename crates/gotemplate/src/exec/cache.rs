@@ -2,7 +2,7 @@
 
 use super::{CacheAccess, Eval, Flow, Run};
 use crate::parse::tree::{Command, Node, Part};
-use crate::shared::{CachedResult, Lookup, PartResult, Slot, can_be_shared};
+use crate::part_cache::{CachedResult, Lookup, PartResult, Slot, can_be_shared};
 use crate::taint::Taint;
 use crate::value::{Key, Value};
 
@@ -70,11 +70,11 @@ impl<'a> Run<'a> {
     }
 
     /// The place of a part in the cache. None if this rendering can't use it: the part reads another field or is inside another part, the rendering has
-    /// changed a map, or it searches for the writer of a byte.
+    /// changed a map, or it searches for the position that writes a byte.
     fn slot(&self, part: &Part) -> Option<&'a Slot> {
         let CacheAccess { cache, slots, is_in_part } = self.cache_access?;
         let is_of_field = matches!(&part.field, Key::Text(name) if name.as_bytes() == cache.field().as_bytes());
-        let can_share = is_of_field && !is_in_part && self.watched.is_none() && self.heap.is_unchanged();
+        let can_share = is_of_field && !is_in_part && self.watched.is_none() && self.changes.is_unchanged();
         slots.get(part.slot).filter(|_| can_share)
     }
 
@@ -88,38 +88,38 @@ impl<'a> Run<'a> {
 
     /// Whether the cached result is the same as the one that this rendering would compute.
     fn is_valid(&self, cached: &CachedResult) -> bool {
-        let is_compiled = |(pattern, _): &(Box<[u8]>, _)| self.heap.expressions.contains_key(pattern);
-        cached.fits(self.depth, self.fuel) && !cached.expressions.iter().any(is_compiled)
+        let is_compiled = |(pattern, _): &(Box<[u8]>, _)| self.changes.expressions.contains_key(pattern);
+        cached.fits(self.depth, self.budget) && !cached.expressions.iter().any(is_compiled)
     }
 
     fn charge(&mut self, cached: &CachedResult) {
-        self.fuel.spend_up_to(cached.steps, cached.output_bytes);
-        self.heap.expressions.extend(cached.expressions.iter().cloned());
+        self.budget.spend_up_to(cached.steps, cached.output_bytes);
+        self.changes.expressions.extend(cached.expressions.iter().cloned());
     }
 
     fn checkpoint(&self) -> Checkpoint {
-        let (steps, output_bytes) = self.fuel.left();
+        let (steps, output_bytes) = self.budget.left();
         Checkpoint {
             steps,
             output_bytes,
             bytes: self.output.bytes.len(),
             tainted_ranges: self.output.tainted_ranges.len(),
-            has_expressions: !self.heap.expressions.is_empty(),
-            expression_lookups: self.heap.expression_lookups,
+            has_expressions: !self.changes.expressions.is_empty(),
+            expression_lookups: self.changes.expression_lookups,
         }
     }
 
     /// Whether the cost and the effects of computing the part are known. An expression that was compiled before the part costs nothing. So if there are
     /// such expressions, the part must not have looked up any.
     fn can_store(&self, checkpoint: &Checkpoint) -> bool {
-        let has_looked_up = self.heap.expression_lookups != checkpoint.expression_lookups;
-        self.heap.is_unchanged() && !(has_looked_up && checkpoint.has_expressions)
+        let has_looked_up = self.changes.expression_lookups != checkpoint.expression_lookups;
+        self.changes.is_unchanged() && !(has_looked_up && checkpoint.has_expressions)
     }
 
     fn store(&self, (slot, checkpoint): (&Slot, &Checkpoint), result: impl FnOnce() -> PartResult, bytes: usize) {
-        let (steps_left, output_left) = self.fuel.left();
+        let (steps_left, output_left) = self.budget.left();
         let (steps, output_bytes) = (checkpoint.steps - steps_left, checkpoint.output_bytes - output_left);
-        let compiled = self.heap.expressions.iter().filter(|_| !checkpoint.has_expressions);
+        let compiled = self.changes.expressions.iter().filter(|_| !checkpoint.has_expressions);
         let expressions = || compiled.map(|(pattern, expression)| (pattern.clone(), expression.clone())).collect();
         let cached =
             || CachedResult { result: result(), steps, output_bytes, depth: self.depth, expressions: expressions() };

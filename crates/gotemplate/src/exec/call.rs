@@ -2,10 +2,12 @@
 
 use super::arguments::convert;
 use super::{Eval, Run, Stop, error, stop};
+use crate::argument_taints::{self, ArgumentTaints};
 use crate::function::{Call, Failure, Function, Type};
+use crate::names::Callee;
 use crate::nesting;
-use crate::parse::tree::{Callee, Operand};
-use crate::taint::{self, Taint};
+use crate::parse::tree::Operand;
+use crate::taint::Taint;
 use crate::truth::is_true;
 use crate::value::Value;
 
@@ -54,7 +56,7 @@ impl Run<'_> {
         let mut value = Value::Nil;
         for operand in arguments.written {
             value = self.argument(arguments.dot, operand, Type::Any)?;
-            if is_true(&value, self.heap) == decisive {
+            if is_true(&value, self.changes) == decisive {
                 return Ok(value);
             }
         }
@@ -68,7 +70,7 @@ impl Run<'_> {
             return Err(error(at, parameters.mismatch(arguments.count())));
         }
         let base = self.arguments.len();
-        let mut hidden = self.heap.taint;
+        let mut hidden = self.changes.taint;
         if let Some(receiver) = arguments.receiver {
             hidden = hidden.max(self.push(receiver));
         }
@@ -95,10 +97,10 @@ impl Run<'_> {
     }
 
     /// The taints of the arguments from index `base` on.
-    fn taints(&mut self, base: usize, hidden: Taint) -> Result<taint::ArgumentTaints, Failure> {
-        let mut taints = taint::ArgumentTaints { all: hidden, hidden, has_container: false };
+    fn taints(&mut self, base: usize, hidden: Taint) -> Result<ArgumentTaints, Failure> {
+        let mut taints = ArgumentTaints { all: hidden, hidden, has_container: false };
         for argument in self.arguments.get(base..).unwrap_or_default() {
-            taints.all = taints.all.max(taint::taint_of(argument, self.heap, self.fuel)?);
+            taints.all = taints.all.max(argument_taints::taint_of(argument, self.changes, self.budget)?);
             taints.has_container |= matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_));
         }
         Ok(taints)
@@ -111,19 +113,19 @@ impl Run<'_> {
         if function.reads_deeply {
             for argument in &mut *arguments {
                 if matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_)) {
-                    *argument = nesting::resolve(argument, self.heap, self.fuel)?;
+                    *argument = nesting::resolve(argument, self.changes, self.budget)?;
                 }
             }
         }
         // Functions read their texts, so these cost steps: a short result can need megabytes of text.
         let bytes = |argument: &Value| if let Value::Text(text) = argument { text.len() as u64 } else { 0 };
-        self.fuel.steps(arguments.iter().map(bytes).sum::<u64>() / 64)?;
-        let mut call = Call { heap: &mut *self.heap, fuel: &mut *self.fuel };
+        self.budget.steps(arguments.iter().map(bytes).sum::<u64>() / 64)?;
+        let mut call = Call { changes: &mut *self.changes, budget: &mut *self.budget };
         let result = (function.body)(&mut call, arguments)?;
         if let Value::Text(text) = &result {
-            self.fuel.output(text.len())?;
+            self.budget.output(text.len())?;
         }
-        taints.record_changes(function.name, self.heap);
+        taints.record_changes(function.name, self.changes);
         Ok(taints.taint(function.name, result))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::call::Arguments;
 use super::{Eval, Run, Stop, error};
-use crate::heap::Heap;
+use crate::map_changes::MapChanges;
 use crate::methods;
 use crate::parse::tree::Field;
 use crate::taint::Taint;
@@ -12,16 +12,16 @@ use crate::value::{Key, Value};
 /// Follows `path` through maps and structs. Returns the value at its end.
 /// If a value on the way is neither a map nor a struct, returns that value and the fields that are left. Only the returned value is cloned, so the
 /// reference counters of shared values on the way do not change.
-pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+pub(super) fn reach<'p>(changes: &MapChanges, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
-    let mut taint = heap.taint;
+    let mut taint = changes.taint;
     while let Some((field, after)) = rest.split_first() {
         if let Value::Tainted(tainted) = value {
             taint = taint.max(tainted.taint);
         }
         value = match value.plain() {
-            Value::Map(map) => match heap.entries(map).get(&field.name) {
+            Value::Map(map) => match changes.entries(map).get(&field.name) {
                 Some(entry) => entry,
                 // A field of a missing value is missing, too.
                 None => return Ok((Value::Missing, &[])),
@@ -49,10 +49,10 @@ impl Run<'_> {
             Some((last, before)) if has_arguments => (before, std::slice::from_ref(last)),
             _ => (path, &[][..]),
         };
-        let (mut value, mut rest) = reach(self.heap, receiver, plain)?;
+        let (mut value, mut rest) = reach(self.changes, receiver, plain)?;
         while let Some((field, after)) = rest.split_first() {
             value = self.method(value, field, Arguments::none(arguments.dot))?;
-            (value, rest) = reach(self.heap, &value, after)?;
+            (value, rest) = reach(self.changes, &value, after)?;
         }
         match method {
             [] => Ok(value),

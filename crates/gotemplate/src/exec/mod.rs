@@ -11,11 +11,11 @@ mod walk;
 
 use std::sync::Arc;
 
-use crate::fuel::{Exhausted, Fuel};
+use crate::budget::{Budget, Exhausted};
 use crate::function::Failure;
-use crate::heap::Heap;
+use crate::map_changes::MapChanges;
 use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
-use crate::shared::{Shared, Slot};
+use crate::part_cache::{PartCache, Slot};
 use crate::taint::{Output, Taint};
 use crate::value::Value;
 
@@ -33,41 +33,42 @@ pub(crate) struct Cause {
 type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns its output.
-pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
-    let cache = heap.cache.as_ref().filter(|cache| program.parts > 0 && cache.applies_to(dot)).map(Arc::clone);
+pub(crate) fn execute(program: &Program, dot: &Value, changes: &mut MapChanges, budget: &mut Budget) -> Eval<Output> {
+    let cache = changes.cache.as_ref().filter(|cache| program.parts > 0 && cache.applies_to(dot)).map(Arc::clone);
     let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
     let cache_access =
         cache.as_deref().zip(slots.as_deref()).map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
-    let mut run = Run { cache_access, ..Run::new(program, dot, heap, fuel) };
+    let mut run = Run { cache_access, ..Run::new(program, dot, changes, budget) };
     run.main(dot)?;
     Ok(run.output)
 }
 
 /// Finds the byte of the template that writes the byte `byte` of the output. If an action writes it, returns the start of the action. None if the
 /// output has no such byte.
-pub(crate) fn writer_of(
+pub(crate) fn source_position(
     byte: usize,
     program: &Program,
     dot: &Value,
-    (heap, fuel): (&mut Heap, &mut Fuel),
+    (changes, budget): (&mut MapChanges, &mut Budget),
 ) -> Option<usize> {
-    let mut run = Run { watched: Some(Watched { byte, writer: None }), ..Run::new(program, dot, heap, fuel) };
+    let mut run =
+        Run { watched: Some(WatchedByte { byte, position: None }), ..Run::new(program, dot, changes, budget) };
     // If the execution fails, the output before the failure counts too.
     drop(run.main(dot));
-    run.watched?.writer
+    run.watched?.position
 }
 
-/// A byte of the output whose writer is searched for.
+/// A byte of the output whose position in the template is searched for.
 #[derive(Clone, Copy, Debug)]
-struct Watched {
+struct WatchedByte {
     byte: usize,
-    writer: Option<usize>,
+    position: Option<usize>,
 }
 
 /// The cached results that an execution can use.
 #[derive(Clone, Copy)]
 struct CacheAccess<'a> {
-    cache: &'a Shared,
+    cache: &'a PartCache,
     /// The places of the program's parts in the cache.
     slots: &'a [Slot],
     /// Whether a part is being computed. Results of parts inside it are not stored.
@@ -86,18 +87,18 @@ struct Run<'a> {
     arguments: Vec<Value>,
     /// The number of bodies, templates and parentheses around the current node.
     depth: u32,
-    heap: &'a mut Heap,
-    fuel: &'a mut Fuel,
-    watched: Option<Watched>,
+    changes: &'a mut MapChanges,
+    budget: &'a mut Budget,
+    watched: Option<WatchedByte>,
     cache_access: Option<CacheAccess<'a>>,
 }
 
 impl<'a> Run<'a> {
-    fn new(program: &'a Program, dot: &Value, heap: &'a mut Heap, fuel: &'a mut Fuel) -> Self {
+    fn new(program: &'a Program, dot: &Value, changes: &'a mut MapChanges, budget: &'a mut Budget) -> Self {
         let output = Output { bytes: Vec::with_capacity(program.source.len()), tainted_ranges: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
         let (arguments, watched, cache_access) = (Vec::new(), None, None);
-        Self { program, output, variables, frame: 0, arguments, depth: 0, heap, fuel, watched, cache_access }
+        Self { program, output, variables, frame: 0, arguments, depth: 0, changes, budget, watched, cache_access }
     }
 }
 
@@ -113,7 +114,7 @@ impl Run<'_> {
     #[inline]
     fn enter(&mut self, at: usize) -> Eval<()> {
         self.depth += 1;
-        let limit = self.fuel.limits().depth;
+        let limit = self.budget.limits().depth;
         if self.depth > limit { Err(stop(at, Exhausted::Depth(limit))) } else { Ok(()) }
     }
 
@@ -123,12 +124,12 @@ impl Run<'_> {
 
     #[inline]
     fn spend(&mut self, at: usize, steps: u64) -> Eval<()> {
-        self.fuel.steps(steps).map_err(|exhausted| stop(at, exhausted))
+        self.budget.steps(steps).map_err(|exhausted| stop(at, exhausted))
     }
 
     #[inline]
     fn write(&mut self, at: usize, bytes: &[u8], taint: Taint) -> Eval<()> {
-        self.fuel.output(bytes.len()).map_err(|exhausted| stop(at, exhausted))?;
+        self.budget.output(bytes.len()).map_err(|exhausted| stop(at, exhausted))?;
         self.output.write(bytes, taint);
         Ok(())
     }

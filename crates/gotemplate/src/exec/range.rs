@@ -10,7 +10,7 @@ impl Run<'_> {
         let mark = self.variables.len();
         let items = self.pipeline(dot, &range.items)?;
         let tainted_items =
-            items.with_item_taints(self.heap, self.fuel).map_err(|exhausted| stop(range.items.at, exhausted))?;
+            items.with_item_taints(self.changes, self.budget).map_err(|exhausted| stop(range.items.at, exhausted))?;
         let has_items = self.iterate(tainted_items.as_ref().unwrap_or(&items), range)?;
         // The variables of the pipeline are visible in `otherwise`, too.
         let flow = if has_items { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
@@ -32,7 +32,7 @@ impl Run<'_> {
             }
             Value::Map(map) => {
                 // Changes that the body makes to the map do not affect this loop: Go sorts the entries before the loop begins.
-                let changed = self.heap.changed(map).cloned();
+                let changed = self.changes.changed(map).cloned();
                 let entries = changed.as_ref().unwrap_or(&map.entries);
                 for (key, value) in entries {
                     if self.round(range, || key.to_value(), value)? == Flow::Break {

@@ -1,8 +1,9 @@
 //! Executes nodes: text, choices and template calls.
 
 use super::{Eval, Flow, Run, error, stop};
+use crate::argument_taints::taint_of;
 use crate::parse::tree::{Choice, Node, ROOT_VARIABLE, TemplateCall};
-use crate::taint::{Taint, taint_of};
+use crate::taint::Taint;
 use crate::truth::is_true;
 use crate::value::Value;
 use crate::{format, nesting};
@@ -36,7 +37,7 @@ impl Run<'_> {
             Node::Text(range) => {
                 let program = self.program;
                 self.spend(range.start, 1)?;
-                self.fuel.output(range.len()).map_err(|exhausted| stop(range.start, exhausted))?;
+                self.budget.output(range.len()).map_err(|exhausted| stop(range.start, exhausted))?;
                 self.output.copy(&program.source, &program.tainted_ranges, range.clone());
                 Ok(Flow::Next)
             }
@@ -60,14 +61,14 @@ impl Run<'_> {
         }
     }
 
-    /// Records the writer of the watched byte, if this node wrote it. `before` is the length of the output before the node.
+    /// Records the position that writes the watched byte, if this node wrote it. `before` is the length of the output before the node.
     #[cold]
     fn watch(&mut self, before: usize, node: &Node) {
-        let Some(watched) = self.watched.as_mut().filter(|watched| watched.writer.is_none()) else { return };
+        let Some(watched) = self.watched.as_mut().filter(|watched| watched.position.is_none()) else { return };
         let Some(offset) = watched.byte.checked_sub(before).filter(|_| watched.byte < self.output.bytes.len()) else {
             return;
         };
-        watched.writer = match node {
+        watched.position = match node {
             Node::Text(range) => Some(range.start + offset),
             Node::Action(pipeline) => Some(pipeline.at),
             _ => None,
@@ -84,7 +85,7 @@ impl Run<'_> {
     fn choose(&mut self, dot: &Value, choice: &Choice, sets_dot: bool) -> Eval<Flow> {
         for (condition, body) in &choice.branches {
             let value = self.pipeline(dot, condition)?;
-            if is_true(&value, self.heap) {
+            if is_true(&value, self.changes) {
                 return self.nested_body(condition.at, if sets_dot { &value } else { dot }, body);
             }
         }
@@ -128,13 +129,13 @@ impl Run<'_> {
 
     /// Writes a value as text.
     fn print(&mut self, at: usize, value: Value) -> Eval<()> {
-        let taint = taint_of(&value, self.heap, self.fuel).map_err(|exhausted| stop(at, exhausted))?;
-        let taint = taint.max(self.heap.taint);
+        let taint = taint_of(&value, self.changes, self.budget).map_err(|exhausted| stop(at, exhausted))?;
+        let taint = taint.max(self.changes.taint);
         match value.plain() {
             Value::Missing | Value::Nil => self.write(at, b"<no value>", Taint::None),
             Value::Text(text) => self.write(at, text.as_bytes(), taint),
             whole @ (Value::List(_) | Value::Map(_) | Value::Struct(_)) => {
-                let whole = nesting::resolve(whole, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
+                let whole = nesting::resolve(whole, self.changes, self.budget).map_err(|failure| stop(at, failure))?;
                 let text = format::display(&whole);
                 self.write(at, text.as_bytes(), taint)
             }
@@ -143,7 +144,7 @@ impl Run<'_> {
                 format::write_display(other, &mut self.output.bytes);
                 self.output.taint_from(before, taint);
                 let written = self.output.bytes.len() - before;
-                self.fuel.output(written).map_err(|exhausted| stop(at, exhausted))
+                self.budget.output(written).map_err(|exhausted| stop(at, exhausted))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::flags::Flags;
 use super::printer::Printer;
-use crate::parse::first_char;
+use crate::runes::first_char;
 use crate::types::type_name;
 use crate::value::Value;
 

@@ -1,7 +1,7 @@
 //! Formats values as Go's package `fmt` does.
 //!
 //! Values are formatted as they are. Changes that the rendering has made to maps must be applied before, with
-//! [`Heap::resolve`](crate::heap::Heap::resolve).
+//! [`MapChanges::resolve`](crate::map_changes::MapChanges::resolve).
 
 mod directive;
 mod flags;

@@ -4,7 +4,7 @@ use super::flags::Flags;
 use super::float::{FloatFormat, format_float};
 use super::integer::{self, Notation};
 use super::quote::{self, Charset};
-use crate::parse::first_char;
+use crate::runes::first_char;
 use crate::types::type_name;
 use crate::value::{List, ListKind, Map, Struct, Value};
 
@@ -53,7 +53,7 @@ impl<'a> Printer<'a> {
                 _ => self.bad_verb(Some(value), verb),
             },
             Value::Int(int, kind) if matches!(verb, 'v' | 's' | 'x' | 'X' | 'q') && !self.flags.sharp_v => {
-                match crate::time::name_of(*kind, *int) {
+                match kind.name_of(*int) {
                     Some(name) => self.text(name.as_bytes(), verb),
                     None => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
                 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory as _};
 
-use crate::parse::first_char;
+use crate::runes::first_char;
 
 /// The characters that are not escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]

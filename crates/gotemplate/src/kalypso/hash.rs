@@ -1,6 +1,6 @@
 //! `hash`: a number computed from a value.
 
-use crate::fuel::{Exhausted, Fuel};
+use crate::budget::{Budget, Exhausted};
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::{IntKind, Key, Struct, UintKind, Value};
 use crate::yaml::NESTING_MAX;
@@ -16,13 +16,13 @@ const BYTES_PER_STEP: u64 = 64;
 /// The hashes of a list's items are chained. The hashes of a map's entries are combined independently of their order. Maps of different Go types have
 /// the same hash if their entries have, but `1` and `1.0` have different hashes. Complex numbers can't be hashed: the result is an empty text.
 fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let hash = of_value(arguments.first().unwrap_or(&Value::Nil), 0, call.fuel)?;
+    let hash = of_value(arguments.first().unwrap_or(&Value::Nil), 0, call.budget)?;
     Ok(Value::text(hash.map_or_else(String::new, |hash| hash.to_string())))
 }
 
 /// The hash of `value`. None if it contains a value that can't be hashed.
-fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
-    fuel.steps(1)?;
+fn of_value(value: &Value, depth: u32, budget: &mut Budget) -> Result<Option<u64>, Exhausted> {
+    budget.steps(1)?;
     if depth > NESTING_MAX {
         return Err(Exhausted::Depth(NESTING_MAX));
     }
@@ -36,13 +36,13 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
         Value::Float(number) => fnv1(&number.to_le_bytes()),
         Value::Complex(..) => return Ok(None),
         Value::Text(text) => {
-            fuel.steps(text.len() as u64 / BYTES_PER_STEP)?;
+            budget.steps(text.len() as u64 / BYTES_PER_STEP)?;
             fnv1(text.as_bytes())
         }
         Value::List(list) => {
             let mut hash = 0;
             for item in &list.items {
-                let Some(item) = of_value(item, depth + 1, fuel)? else { return Ok(None) };
+                let Some(item) = of_value(item, depth + 1, budget)? else { return Ok(None) };
                 hash = chained(hash, item);
             }
             hash
@@ -50,25 +50,25 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
         Value::Map(map) => {
             let mut hash = 0;
             for (key, value) in &map.entries {
-                let Some(value) = of_value(value, depth + 1, fuel)? else { return Ok(None) };
+                let Some(value) = of_value(value, depth + 1, budget)? else { return Ok(None) };
                 hash ^= chained(of_key(key), value);
             }
             hash
         }
-        Value::Struct(fields) => return of_struct(fields, depth, fuel),
+        Value::Struct(fields) => return of_struct(fields, depth, budget),
         Value::Time(time) => fnv1(&time.to_binary()),
         // A struct without exported fields. Only its name counts.
         Value::Version(_) => fnv1(b"Version"),
-        Value::Tainted(tainted) => return of_value(&tainted.value, depth, fuel),
+        Value::Tainted(tainted) => return of_value(&tainted.value, depth, budget),
     }))
 }
 
 /// The hash of a struct: like the hash of a map, but it begins with the type's name without the package.
-fn of_struct(fields: &Struct, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
+fn of_struct(fields: &Struct, depth: u32, budget: &mut Budget) -> Result<Option<u64>, Exhausted> {
     let name = fields.type_name.rsplit('.').next().unwrap_or_default();
     let mut hash = fnv1(name.as_bytes());
     for (name, value) in &fields.fields {
-        let Some(value) = of_value(value, depth + 1, fuel)? else { return Ok(None) };
+        let Some(value) = of_value(value, depth + 1, budget)? else { return Ok(None) };
         hash ^= chained(fnv1(name.as_bytes()), value);
     }
     Ok(Some(hash))

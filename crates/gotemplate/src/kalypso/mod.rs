@@ -23,16 +23,17 @@ fn without_newline(mut yaml: Vec<u8>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::FUNCTIONS;
-    use crate::fuel::{Exhausted, Fuel, Limits};
+    use crate::budget::{Budget, Exhausted, Limits};
     use crate::function::{Call, Failure};
-    use crate::heap::Heap;
+    use crate::map_changes::MapChanges;
     use crate::value::Value;
 
     /// Calls the function `name` with `argument`.
     pub(super) fn call(name: &str, argument: Value) -> Result<String, Failure> {
         let function = FUNCTIONS.iter().find(|function| function.name == name).expect("a function of that name");
-        let (heap, fuel) = (&mut Heap::default(), &mut Fuel::new(Limits { steps: 20_000, ..Limits::default() }));
-        match (function.body)(&mut Call { heap, fuel }, &[argument])? {
+        let (changes, budget) =
+            (&mut MapChanges::default(), &mut Budget::new(Limits { steps: 20_000, ..Limits::default() }));
+        match (function.body)(&mut Call { changes, budget }, &[argument])? {
             Value::Text(text) => Ok(text.to_string()),
             other => panic!("{name} gave {other:?}"),
         }

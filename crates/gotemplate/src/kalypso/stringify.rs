@@ -13,8 +13,8 @@ pub(super) const FUNCTION: Function =
 /// Microsoft's scheduler does not convert maps with untyped keys. Composed values contain such maps: there its result is not valid as `data`.
 fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let written = match arguments.first().unwrap_or(&Value::Nil) {
-        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
-        other => yaml::to_yaml_with(other, call.fuel)?,
+        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.budget)?,
+        other => yaml::to_yaml_with(other, call.budget)?,
     };
     Ok(super::without_newline(written))
 }

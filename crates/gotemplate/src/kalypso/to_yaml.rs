@@ -9,7 +9,7 @@ pub(super) const FUNCTION: Function =
 
 fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let value = arguments.first().unwrap_or(&Value::Nil);
-    Ok(super::without_newline(yaml::to_yaml_with(value, call.fuel)?))
+    Ok(super::without_newline(yaml::to_yaml_with(value, call.budget)?))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::ParseError;
+use crate::runes::first_char;
 use crate::taint::{TaintedRange, overlaps};
 
 /// The kind of a token.
@@ -410,20 +411,6 @@ impl Lexer<'_> {
     fn slice(&self, start: usize, end: usize) -> &[u8] {
         self.text.get(start..end).unwrap_or_default()
     }
-}
-
-/// The first character and its length in bytes. U+FFFD for a byte that is not UTF-8.
-pub(crate) fn first_char(bytes: &[u8]) -> Option<(char, usize)> {
-    let first = *bytes.first()?;
-    if first.is_ascii() {
-        return Some((char::from(first), 1));
-    }
-    let window = bytes.get(..bytes.len().min(4)).unwrap_or_default();
-    let valid = match std::str::from_utf8(window) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(window.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default(),
-    };
-    Some(valid.chars().next().map_or((char::REPLACEMENT_CHARACTER, 1), |character| (character, character.len_utf8())))
 }
 
 /// Go's `%#U`.

@@ -24,7 +24,6 @@ use crate::text::Text;
 use lex::{Kind, Token};
 use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
 
-pub(crate) use lex::first_char;
 pub(crate) use parts::mark;
 
 /// How deep actions and parentheses can be nested in one text. A person writes up to ten levels. The parser and the executor are recursive over them.

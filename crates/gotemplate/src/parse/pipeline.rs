@@ -148,7 +148,7 @@ impl Parser<'_> {
         Ok(Some(Operand { at: token.start, term }))
     }
 
-    fn function(&self, token: Token) -> Result<super::tree::Callee, ParseError> {
+    fn function(&self, token: Token) -> Result<names::Callee, ParseError> {
         let name = String::from_utf8_lossy(self.text(token));
         match names::find(&name) {
             Name::Callee(callee) => Ok(callee),

@@ -1,6 +1,6 @@
 //! Removes the quotes and escapes of string and character constants.
 
-use super::lex::first_char;
+use crate::runes::first_char;
 
 /// The meaning of an escape or a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

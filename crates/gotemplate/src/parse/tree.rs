@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::function::Function;
+use crate::names::Callee;
 use crate::taint::TaintedRange;
 use crate::text::Text;
 use crate::value::{Key, Value};
@@ -159,17 +159,6 @@ pub(crate) type Path = Box<[Field]>;
 pub(crate) struct Field {
     pub(crate) at: usize,
     pub(crate) name: Key,
-}
-
-/// The function that a name refers to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Callee {
-    /// `and`, which stops evaluating at the first false argument.
-    And,
-    /// `or`, which stops evaluating at the first true argument.
-    Or,
-    /// Any other function.
-    Function(&'static Function),
 }
 
 /// A numeric constant, in all types that can represent it.

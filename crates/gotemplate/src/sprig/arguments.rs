@@ -84,14 +84,14 @@ pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result
 
 /// Checks that a text of this length is within the limit, before it is made. The executor charges for it afterwards.
 pub(super) fn check_length(call: &Call<'_>, bytes: usize) -> Result<(), Failure> {
-    call.fuel.clone().output(bytes)?;
+    call.budget.clone().output(bytes)?;
     Ok(())
 }
 
 /// Like [`check_length`], and charges the steps for making the text.
 pub(super) fn charge_text(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
     check_length(call, bytes)?;
-    call.fuel.steps(bytes as u64 / 64)?;
+    call.budget.steps(bytes as u64 / 64)?;
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
     let text = bytes(args, 0)?;
-    call.fuel.steps(text.len() as u64 / 64)?;
+    call.budget.steps(text.len() as u64 / 64)?;
     charge_text(call, 64)?;
     Ok(text)
 }

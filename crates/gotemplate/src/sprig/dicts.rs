@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("deepEqual", &[Any, Any], |_, args| Ok(Value::Bool(deep_equal(any(args, 0), any(args, 1)))))),
     variadic(function("dict", &[Any], new_dict)),
     function("hasKey", &[Dict, Text], |call, args| {
-        Ok(Value::Bool(call.heap.entries(dict(args, 0)?).contains_key(&Key::Text(text(args, 1)?.clone()))))
+        Ok(Value::Bool(call.changes.entries(dict(args, 0)?).contains_key(&Key::Text(text(args, 1)?.clone()))))
     }),
     variadic(function("keys", &[Dict], keys)),
     variadic(function("merge", &[Dict, Dict], |call, args| merged(call, args, false))),
@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut entries = Entries::new();
     for pair in args.chunks(2) {
-        let key = strval(&resolve(any(pair, 0), call.heap, call.fuel)?);
+        let key = strval(&resolve(any(pair, 0), call.changes, call.budget)?);
         entries.insert(Key::Text(key), pair.get(1).cloned().unwrap_or_else(|| Value::text("")));
     }
     Ok(Value::map(MapKind::TextToAny, entries))
@@ -44,8 +44,8 @@ fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut keys = Vec::new();
     for index in 0..args.len() {
-        let entries = call.heap.entries(dict(args, index)?);
-        call.fuel.steps(entries.len() as u64)?;
+        let entries = call.changes.entries(dict(args, index)?);
+        call.budget.steps(entries.len() as u64)?;
         keys.extend(entries.keys().filter_map(|key| if let Key::Text(key) = key { Some(key.clone()) } else { None }));
     }
     Ok(Value::texts(keys))
@@ -53,17 +53,17 @@ fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 /// Go returns the values in random order. Here they have the order of their keys.
 fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let entries = call.heap.entries(dict(args, 0)?);
-    call.fuel.steps(entries.len() as u64)?;
+    let entries = call.changes.entries(dict(args, 0)?);
+    call.budget.steps(entries.len() as u64)?;
     Ok(Value::list(entries.values().cloned().collect()))
 }
 
 /// A new map with the entries whose keys are among the arguments (`named`), or are not.
 fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, Failure> {
-    let entries = call.heap.entries(dict(args, 0)?);
+    let entries = call.changes.entries(dict(args, 0)?);
     let names = rest(args, 1);
     let compared = (entries.len() as u64).saturating_mul(names.len() as u64);
-    call.fuel.steps(entries.len() as u64 + compared / 16)?;
+    call.budget.steps(entries.len() as u64 + compared / 16)?;
     let is_named =
         |key: &Key| names.iter().any(|name| matches!((name, key), (Value::Text(name), Key::Text(key)) if name == key));
     let kept = entries.iter().filter(|(key, _)| is_named(key) == named);
@@ -74,8 +74,8 @@ fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let key = Key::Text(text(args, 0)?.clone());
     let mut found = Vec::new();
     for index in 1..args.len() {
-        call.fuel.steps(1)?;
-        found.extend(call.heap.entries(dict(args, index)?).get(&key).cloned());
+        call.budget.steps(1)?;
+        found.extend(call.changes.entries(dict(args, index)?).get(&key).cloned());
     }
     Ok(Value::list(found))
 }
@@ -86,14 +86,14 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
         return Err(Failure::error("assignment to entry in nil map"));
     }
     charge_for_change(call, map)?;
-    call.heap.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
+    call.changes.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
     Ok(Value::Map(Arc::clone(map)))
 }
 
 /// Charges for the first change of a map: it copies the entries.
 fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
-    if call.heap.changed(map).is_none() {
-        call.fuel.steps(map.entries.len() as u64)?;
+    if call.changes.changed(map).is_none() {
+        call.budget.steps(map.entries.len() as u64)?;
     }
     Ok(())
 }
@@ -101,9 +101,9 @@ fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure>
 fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let map = dict(args, 0)?;
     let key = Key::Text(text(args, 1)?.clone());
-    if call.heap.entries(map).contains_key(&key) {
+    if call.changes.entries(map).contains_key(&key) {
         charge_for_change(call, map)?;
-        call.heap.entries_mut(map).remove(&key);
+        call.changes.entries_mut(map).remove(&key);
     }
     Ok(Value::Map(Arc::clone(map)))
 }

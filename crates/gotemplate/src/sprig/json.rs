@@ -7,9 +7,9 @@ use data_encoding::BASE64;
 
 use super::arguments::{any, charge_text};
 use super::{deep, function};
-use crate::fuel::Exhausted;
+use crate::budget::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
-use crate::parse::first_char;
+use crate::runes::first_char;
 use crate::text::Text;
 use crate::value::{Key, List, ListKind, Map, Value};
 
@@ -27,7 +27,7 @@ enum Stop {
 }
 
 fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, Failure> {
-    let bytes_max = call.fuel.limits().output_bytes;
+    let bytes_max = call.budget.limits().output_bytes;
     let mut writer = Writer { out: Vec::with_capacity(64), indent, level: 0, bytes_max };
     match writer.value(value) {
         Ok(()) => charge_text(call, writer.out.len())?,

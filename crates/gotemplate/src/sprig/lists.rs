@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Makes a `[]interface {}` of these items, and charges for it.
 fn charged_list<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
     let items: Vec<Value> = items.into_iter().cloned().collect();
-    call.fuel.steps(items.len() as u64)?;
+    call.budget.steps(items.len() as u64)?;
     Ok(Value::list(items))
 }
 
@@ -73,8 +73,8 @@ fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let items = &list(args, 0, "Cannot compact on type")?.items;
-    call.fuel.steps(items.len() as u64)?;
-    let items = items.iter().filter(|item| !is_empty(call.heap, item));
+    call.budget.steps(items.len() as u64)?;
+    let items = items.iter().filter(|item| !is_empty(call.changes, item));
     Ok(Value::list(items.cloned().collect()))
 }
 
@@ -82,7 +82,7 @@ fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut all = Vec::new();
     for index in 0..args.len() {
         let items = &list(args, index, "Cannot concat as a list type")?.items;
-        call.fuel.steps(items.len() as u64)?;
+        call.budget.steps(items.len() as u64)?;
         all.extend(items.iter().cloned());
     }
     Ok(if all.is_empty() { Value::nil_list() } else { Value::list(all) })
@@ -93,7 +93,7 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
         return Ok(Value::Bool(false));
     }
     let items = &list(args, 1, "Cannot find has on type")?.items;
-    let item_to_find = resolve(any(args, 0), call.heap, call.fuel)?;
+    let item_to_find = resolve(any(args, 0), call.changes, call.budget)?;
     for item in items {
         if deep_equal(&item_to_find, &resolved_item(call, item)?) {
             return Ok(Value::Bool(true));
@@ -104,8 +104,8 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 /// The item with all changes of this rendering, to compare it.
 fn resolved_item(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
-    call.fuel.steps(1)?;
-    resolve(item, call.heap, call.fuel)
+    call.budget.steps(1)?;
+    resolve(item, call.changes, call.budget)
 }
 
 fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
@@ -143,11 +143,11 @@ fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool
     let is_container = matches!(value, Value::List(_) | Value::Map(_));
     if !is_container {
         let words = if let Value::Text(text) = value { text.len() as u64 / 1_024 } else { 0 };
-        call.fuel.steps((values.len() as u64).saturating_mul(1 + words) / 16)?;
+        call.budget.steps((values.len() as u64).saturating_mul(1 + words) / 16)?;
         return Ok(values.iter().any(|other| deep_equal(value, other)));
     }
     for other in values {
-        resolve(value, call.heap, call.fuel)?;
+        resolve(value, call.changes, call.budget)?;
         if deep_equal(value, other) {
             return Ok(true);
         }
@@ -166,7 +166,7 @@ fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
     let items = range.and_then(|(from, to)| list.items.get(from..to));
     let items = items.ok_or_else(|| Failure::error("reflect.Value.Slice: slice index out of bounds"))?;
-    call.fuel.steps(items.len() as u64)?;
+    call.budget.steps(items.len() as u64)?;
     Ok(Value::List(Arc::new(List::new(list.kind, items.to_vec()))))
 }
 
@@ -175,7 +175,7 @@ fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Valu
     let same_direction = distance.signum() == stride.signum() && stride != 0;
     let count = if same_direction { (distance.abs() + stride.abs() - 1) / stride.abs() } else { 0 };
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    call.fuel.steps(count)?;
+    call.budget.steps(count)?;
     let items =
         (0..count as i64).map(|round| Value::Int(start.wrapping_add(round.wrapping_mul(step)), IntKind::Int)).collect();
     Ok(Value::List(Arc::new(List::new(ListKind::Int, items))))

@@ -38,12 +38,12 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
         return Err(Failure::error("reflect.Value.SetMapIndex: the maps are of different types"));
     }
     let source: Vec<_> =
-        call.heap.entries(merge.source).iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    call.fuel.steps(source.len() as u64)?;
+        call.changes.entries(merge.source).iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    call.budget.steps(source.len() as u64)?;
     for (key, value) in source {
-        let existing = call.heap.entries(merge.target).get(&key).cloned();
+        let existing = call.changes.entries(merge.target).get(&key).cloned();
         if replaces(call, merge, (existing.as_ref(), &value), depth)? {
-            call.heap.entries_mut(merge.target).insert(key, value);
+            call.changes.entries_mut(merge.target).insert(key, value);
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ fn replaces(
     if let (Some(Value::Map(target)), Value::Map(source)) = (existing, value) {
         merge_into(call, &Merge { target, source, overwrite: merge.overwrite }, depth + 1)?;
     }
-    let vacant = existing.is_none_or(|existing| is_empty(call.heap, existing));
+    let vacant = existing.is_none_or(|existing| is_empty(call.changes, existing));
     Ok(match value {
         Value::Nil | Value::Missing => merge.overwrite,
         Value::Map(_) => vacant,

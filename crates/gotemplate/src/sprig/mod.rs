@@ -29,8 +29,6 @@ mod wrap;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
 
-pub(crate) use regex::Expression;
-
 /// All functions, group by group.
 pub(crate) const FUNCTIONS: &[Function] = &concatenated::<{ total(GROUPS) }>(GROUPS);
 

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Captures, RegexBuilder};
 
 use super::arguments::{bytes, check_length, int, text};
 use super::function;
 use super::regex_syntax::translate;
+use crate::compiled_regex::CompiledRegex;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::{is_digit, is_letter, push, runes};
 use crate::value::Value;
@@ -30,16 +31,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("regexSplit", &[Text, Text, Int], split),
 ];
 
-/// A compiled expression.
-#[derive(Debug)]
-pub(crate) struct Expression {
-    regex: Regex,
-    /// The steps for searching one KiB. In the worst case, every byte is compared with every state.
-    steps_per_kib: u64,
-    /// The names of the groups.
-    names: Vec<String>,
-}
-
 /// The text that is searched. Every byte that is not UTF-8 is searched as U+FFFD.
 struct Haystack<'a> {
     bytes: &'a [u8],
@@ -55,27 +46,27 @@ struct Match<'a> {
     names: &'a [String],
 }
 
-impl Expression {
+impl CompiledRegex {
     /// Returns the compiled expression. Where Go panics for an invalid expression, returns an error.
     fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
-        call.heap.expression_lookups += 1;
-        if let Some(compiled) = call.heap.expressions.get(pattern) {
+        call.changes.expression_lookups += 1;
+        if let Some(compiled) = call.changes.expressions.get(pattern) {
             return Ok(Arc::clone(compiled));
         }
         let expression = Arc::new(Self::compile_new(call, pattern)?);
-        call.heap.expressions.insert(pattern.into(), Arc::clone(&expression));
+        call.changes.expressions.insert(pattern.into(), Arc::clone(&expression));
         Ok(expression)
     }
 
     fn compile_new(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
-        call.fuel.steps(10 + pattern.len() as u64)?;
+        call.budget.steps(10 + pattern.len() as u64)?;
         let wrong =
             |why: String| Failure::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)));
         let pattern = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
         let translated = translate(pattern).map_err(wrong)?;
         let mut refusal = String::new();
         for bytes in COMPILED_BYTES {
-            call.fuel.steps(bytes as u64 / COMPILED_BYTES_PER_STEP)?;
+            call.budget.steps(bytes as u64 / COMPILED_BYTES_PER_STEP)?;
             match RegexBuilder::new(&translated.pattern).size_limit(bytes).build() {
                 Ok(regex) => {
                     let steps_per_kib = (bytes / COMPILED_BYTES[0]) as u64;
@@ -97,7 +88,7 @@ impl Expression {
     ) -> Result<Option<Match<'a>>, Failure> {
         let bytes = haystack.searched.len().saturating_sub(start) as u64;
         let groups = self.names.len() as u64 / 8;
-        call.fuel.steps(1 + groups + bytes.saturating_mul(self.steps_per_kib) / 1_024)?;
+        call.budget.steps(1 + groups + bytes.saturating_mul(self.steps_per_kib) / 1_024)?;
         let captures = self.regex.captures_at(&haystack.searched, start);
         Ok(captures.map(|captures| Match { captures, haystack, names: &self.names }))
     }
@@ -169,14 +160,14 @@ impl<'a> Match<'a> {
 }
 
 fn find(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let found = expression.find(call, &haystack, 0)?;
     Ok(Value::text(found.map_or(&[][..], |found| found.group(0))))
 }
 
 fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let found = expression.find_all(call, &haystack, int(args, 2)?)?;
     if found.is_empty() {
@@ -187,7 +178,7 @@ fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 /// Unlike the other functions, returns false for an invalid expression.
 fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let expression = match Expression::compile(call, bytes(args, 0)?) {
+    let expression = match CompiledRegex::compile(call, bytes(args, 0)?) {
         Err(Failure::Error(_)) => return Ok(Value::Bool(false)),
         expression => expression?,
     };
@@ -200,7 +191,7 @@ fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, Failure> {
     let template = bytes(args, 2)?;
     let dollars = if literal { 0 } else { memchr::memchr_iter(b'$', template).count() };
-    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let expression = CompiledRegex::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let (mut out, mut start, mut copied, mut changed) = (Vec::new(), 0, 0, false);
     while start <= haystack.searched.len() {
@@ -214,7 +205,7 @@ fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, 
             if literal {
                 out.extend_from_slice(template);
             } else {
-                call.fuel.steps((dollars as u64).saturating_mul(1 + expression.names.len() as u64) / 16)?;
+                call.budget.steps((dollars as u64).saturating_mul(1 + expression.names.len() as u64) / 16)?;
                 expand(&mut out, &found, template);
             }
             changed = true;
@@ -271,7 +262,7 @@ fn group_number(name: &str) -> Option<usize> {
 
 fn split(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let (pattern, whole, count) = (bytes(args, 0)?, bytes(args, 1)?, int(args, 2)?);
-    let expression = Expression::compile(call, pattern)?;
+    let expression = CompiledRegex::compile(call, pattern)?;
     if count == 0 {
         return Ok(Value::nil_texts());
     }

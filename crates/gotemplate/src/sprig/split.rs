@@ -41,7 +41,7 @@ fn parts<'a>(call: &mut Call<'_>, text: &'a [u8], separator: &[u8], count: i64) 
             find(rest, separator)
         };
         let Some(end) = end else { break };
-        call.fuel.steps(1)?;
+        call.budget.steps(1)?;
         let (part, following) = rest.split_at(end);
         parts.push(part);
         rest = following.get(separator.len()..).unwrap_or_default();

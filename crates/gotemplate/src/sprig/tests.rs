@@ -1,9 +1,9 @@
 //! Special cases of every group of functions. `docs/reference/template-functions.md` has an example of every function.
 
 use super::FUNCTIONS;
-use crate::fuel::{Fuel, Limits};
+use crate::budget::{Budget, Limits};
 use crate::function::{Call, Function, Type};
-use crate::heap::Heap;
+use crate::map_changes::MapChanges;
 use crate::time::Time;
 use crate::value::{Entries, Key, MapKind, UintKind};
 use crate::{Template, Value};
@@ -256,10 +256,12 @@ fn odd_values(parameter: Type) -> Vec<Value> {
 /// Calls the function with every combination of unusual values for the parameters from `args.len()` on.
 fn call_with_all(function: &Function, args: &mut Vec<Value>) {
     let Some(parameter) = function.params.get(args.len()) else {
-        let (heap, fuel) =
-            (&mut Heap::default(), &mut Fuel::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }));
+        let (changes, budget) = (
+            &mut MapChanges::default(),
+            &mut Budget::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }),
+        );
         // Errors are allowed. The test checks that there is no panic.
-        let _ = (function.body)(&mut Call { heap, fuel }, args);
+        let _ = (function.body)(&mut Call { changes, budget }, args);
         return;
     };
     for value in odd_values(*parameter) {
@@ -271,7 +273,7 @@ fn call_with_all(function: &Function, args: &mut Vec<Value>) {
 
 #[test]
 fn no_function_panics() {
-    for function in FUNCTIONS.iter().chain(crate::time::METHODS) {
+    for function in FUNCTIONS.iter().chain(crate::methods::times::METHODS) {
         call_with_all(function, &mut Vec::new());
     }
 }

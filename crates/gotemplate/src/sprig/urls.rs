@@ -30,7 +30,7 @@ fn parse(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let entries = call.heap.entries(dict(args, 0)?);
+    let entries = call.changes.entries(dict(args, 0)?);
     let part = |name: &str| match entries.get(&Key::Text(Text::from(name))) {
         None => Ok(Vec::new()),
         Some(Value::Text(text)) => Ok(text.as_bytes().to_vec()),

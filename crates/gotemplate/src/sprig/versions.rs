@@ -16,13 +16,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
 fn version(call: &mut Call<'_>, args: &[Value], index: usize) -> Result<Version, Failure> {
     let text = text(args, index)?.to_str();
     // Versions are found by regular expressions with many groups, which take long for each byte.
-    call.fuel.steps(text.len() as u64)?;
+    call.budget.steps(text.len() as u64)?;
     Version::parse(&text).ok_or_else(|| Failure::error(format!("Invalid Semantic Version: {text:?}")))
 }
 
 fn semver_compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let constraint = text(args, 0)?.to_str();
-    call.fuel.steps(4 * constraint.len() as u64)?;
+    call.budget.steps(4 * constraint.len() as u64)?;
     let parsed = Constraint::parse(&constraint);
     let parsed = parsed.ok_or_else(|| Failure::error(format!("improper constraint: {constraint}")))?;
     Ok(Value::Bool(parsed.accepts(&version(call, args, 1)?)))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Options, Template};
+use crate::budget::Limits;
 use crate::error::ErrorKind;
-use crate::fuel::Limits;
 use crate::value::{Struct, Value};
 
 fn data() -> Value {
@@ -150,17 +150,20 @@ fn a_rendering_tells_how_often_it_took_rendering() {
 }
 
 #[test]
-fn the_writer_of_a_byte_is_found() {
+fn the_position_that_writes_a_byte_is_found() {
     let text = "a: 1\nb: {{ .name }}\n{{ define \"u\" }}x\n  y: {{ . }}{{ end -}}\n{{ range .list }}{{ template \"u\" . }}{{ end }}\nz\n";
     let template = Template::parse("t", text).unwrap();
     let limits = Limits::default();
     let output = String::from_utf8(template.render(&data(), &limits).unwrap()).unwrap();
     assert_eq!(output, "a: 1\nb: kalypso\nx\n  y: 3x\n  y: 1\nz\n");
-    let writer = |found: &str, skip: usize| {
+    let position = |found: &str, skip: usize| {
         let at = output.match_indices(found).nth(skip).unwrap().0;
-        template.writer_of(at, &data(), &limits).unwrap()
+        template.source_position(at, &data(), &limits).unwrap()
     };
-    assert_eq!((writer("b:", 0), writer("kalypso", 0), writer("pso", 0)), ((2, 1), (2, 7), (2, 7)));
-    assert_eq!((writer("y:", 0), writer("y:", 1), writer("3", 0), writer("z", 0)), ((4, 3), (4, 3), (4, 9), (6, 1)));
-    assert_eq!(template.writer_of(output.len(), &data(), &limits), None);
+    assert_eq!((position("b:", 0), position("kalypso", 0), position("pso", 0)), ((2, 1), (2, 7), (2, 7)));
+    assert_eq!(
+        (position("y:", 0), position("y:", 1), position("3", 0), position("z", 0)),
+        ((4, 3), (4, 3), (4, 9), (6, 1))
+    );
+    assert_eq!(template.source_position(output.len(), &data(), &limits), None);
 }

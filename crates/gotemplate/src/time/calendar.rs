@@ -29,12 +29,12 @@ const EPOCH: i64 = 719_468;
 
 /// A date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Civil {
-    pub(super) year: i64,
+pub(crate) struct Civil {
+    pub(crate) year: i64,
     /// From 1.
-    pub(super) month: i64,
+    pub(crate) month: i64,
     /// From 1.
-    pub(super) day: i64,
+    pub(crate) day: i64,
 }
 
 impl Civil {
@@ -64,12 +64,12 @@ impl Civil {
     }
 
     /// From 1.
-    pub(super) fn day_of_year(self) -> i64 {
+    pub(crate) fn day_of_year(self) -> i64 {
         self.days_since_epoch() - Self::new(self.year, 1, 1).days_since_epoch() + 1
     }
 
     /// From 0 (Sunday).
-    pub(super) fn weekday(self) -> i64 {
+    pub(crate) fn weekday(self) -> i64 {
         (self.days_since_epoch() + 4).rem_euclid(7)
     }
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::NESTING_MAX;
 use super::order;
 use super::scalar::{self, Scalar, Style};
+use crate::budget::{Budget, Exhausted};
 use crate::format::{FloatFormat, format_float};
-use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::value::{Entries, Key, ListKind, Struct, Value};
 
@@ -22,22 +22,22 @@ const BYTES_PER_STEP: u64 = 64;
 const BINARY_TAG: &str = "!!binary";
 
 /// Writes `value` as a YAML document.
-pub(super) fn emit(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
-    let mut emitter = Emitter::new(fuel);
-    emitter.node(value, Place::ROOT)?;
+pub(super) fn emit(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+    let mut emitter = Emitter::new(budget);
+    emitter.node(value, NodePlace::ROOT)?;
     emitter.finish()
 }
 
 /// Writes the map with these entries as a YAML document. Lists and maps in it become texts.
-pub(super) fn emit_texts(entries: &Entries, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
-    let mut emitter = Emitter::new(fuel);
-    emitter.map(entries, Place::ROOT, Emitter::text_node)?;
+pub(super) fn emit_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+    let mut emitter = Emitter::new(budget);
+    emitter.map(entries, NodePlace::ROOT, Emitter::text_node)?;
     emitter.finish()
 }
 
 /// The place of a node in the document.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodePlace {
     /// The column of the enclosing collection. None at the top.
     indent: Option<usize>,
     parent: Parent,
@@ -51,7 +51,7 @@ enum Parent {
     Entry,
 }
 
-impl Place {
+impl NodePlace {
     const ROOT: Self = Self { indent: None, parent: Parent::Document, depth: 0 };
 
     /// The column of a collection's lines at this place.
@@ -88,15 +88,15 @@ struct Emitter<'a> {
     in_indentation: bool,
     /// The number of bytes of `out` that are charged for.
     charged: usize,
-    fuel: &'a mut Fuel,
+    budget: &'a mut Budget,
 }
 
 /// A function that writes a value at a place.
-type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, Place) -> Result<(), Failure>;
+type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, NodePlace) -> Result<(), Failure>;
 
 impl<'a> Emitter<'a> {
-    fn new(fuel: &'a mut Fuel) -> Self {
-        Self { out: Vec::new(), line_start: 0, after_blank: true, in_indentation: true, charged: 0, fuel }
+    fn new(budget: &'a mut Budget) -> Self {
+        Self { out: Vec::new(), line_start: 0, after_blank: true, in_indentation: true, charged: 0, budget }
     }
 
     fn finish(mut self) -> Result<Vec<u8>, Failure> {
@@ -105,8 +105,8 @@ impl<'a> Emitter<'a> {
         Ok(self.out)
     }
 
-    fn node(&mut self, value: &Value, place: Place) -> Result<(), Failure> {
-        self.fuel.steps(1)?;
+    fn node(&mut self, value: &Value, place: NodePlace) -> Result<(), Failure> {
+        self.budget.steps(1)?;
         self.charge()?;
         match value {
             Value::Missing | Value::Nil => self.plain("null"),
@@ -131,7 +131,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a value. A list or map becomes a text that contains its YAML. As in Go, typed slices are not converted.
-    fn text_node(&mut self, value: &Value, place: Place) -> Result<(), Failure> {
+    fn text_node(&mut self, value: &Value, place: NodePlace) -> Result<(), Failure> {
         let is_nested = match value {
             Value::List(list) => list.kind == ListKind::Any,
             Value::Map(_) => true,
@@ -140,11 +140,11 @@ impl<'a> Emitter<'a> {
         if !is_nested {
             return self.node(value, place);
         }
-        let text = emit(value, self.fuel)?;
+        let text = emit(value, self.budget)?;
         self.scalar(&Scalar::of(&text), place)
     }
 
-    fn text(&mut self, text: &[u8], place: Place) -> Result<(), Failure> {
+    fn text(&mut self, text: &[u8], place: NodePlace) -> Result<(), Failure> {
         if scalar::is_evidently_plain(text) {
             self.plain(text);
             return Ok(());
@@ -152,7 +152,7 @@ impl<'a> Emitter<'a> {
         self.scalar(&Scalar::of(text), place)
     }
 
-    fn list(&mut self, items: &[Value], place: Place) -> Result<(), Failure> {
+    fn list(&mut self, items: &[Value], place: NodePlace) -> Result<(), Failure> {
         if items.is_empty() {
             self.plain("[]");
             return Ok(());
@@ -167,7 +167,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn map(&mut self, entries: &Entries, place: Place, write_node: WriteNode<'a>) -> Result<(), Failure> {
+    fn map(&mut self, entries: &Entries, place: NodePlace, write_node: WriteNode<'a>) -> Result<(), Failure> {
         if entries.is_empty() {
             self.plain("{}");
             return Ok(());
@@ -182,7 +182,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn fields(&mut self, fields: &Struct, place: Place) -> Result<(), Failure> {
+    fn fields(&mut self, fields: &Struct, place: NodePlace) -> Result<(), Failure> {
         if fields.fields.is_empty() {
             self.plain("{}");
             return Ok(());
@@ -198,7 +198,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a key and its colon.
-    fn key(&mut self, key: &Key, place: Place) -> Result<(), Failure> {
+    fn key(&mut self, key: &Key, place: NodePlace) -> Result<(), Failure> {
         let plain: Cow<'_, str> = match key {
             Key::Text(text) => return self.text_key(text.as_bytes(), place),
             Key::Nil => "null".into(),
@@ -212,7 +212,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn text_key(&mut self, key: &[u8], place: Place) -> Result<(), Failure> {
+    fn text_key(&mut self, key: &[u8], place: NodePlace) -> Result<(), Failure> {
         if key.len() <= SIMPLE_KEY_MAX && scalar::is_evidently_plain(key) {
             self.plain(key);
             self.indicator(":");
@@ -233,7 +233,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn scalar(&mut self, scalar: &Scalar<'_>, place: Place) -> Result<(), Failure> {
+    fn scalar(&mut self, scalar: &Scalar<'_>, place: NodePlace) -> Result<(), Failure> {
         if scalar.binary {
             self.plain(BINARY_TAG);
         }
@@ -354,8 +354,8 @@ impl<'a> Emitter<'a> {
     fn charge(&mut self) -> Result<(), Exhausted> {
         let bytes = self.out.len() - self.charged;
         self.charged = self.out.len();
-        self.fuel.steps(bytes as u64 / BYTES_PER_STEP)?;
-        self.fuel.output(bytes)
+        self.budget.steps(bytes as u64 / BYTES_PER_STEP)?;
+        self.budget.output(bytes)
     }
 }
 

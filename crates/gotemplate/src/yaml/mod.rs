@@ -16,7 +16,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::fuel::{Fuel, Limits};
+use crate::budget::{Budget, Limits};
 use crate::function::Failure;
 use crate::value::{Entries, Value};
 
@@ -27,17 +27,17 @@ use crate::value::{Entries, Value};
 /// Returns an error for complex numbers, which yaml.v3 can't write either, for values beyond the default [`Limits`] of a rendering, and for values
 /// that are nested deeper than [`NESTING_MAX`].
 pub fn to_yaml(value: &Value) -> Result<Vec<u8>, Failure> {
-    to_yaml_with(value, &mut Fuel::new(Limits::default()))
+    to_yaml_with(value, &mut Budget::new(Limits::default()))
 }
 
-/// Like [`to_yaml`], and charges `fuel`: one step for each value, and the bytes of the text.
-pub(crate) fn to_yaml_with(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
-    emitter::emit(value, fuel)
+/// Like [`to_yaml`], and charges `budget`: one step for each value, and the bytes of the text.
+pub(crate) fn to_yaml_with(value: &Value, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+    emitter::emit(value, budget)
 }
 
 /// Writes the map with these entries. Lists and maps directly inside it become texts that contain their YAML.
-pub(crate) fn to_yaml_of_texts(entries: &Entries, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
-    emitter::emit_texts(entries, fuel)
+pub(crate) fn to_yaml_of_texts(entries: &Entries, budget: &mut Budget) -> Result<Vec<u8>, Failure> {
+    emitter::emit_texts(entries, budget)
 }
 
 /// How deep lists and maps can be nested: far deeper than configurations are, and shallow enough for the stack.

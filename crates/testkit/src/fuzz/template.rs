@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use gotemplate::fuel::Limits;
+use gotemplate::budget::Limits;
 use gotemplate::template::Template;
 use gotemplate::value::{MapKind, Value};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, btree_map};
 use std::slice;
 
-use crate::value::{Key, Value};
+use super::{Key, Value};
 
 /// The entries of a map, in the order of their keys.
 ///

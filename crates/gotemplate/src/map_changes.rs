@@ -3,36 +3,36 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::shared::Shared;
-use crate::sprig::Expression;
+use crate::compiled_regex::CompiledRegex;
+use crate::part_cache::PartCache;
 use crate::taint::Taint;
 use crate::value::{Entries, List, Map, Value};
 
-/// How deep [`Heap::resolve`] follows nested values. Only a map that contains itself is deeper.
+/// How deep [`MapChanges::resolve`] follows nested values. Only a map that contains itself is deeper.
 const RESOLVE_DEPTH_MAX: usize = 1_000;
 
 /// The changes that `set`, `unset` and `merge` made to maps during one rendering, by the identity of the map.
 ///
 /// Nearly all renderings change no map. Then each look-up reads the original map.
 #[derive(Debug, Default)]
-pub struct Heap {
+pub struct MapChanges {
     /// New entries by the address of the map. The entry holds the map too, so that its address stays valid as its identity.
     changed: HashMap<usize, (Arc<Map>, Entries)>,
     /// The cache that other renderings with the same map in a field use too.
-    pub(crate) cache: Option<Arc<Shared>>,
+    pub(crate) cache: Option<Arc<PartCache>>,
     /// Whether a function has put a tainted value into a map.
     pub(crate) has_tainted_changes: bool,
     /// Every value that is made from now on has at least this taint.
     pub(crate) taint: Taint,
     /// The regular expressions that this rendering has compiled.
-    pub(crate) expressions: HashMap<Box<[u8]>, Arc<Expression>>,
+    pub(crate) expressions: HashMap<Box<[u8]>, Arc<CompiledRegex>>,
     /// The number of times that this rendering has looked up a compiled regular expression.
     pub(crate) expression_lookups: u64,
 }
 
-impl Heap {
-    /// A heap without changes, with a cache that other renderings use too.
-    pub(crate) fn with_cache(cache: Option<Arc<Shared>>) -> Self {
+impl MapChanges {
+    /// No changes, with a cache that other renderings use too.
+    pub(crate) fn with_cache(cache: Option<Arc<PartCache>>) -> Self {
         Self { cache, ..Self::default() }
     }
 
@@ -42,7 +42,7 @@ impl Heap {
     }
 
     /// The cache, if `value` is the map of its field and this rendering has changed no map.
-    pub(crate) fn cache_of(&self, value: &Value) -> Option<&Shared> {
+    pub(crate) fn cache_of(&self, value: &Value) -> Option<&PartCache> {
         self.cache.as_deref().filter(|cache| self.changed.is_empty() && cache.is_own_map(value))
     }
 

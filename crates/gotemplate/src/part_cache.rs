@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use crate::fuel::{Exhausted, Fuel};
-use crate::sprig::Expression;
+use crate::budget::{Budget, Exhausted};
+use crate::compiled_regex::CompiledRegex;
 use crate::taint::Taint;
 use crate::value::{Key, ListKind, Map, Value};
 
@@ -14,7 +14,7 @@ use crate::value::{Key, ListKind, Map, Value};
 ///
 /// The cache changes only the time that a rendering takes: each rendering pays for cached results as if it had computed them itself.
 #[derive(Debug)]
-pub struct Shared {
+pub struct PartCache {
     field: &'static str,
     map: Arc<Map>,
     /// The steps that it takes to read the map at all levels.
@@ -50,7 +50,7 @@ pub(crate) struct CachedResult {
     /// The depth at which the result was computed. It is valid there and at smaller depths.
     pub(crate) depth: u32,
     /// The regular expressions that the computation compiled.
-    pub(crate) expressions: Vec<(Box<[u8]>, Arc<Expression>)>,
+    pub(crate) expressions: Vec<(Box<[u8]>, Arc<CompiledRegex>)>,
 }
 
 /// The result of a part.
@@ -72,7 +72,7 @@ pub(crate) enum Lookup<'s> {
     Missing,
 }
 
-impl Shared {
+impl PartCache {
     /// Makes a cache for data that have this map in this field.
     pub fn of(field: &'static str, map: Arc<Map>) -> Self {
         Self { field, map, size: OnceLock::new(), programs: RwLock::default() }
@@ -104,15 +104,15 @@ impl Shared {
     /// Charges for reading the map at all levels. The first time, `charge` visits the map; afterwards the number of steps is known.
     pub(crate) fn charge(
         &self,
-        fuel: &mut Fuel,
-        charge: impl FnOnce(&mut Fuel) -> Result<(), Exhausted>,
+        budget: &mut Budget,
+        charge: impl FnOnce(&mut Budget) -> Result<(), Exhausted>,
     ) -> Result<(), Exhausted> {
         if let Some(steps) = self.size.get() {
-            return fuel.steps(*steps);
+            return budget.steps(*steps);
         }
-        let (steps, _) = fuel.left();
-        charge(fuel)?;
-        let (steps_left, _) = fuel.left();
+        let (steps, _) = budget.left();
+        charge(budget)?;
+        let (steps_left, _) = budget.left();
         self.size.get_or_init(|| steps - steps_left);
         Ok(())
     }
@@ -159,8 +159,8 @@ impl Slot {
 
 impl CachedResult {
     /// Whether the result is valid at this depth, and what is left of the limits covers its cost.
-    pub(crate) fn fits(&self, depth: u32, fuel: &Fuel) -> bool {
-        let (steps, output_bytes) = fuel.left();
+    pub(crate) fn fits(&self, depth: u32, budget: &Budget) -> bool {
+        let (steps, output_bytes) = budget.left();
         depth <= self.depth && self.steps <= steps && self.output_bytes <= output_bytes
     }
 }

@@ -21,7 +21,7 @@ impl Default for Limits {
 
 /// The part of the [`Limits`] that is left.
 #[derive(Clone, Debug)]
-pub struct Fuel {
+pub struct Budget {
     limits: Limits,
     steps: u64,
     output_bytes: u64,
@@ -40,7 +40,7 @@ pub enum Exhausted {
     Passes(u32),
 }
 
-impl Fuel {
+impl Budget {
     /// Nothing is spent yet.
     pub fn new(limits: Limits) -> Self {
         Self { limits, steps: limits.steps, output_bytes: limits.output_bytes }

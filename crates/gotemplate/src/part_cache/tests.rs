@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{PartResult, Shared};
-use crate::fuel::Limits;
+use super::{PartCache, PartResult};
+use crate::budget::Limits;
 use crate::taint::Taint;
 use crate::template::{Options, Template};
 use crate::text::Text;
@@ -22,30 +22,30 @@ fn dot(values: &Value, number: usize) -> Value {
     Value::dict([("data", values.clone()), ("number", Value::int(number as i64)), ("tainted", of_application)])
 }
 
-fn shared(values: &Value) -> Arc<Shared> {
+fn cache(values: &Value) -> Arc<PartCache> {
     let Value::Map(map) = values else { panic!("the values are a map") };
-    Arc::new(Shared::of("data", Arc::clone(map)))
+    Arc::new(PartCache::of("data", Arc::clone(map)))
 }
 
 /// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place.
-fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<Shared> {
+fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<PartCache> {
     let values = values();
-    let shared = shared(&values);
+    let cache = cache(&values);
     let template = Template::parse("t", text).expect("a template");
     for number in [0, 1, 1, 2, 1, 3] {
         let dot = dot(&values, number);
         let alone = template.render_with(&dot, &Options { limits, is_literal, ..Options::default() });
-        let options = Options { limits, is_literal, shared: Some(&shared), ..Options::default() };
+        let options = Options { limits, is_literal, part_cache: Some(&cache), ..Options::default() };
         assert_eq!(template.render_with(&dot, &options), alone, "{text}");
     }
-    shared
+    cache
 }
 
 /// Checks the same with and without nested rendering, and the number of stored results.
 fn check(text: &str, stored_count: usize) {
     check_within(text, Limits::default(), false);
-    let shared = check_within(text, Limits::default(), true);
-    let programs = shared.programs.read().unwrap();
+    let cache = check_within(text, Limits::default(), true);
+    let programs = cache.programs.read().unwrap();
     let stored = programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get());
     assert_eq!(stored.flatten().count(), stored_count, "{text}");
 }
@@ -136,23 +136,23 @@ fn everybody_pays_and_fails_at_the_same_place() {
 #[test]
 fn results_are_of_one_program_and_one_map() {
     let (values, others) = (values(), Value::dict([("a", Value::int(7))]));
-    let shared = shared(&values);
+    let cache = cache(&values);
     for number in 0..40 {
         let template = Template::parse("t", &format!("{number}{{{{ toYaml .data }}}}")).expect("a template");
         for data in [&values, &others, &values, &others] {
             let dot = dot(data, 0);
-            let options = Options { shared: Some(&shared), ..Options::default() };
+            let options = Options { part_cache: Some(&cache), ..Options::default() };
             let rendered = template.render_with(&dot, &options).expect("it renders");
             assert_eq!(rendered.bytes, template.render(&dot, &Limits::default()).expect("it renders"));
         }
     }
-    assert!(shared.programs.read().unwrap().len() <= super::PROGRAMS_MAX);
+    assert!(cache.programs.read().unwrap().len() <= super::PROGRAMS_MAX);
 }
 
 #[test]
 fn a_text_is_kept_without_what_it_is_made_of() {
-    let shared = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
-    let programs = shared.programs.read().unwrap();
+    let cache = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
+    let programs = cache.programs.read().unwrap();
     let made: Vec<_> =
         programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get()).collect();
     assert!(matches!(made.as_slice(), [Some(made)] if matches!(made.result, PartResult::Text(_))));

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::Version;
-use crate::function::{Call, Failure, Function, Type};
+use super::method;
+use crate::function::{Failure, Function, Type};
+use crate::semver::Version;
 use crate::value::{Struct, Value};
 
 /// The methods of `*semver.Version`.
@@ -30,14 +31,6 @@ enum Part {
     Major,
     Minor,
     Patch,
-}
-
-const fn method(
-    name: &'static str,
-    params: &'static [Type],
-    body: fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>,
-) -> Function {
-    Function { name, params, variadic: false, reads_deeply: false, body }
 }
 
 fn version(args: &[Value], index: usize) -> Result<&Version, Failure> {
