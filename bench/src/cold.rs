@@ -140,7 +140,7 @@ pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
         "files rendered": work.files,
     });
     let figures = json!({
-        "steps": steps, "counts": counts, "assignments": compiled.good_count(), "recomputed": update.recomputed_count(),
+        "steps": steps, "counts": counts, "assignments": compiled.rendered_count(), "recomputed": update.recomputed_count(),
         "output_bytes": work.bytes, "tree": id.to_string(),
     });
     println!("{figures}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::output::Folder;
+use engine::layout::Folder;
 use git::load::Snapshot;
 use git::publications::{Publication, Publications};
 use git::publish::{Destination, Heads, PublishError};

@@ -39,14 +39,14 @@ pub struct KnownResults {
     file: Option<MemoFile>,
     memo: Memo,
     /// Whether the memo has results that the file does not have.
-    has_news: bool,
+    has_new_results: bool,
 }
 
 impl KnownResults {
     /// Reads the results of earlier runs.
     pub fn new(file: Option<MemoFile>) -> Self {
         let memo = file.as_ref().map(MemoFile::load).unwrap_or_default();
-        Self { file, memo, has_news: false }
+        Self { file, memo, has_new_results: false }
     }
 
     /// Compiles an environment. Only assignments without a known result are computed. `folder_store` stores the rendered folders that have no room in memory, if all of them are
@@ -83,11 +83,11 @@ impl KnownResults {
     fn run(&mut self, fleet: &Arc<Fleet>, options: Options) -> Compiled {
         let memo = std::mem::take(&mut self.memo);
         let mut compiled = Compiled::with(fleet, Options { memo, ..options });
-        let has_news = compiled.has_news();
+        let has_new_results = compiled.has_new_results();
         self.memo = compiled.take_memo();
-        if has_news {
-            self.memo.extend(compiled.known());
-            self.has_news = true;
+        if has_new_results {
+            self.memo.extend(compiled.results());
+            self.has_new_results = true;
         }
         compiled
     }
@@ -95,14 +95,14 @@ impl KnownResults {
     /// Saves the memo, if this run has added results to it. Results beyond the maximum size are not saved, but stay in memory during this run.
     fn save(&mut self, compiled: &[&Compiled]) {
         let Some(file) = &self.file else { return };
-        if !self.has_news {
+        if !self.has_new_results {
             return file.touch();
         }
         let largest = compiled.iter().map(|compiled| compiled.len()).max().unwrap_or_default();
-        self.has_news = self.memo.len() > KEPT_MAX * largest;
-        if self.has_news {
+        self.has_new_results = self.memo.len() > KEPT_MAX * largest;
+        if self.has_new_results {
             let mut needed = Memo::default();
-            compiled.iter().for_each(|compiled| needed.extend(compiled.known()));
+            compiled.iter().for_each(|compiled| needed.extend(compiled.results()));
             file.save(&needed);
         } else {
             file.save(&self.memo);
@@ -136,7 +136,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let key = git::Key::derive(b"a key of this test").ok();
         let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
-        let mut known = KnownResults { file: Some(file()), memo: Memo::default(), has_news: false };
+        let mut known = KnownResults { file: Some(file()), memo: Memo::default(), has_new_results: false };
         let [first, second, third] = ["A", "B", "C"].map(fleet);
         let mut compile = |fleet| {
             let compiled = known.run(fleet, Options::default());
@@ -148,7 +148,7 @@ mod tests {
         let later = compile(&third);
         let earlier = known.run(&first, Options { is_earlier: true, ..Options::default() });
         known.save(&[&earlier, &later]);
-        let mut saved = KnownResults { file: None, memo: file().load(), has_news: false };
+        let mut saved = KnownResults { file: None, memo: file().load(), has_new_results: false };
         let mut recomputed = |fleet| saved.run(fleet, Options::default()).last_update().recomputed_count();
         assert_eq!(earlier.last_update().recomputed_count(), 0);
         assert_eq!([&first, &third, &second].map(&mut recomputed), [0, 0, 1]);

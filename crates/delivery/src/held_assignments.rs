@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::compile::{Compiled, Prepared};
-use engine::hold::{Held, History, Search, is_asked};
-use engine::output::Folder;
+use engine::hold::{Held, History, Search, needs_search};
+use engine::layout::Folder;
 use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
 use git::publications::{Publication, Publications};
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
@@ -49,7 +49,7 @@ pub fn on_branch(
 ) -> Result<HeldNow, DestinationError> {
     let Some(newest) = branch.publications(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
     let before = newest.newest().map(Publication::held).unwrap_or_default();
-    if before.is_empty() && !is_asked(failing.prepared, failing.ids) {
+    if before.is_empty() && !needs_search(failing.prepared, failing.ids) {
         return Ok(HeldNow::default());
     }
     let publications = branch.publications(loaded, HELD_REACH)?.unwrap_or_default();
@@ -67,8 +67,8 @@ pub fn on_branch(
     while let Some(commit) = search.next() {
         let both = (failing.prepared, &history);
         match known.filter(|(known, _)| *known == commit) {
-            Some((_, prepared)) => search.give(commit, Ok(prepared), both)?,
-            None => branch_history.give(&mut search, commit, both)?,
+            Some((_, prepared)) => search.add_fleet(commit, Ok(prepared), both)?,
+            None => branch_history.add_fleet(&mut search, commit, both)?,
         }
     }
     Ok(HeldNow { held: search.finish(), before })
@@ -96,7 +96,7 @@ pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
 /// If a branch can't be read.
 pub fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> Result<Vec<(String, Held)>, DestinationError> {
     let mut found = Vec::new();
-    if loaded.access.is_none() || !is_asked(failing.prepared, failing.ids) {
+    if loaded.access.is_none() || !needs_search(failing.prepared, failing.ids) {
         return Ok(found);
     }
     for object in loaded.fleet.gitops_repos.values() {
@@ -125,10 +125,10 @@ impl BranchHistory<'_> {
     }
 
     /// Passes the fleet of a publication to the search. The fleet is dropped afterwards, to save memory.
-    fn give(&self, search: &mut Search, commit: GitId, both: (&Prepared, &History<'_>)) -> Result<(), OpenError> {
+    fn add_fleet(&self, search: &mut Search, commit: GitId, both: (&Prepared, &History<'_>)) -> Result<(), OpenError> {
         let loaded = self.branch.load_at(self.loaded, self.publications_from(commit));
-        let prepared = loaded.map(|earlier| Prepared::counted(&earlier.fleet, &self.progress()));
-        search.give(commit, prepared.as_ref().map_err(Clone::clone), both)
+        let prepared = loaded.map(|earlier| Prepared::with_progress(&earlier.fleet, &self.progress()));
+        search.add_fleet(commit, prepared.as_ref().map_err(Clone::clone), both)
     }
 
     fn progress(&self) -> model::progress::Progress {

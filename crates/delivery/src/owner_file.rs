@@ -1,6 +1,7 @@
 //! The owner file. It names the environment and control plane whose output is in a branch.
 
-use engine::output::{OWNER_FILE, foreign_file};
+use engine::output::foreign_file;
+use engine::own_files::OWNER_FILE;
 use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Entry, Mode, OpenError, Sealed};
 
@@ -36,7 +37,7 @@ pub(crate) fn refusal(loaded: &Loaded, planned: &Planned) -> Result<Option<Diagn
     let owner = planned.target.folder.join(OWNER_FILE);
     let Some(entry) = branch.tree.file(&owner, &|sealed| branch.open(sealed))? else { return Ok(None) };
     let expected = text(loaded);
-    if !matches!(entry.mode, Mode::File | Mode::Executable) || engine::output::is_text(&entry.blob, &expected) {
+    if !matches!(entry.mode, Mode::File | Mode::Executable) || engine::layout::is_text(&entry.blob, &expected) {
         return Ok(None);
     }
     let text = branch.content(entry.blob.id()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());

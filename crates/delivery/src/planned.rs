@@ -5,10 +5,11 @@ use std::iter;
 use std::sync::Arc;
 
 use engine::compile::{Assignment, Compiled};
-use engine::hold::{Held, HeldFolder};
-use engine::output::{Destination, Folder, Layout, Output, assemble, assemble_held, layout};
+use engine::hold::HeldFolder;
+use engine::layout::{Folder, Layout};
+use engine::output::{Destination, Output, assemble, assemble_held, layout};
 use engine::place::Place;
-use engine::plan::{Comparison, FileChange, Guarded, Plan, PlannedId};
+use engine::plan::{Comparison, FileChange, Plan, PlanDestination, PlannedId};
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -183,25 +184,25 @@ impl Planned {
     pub fn confirmation_word(&self) -> Option<String> {
         let place = &self.target.place;
         let environment = self.compiled.fleet().environment.as_str();
-        let guarded = Guarded { repository: &place.repo, branch: &place.branch, environment };
-        (self.plan.needs_confirmation() && !place.repo.is_empty()).then(|| self.plan.word(guarded))
+        let destination = PlanDestination { repository: &place.repo, branch: &place.branch, environment };
+        (self.plan.needs_confirmation() && !place.repo.is_empty()).then(|| self.plan.confirmation_word(destination))
     }
 
     /// The assignments of the output that are rendered from earlier publications, with the commits of these. The next run reads them from the trailers.
     ///
     /// # Errors
     /// If a folder of the output can't be opened.
-    pub fn to_remember(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
+    pub fn held_publications(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
         let open = |sealed: &Sealed| self.open(sealed);
         let mut stays = BTreeSet::new();
         for id in self.held_before.keys() {
             // A good assignment is rendered from its own sources. A missing assignment may only be unknown, so its folder decides.
-            let is_good = self.compiled.get(id).is_some_and(|assignment| assignment.is_good());
-            if !is_good && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
+            let is_rendered = self.compiled.get(id).is_some_and(|assignment| assignment.is_rendered());
+            if !is_rendered && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
                 stays.insert(id.clone());
             }
         }
-        Ok(Held::to_remember(&self.output, self.held_before.clone(), |id| stays.contains(id)))
+        Ok(self.output.held_publications(self.held_before.clone(), |id| stays.contains(id)))
     }
 
     /// The paths of the values that are sensitive before or after the change.

@@ -185,7 +185,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         return Ok(Delivered::LostRace);
     };
     let message = message(loaded, planned);
-    let held = planned.to_remember()?;
+    let held = planned.held_publications()?;
     let open = |sealed: &Sealed| planned.open(sealed);
     let delivery = Delivery {
         place: &planned.target.place,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::compile::Prepared;
 use engine::place::Place;
-use engine::plan::{Change, PlannedId};
+use engine::plan::{AssignmentChange, PlannedId};
 use model::fleet::Fleet;
 use model::label::Labels;
 use model::selector::{LabelSelector, Operator, Requirement};
@@ -25,14 +25,14 @@ pub struct Selection {
 
 impl Selection {
     /// The selected changes of a plan.
-    pub fn changes<'p>(&self, planned: &'p Planned) -> Vec<(&'p PlannedId, &'p Change)> {
+    pub fn changes<'p>(&self, planned: &'p Planned) -> Vec<(&'p PlannedId, &'p AssignmentChange)> {
         // The labels of removed assignments are in the earlier fleet.
         let labelled: Vec<_> = planned.sides().map(|side| Labelled::of(side.prepared())).collect();
-        let is_selected = |(id, change): &(&PlannedId, &Change)| self.selects(id, change, &labelled);
+        let is_selected = |(id, change): &(&PlannedId, &AssignmentChange)| self.selects(id, change, &labelled);
         planned.plan.changes.iter().filter(is_selected).collect()
     }
 
-    fn selects(&self, id: &PlannedId, change: &Change, sides: &[Labelled<'_>]) -> bool {
+    fn selects(&self, id: &PlannedId, change: &AssignmentChange, sides: &[Labelled<'_>]) -> bool {
         let is_on = |name: &String| **name == *id.place || sides.iter().any(|side| side.type_of(id) == Some(name));
         self.workload.as_ref().is_none_or(|name| **name == *change.workload)
             && self.cluster_type.as_ref().is_none_or(is_on)

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::invariant::require;
 use crate::memo::{Memo, Rendering};
-use crate::output::MARKER;
+use crate::own_files::MARKER;
 use crate::place::Place;
 pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, NO_TARGET, PreparedTarget, Reach};
@@ -113,7 +113,7 @@ impl Compiled {
 
     /// Compiles a fleet with options.
     pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
-        Self::of(Prepared::counted(fleet, &options.progress), options)
+        Self::of(Prepared::with_progress(fleet, &options.progress), options)
     }
 
     /// Compiles a prepared fleet.
@@ -173,8 +173,8 @@ impl Compiled {
     }
 
     /// The number of assignments without errors. Only these have files.
-    pub fn good_count(&self) -> usize {
-        self.rows.values().flat_map(|row| &row.slots).filter(|slot| slot.is_shown).count()
+    pub fn rendered_count(&self) -> usize {
+        self.rows.values().flat_map(|row| &row.slots).filter(|slot| slot.is_rendered).count()
     }
 
     /// Whether there is no assignment.
@@ -191,7 +191,7 @@ impl Compiled {
 
     /// The assignments with errors. They have no files.
     pub fn failing(&self) -> impl Iterator<Item = AssignmentId> {
-        let failing = self.assignments().filter(|assignment| !assignment.is_good());
+        let failing = self.assignments().filter(|assignment| !assignment.is_rendered());
         failing.map(|assignment| self.id(assignment.place, assignment.target))
     }
 
@@ -239,9 +239,9 @@ impl Compiled {
 
     /// The folders of a place's assignments that have files, with the targets' names, in the order of a git tree.
     pub fn folders_on(&self, place: &str) -> Vec<(Arc<str>, Child)> {
-        let good = self.assignments_on(place).filter(|assignment| assignment.slot.is_shown);
+        let good = self.assignments_on(place).filter(|assignment| assignment.slot.is_rendered);
         let folder = |Assignment { place, target, slot, .. }| {
-            let id = require(slot.tree, "an assignment that is shown has no folder");
+            let id = require(slot.tree, "a rendered assignment has no folder");
             (Arc::clone(self.target(target).target.name.as_arc()), self.sealed(id, place, target))
         };
         good.map(folder).collect()
@@ -262,7 +262,7 @@ impl Compiled {
             self.prepared.place(place).map(|at| self.place_folder(at))
         } else {
             let rendered = || Some(with_bytes(self.assignment(place, target)?.files().ok()?));
-            self.shared.kept().folder(sealed.id).or_else(rendered)
+            self.shared.folder_cache().folder(sealed.id).or_else(rendered)
         };
         opened.ok_or_else(|| OpenError::unknown(sealed))
     }
@@ -300,9 +300,9 @@ impl Compiled {
     }
 
     /// Results by the digests of their inputs, for later runs. Failures are not included. They are computed again in each run.
-    pub fn known(&self) -> Memo {
+    pub fn results(&self) -> Memo {
         let mut memo = Memo::default();
-        for pair in self.pairs.all().filter(|pair| !pair.is_troubled) {
+        for pair in self.pairs.all().filter(|pair| !pair.has_diagnostics) {
             memo.set_values(pair.values.inputs, pair.values.digest);
             memo.set_checked(pair.validation, pair.checked.has_sensitive);
         }
@@ -310,13 +310,13 @@ impl Compiled {
         memo
     }
 
-    /// The results of [`Self::known`], in the format that [`Memo::read`] reads.
+    /// The results of [`Self::results`], in the format that [`Memo::read`] reads.
     pub fn save(&self) -> Vec<u8> {
-        self.known().write()
+        self.results().write()
     }
 
-    /// Whether [`Compiled::known`] contains an assignment that the memo in the options does not contain.
-    pub fn has_news(&self) -> bool {
+    /// Whether [`Compiled::results`] contains an assignment that the memo in the options does not contain.
+    pub fn has_new_results(&self) -> bool {
         self.renderings().any(|(inputs, _)| self.memo.rendering(inputs).is_none())
     }
 
@@ -337,7 +337,7 @@ impl Compiled {
         Some(Assignment { compiled: self, place, target, slot: row.at(position as u32).1 })
     }
 
-    /// The name of an assignment of a place of the fleet and a target on it, also of those that are gone.
+    /// The name of an assignment of a place of the fleet and a target on it, including removed assignments.
     fn id(&self, place: u32, target: u32) -> AssignmentId {
         require(self.prepared.assignment_id(place, target), "an assignment has no name")
     }
@@ -429,23 +429,23 @@ mod tests {
     fn a_small_fleet_is_rendered_once() {
         let compiled = compiled(4);
         for assignment in compiled.assignments() {
-            let kept = compiled.shared.kept().folder(assignment.folder().unwrap()).unwrap();
+            let cached = compiled.shared.folder_cache().folder(assignment.folder().unwrap()).unwrap();
             let rendered = with_bytes(assignment.files().unwrap());
-            assert_eq!(kept, rendered);
+            assert_eq!(cached, rendered);
             let bytes = |tree: &Tree| {
                 let files = tree.children().map(|(_, child)| child.as_file().unwrap().blob.bytes().unwrap().clone());
                 files.collect::<Vec<_>>()
             };
-            assert_eq!(bytes(&kept), bytes(&rendered));
+            assert_eq!(bytes(&cached), bytes(&rendered));
         }
         assert_eq!(compiled.len(), 8);
     }
 
     #[test]
     #[should_panic(expected = "broken invariant: the classes of an assignment have no values")]
-    fn an_assignment_without_values_is_not_left_out() {
+    fn an_assignment_without_values_is_a_broken_invariant() {
         let mut compiled = compiled(4);
-        compiled.pairs.forget_classes();
+        compiled.pairs.clear_classes();
         compiled.diagnostics();
     }
 }

@@ -84,22 +84,22 @@ pub struct ValueReason {
     /// The value for display: a digest for a sensitive value. None if no container sets the value.
     pub shown: Option<String>,
     /// The container that sets the value. None if no container sets it, or if several containers set parts of it.
-    pub set_by: Option<Source>,
+    pub set_by: Option<ValueSource>,
     /// The parts that several containers set, in merge order. Empty if one container set the whole value.
-    pub composed_of: Vec<Piece>,
+    pub composed_of: Vec<ValuePart>,
     /// The containers whose values were overridden, the last one first.
-    pub overrides: Vec<Source>,
+    pub overrides: Vec<ValueSource>,
     /// The containers that have the key and do not match.
-    pub not_used: Vec<NotUsed>,
+    pub unused_containers: Vec<UnusedContainer>,
     /// The requirements of schemas for the value.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SchemaCheck>,
     /// The rendered files that depend on the value, with the first line (from 1) that differs if the value differs.
-    pub ends_up_in: Vec<(Arc<str>, usize)>,
+    pub rendered_lines: Vec<(Arc<str>, usize)>,
 }
 
 /// A container that sets a value.
 #[derive(Debug)]
-pub struct Source {
+pub struct ValueSource {
     /// The container.
     pub container: ConfigMapName,
     /// The place of the value.
@@ -112,37 +112,40 @@ pub struct Source {
 
 /// A part of a value whose parts come from several containers.
 #[derive(Debug)]
-pub struct Piece {
+pub struct ValuePart {
     /// The part: the path of the value, or one below it.
     pub path: FieldPath,
     /// The container that sets the part.
-    pub source: Source,
+    pub source: ValueSource,
 }
 
 /// A container that has a key and does not match.
 #[derive(Debug)]
-pub struct NotUsed {
+pub struct UnusedContainer {
     /// The container.
     pub container: ConfigMapName,
     /// The place of the value.
     pub origin: Origin,
     /// The conditions that the assignment does not meet.
-    pub because: Vec<String>,
+    pub unmet_conditions: Vec<String>,
 }
 
 /// A schema with requirements for a value.
 #[derive(Debug)]
-pub struct Check {
+pub struct SchemaCheck {
     /// The place of the requirements.
     pub origin: Origin,
     /// The requirements: the keywords of the property, with their values.
-    pub demands: String,
+    pub requirements: String,
 }
 
 impl ValueReason {
     /// Whether a container sets the value or has its key, or a schema describes it. If not, the path is probably a mistake.
     pub fn is_known(&self) -> bool {
-        self.shown.is_some() || !self.overrides.is_empty() || !self.not_used.is_empty() || !self.checks.is_empty()
+        self.shown.is_some()
+            || !self.overrides.is_empty()
+            || !self.unused_containers.is_empty()
+            || !self.checks.is_empty()
     }
 }
 
@@ -186,7 +189,7 @@ impl Prepared {
         let trace = assignment.trace();
         let path = parse_path(&trace.data, key);
         let mut reason = assignment.value(&trace, &path);
-        reason.ends_up_in = crate::output_lines::lines_of(self, (assignment.place_id, assignment.target_id), &path);
+        reason.rendered_lines = crate::output_lines::lines_of(self, (assignment.place_id, assignment.target_id), &path);
         Some(reason)
     }
 
@@ -211,12 +214,12 @@ impl Prepared {
 }
 
 /// The values of an assignment on one side of a comparison.
-pub(crate) struct Values<'a> {
+pub(crate) struct AssignmentValues<'a> {
     assignment: ExplainedAssignment<'a>,
     trace: Trace,
 }
 
-impl<'a> Values<'a> {
+impl<'a> AssignmentValues<'a> {
     /// Composes the values of an assignment. Its own sensitive values and the values at the paths `hidden` are not shown. None if there is no
     /// such assignment.
     pub(crate) fn of(prepared: &'a Prepared, id: &AssignmentId, hidden: BTreeSet<FieldPath>) -> Option<Self> {
@@ -366,22 +369,22 @@ impl<'a> ExplainedAssignment<'a> {
         let mut settings = settings.into_iter().map(|setting| self.source(path, setting));
         // A parent value may have been replaced by one without this path. Then all settings are overridden.
         let set_by = if value.is_some() && pieces.is_empty() { settings.next() } else { None };
-        let piece = |(path, setting): (FieldPath, Setting)| Piece { source: self.source(&path, setting), path };
+        let piece = |(path, setting): (FieldPath, Setting)| ValuePart { source: self.source(&path, setting), path };
         ValueReason {
             path: path.clone(),
             shown: value.map(|value| self.shown(path, value)),
             set_by,
             overrides: settings.collect(),
             composed_of: pieces.into_iter().map(piece).collect(),
-            not_used: self.not_used(path),
+            unused_containers: self.unused_containers(path),
             checks: self.checks(path),
-            ends_up_in: Vec::new(),
+            rendered_lines: Vec::new(),
         }
     }
 
-    fn source(&self, path: &FieldPath, setting: Setting) -> Source {
+    fn source(&self, path: &FieldPath, setting: Setting) -> ValueSource {
         let container = &setting.container;
-        Source {
+        ValueSource {
             container: container.name.clone(),
             origin: setting.origin,
             shown: self.shown(path, &setting.value),
@@ -396,7 +399,7 @@ impl<'a> ExplainedAssignment<'a> {
         conditions.iter().map(|(key, value)| format!("{key}={value} ({})", by(key, value))).collect()
     }
 
-    fn not_used(&self, path: &FieldPath) -> Vec<NotUsed> {
+    fn unused_containers(&self, path: &FieldPath) -> Vec<UnusedContainer> {
         let Some((Step::Key(key), below)) = path.steps().split_first() else { return Vec::new() };
         let is_used = |other: &Arc<Container>| self.containers.iter().any(|used| Arc::ptr_eq(used, other));
         let others = self.prepared.containers.list.iter().filter(|container| !is_used(container));
@@ -405,15 +408,15 @@ impl<'a> ExplainedAssignment<'a> {
             let entries = container.entries.iter().filter(has_value);
             entries.map(move |entry| (container, entry))
         });
-        let not_used = |(container, entry): (&Arc<Container>, _)| NotUsed {
+        let unused_containers = |(container, entry): (&Arc<Container>, _)| UnusedContainer {
             container: container.name.clone(),
             origin: container.origin(entry, Part::Value),
-            because: self.mismatches(&container.conditions),
+            unmet_conditions: self.unmet_conditions(&container.conditions),
         };
-        with_key.map(not_used).collect()
+        with_key.map(unused_containers).collect()
     }
 
-    fn mismatches(&self, conditions: &Conditions) -> Vec<String> {
+    fn unmet_conditions(&self, conditions: &Conditions) -> Vec<String> {
         let differs = |key: &str, value: &str| {
             if matching::is_met_by_place(key, value, self.place) || matching::is_met_by_target(key, value, self.target)
             {
@@ -434,11 +437,11 @@ impl<'a> ExplainedAssignment<'a> {
         conditions.iter().filter_map(|(key, value)| differs(key, value)).collect()
     }
 
-    fn checks(&self, path: &FieldPath) -> Vec<Check> {
+    fn checks(&self, path: &FieldPath) -> Vec<SchemaCheck> {
         let check = |text: &SchemaText| {
-            let (inside, demands) = crate::schema::demands(&text.text, path, self.is_sensitive(path))?;
+            let (inside, requirements) = crate::schema::requirements(&text.text, path, self.is_sensitive(path))?;
             let origin = Origin::part(&text.object, text.path.clone(), Part::KeyInside(inside));
-            Some(Check { origin, demands })
+            Some(SchemaCheck { origin, requirements })
         };
         self.schemas.iter().filter_map(check).collect()
     }

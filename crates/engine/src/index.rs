@@ -140,15 +140,15 @@ mod tests {
         #[test]
         fn those_are_selected_whose_labels_the_selector_matches(
             labelled in proptest::collection::vec(labels(), 0..20),
-            gone in proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
+            removed in proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
             requirements in proptest::collection::vec(requirement(), 0..3),
         ) {
             let selector = LabelSelector { requirements };
             let mut index = LabelIndex::default();
             labelled.iter().enumerate().for_each(|(id, labels)| index.insert(id as u32, labels.iter()));
-            let gone: Vec<_> = gone.iter().filter(|_| !labelled.is_empty()).map(|index| index.index(labelled.len())).collect();
-            gone.iter().for_each(|id| index.remove(*id as u32, labelled[*id].iter()));
-            let matching = labelled.iter().enumerate().filter(|(id, labels)| !gone.contains(id) && selector.matches(labels));
+            let removed: Vec<_> = removed.iter().filter(|_| !labelled.is_empty()).map(|index| index.index(labelled.len())).collect();
+            removed.iter().for_each(|id| index.remove(*id as u32, labelled[*id].iter()));
+            let matching = labelled.iter().enumerate().filter(|(id, labels)| !removed.contains(id) && selector.matches(labels));
             let expected: Vec<_> = matching.map(|(id, _)| id as u32).collect();
             prop_assert_eq!(index.select(&selector).into_iter().collect::<Vec<_>>(), expected);
         }

@@ -25,13 +25,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_given() {
+    fn a_present_value_is_returned() {
         assert_eq!(require(Some(1), "nothing"), 1);
     }
 
     #[test]
     #[should_panic(expected = "broken invariant: a place has no row")]
-    fn what_is_missing_is_named() {
+    fn a_missing_value_is_named() {
         require(None::<u32>, "a place has no row");
     }
 }

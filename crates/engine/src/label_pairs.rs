@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_compared_with_all() {
+    fn only_candidates_are_compared() {
         check(&[], &[0]);
         check(&[("size", "7"), ("team", "7")], &[0, 7]);
         check(&[("team", "other")], &[0]);

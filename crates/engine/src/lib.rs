@@ -3,6 +3,7 @@
 // This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod canary;
 mod check;
 pub mod compile;
 pub mod compose;
@@ -14,12 +15,14 @@ mod ids;
 mod index;
 mod invariant;
 mod label_pairs;
+pub mod layout;
 mod mapping;
 mod matching;
 pub mod memo;
 mod merge;
 pub mod output;
 mod output_lines;
+pub mod own_files;
 pub mod pin;
 pub mod place;
 pub mod plan;
@@ -30,9 +33,10 @@ pub mod render;
 mod rival;
 mod schedule;
 pub mod schema;
-mod scope;
 pub mod sensitive;
 pub mod settings;
 pub mod target;
 pub mod trace;
+mod unused;
 mod value;
+mod variant;

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_memo_is_read() {
         let memo = Memo::read(&written()).unwrap();
         assert_eq!(memo.values(digest(1)), Some(digest(2)));
         assert!(memo.checked(digest(3)).unwrap().has_sensitive);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn one_takes_in_what_another_knows() {
+    fn a_memo_is_extended_by_another() {
         let mut both = Memo::default();
         both.set_rendering(digest(8), rendering(9, false));
         both.extend(memo());
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_anywhere_is_refused() {
+    fn a_damaged_memo_is_refused() {
         let whole = written();
         for position in 0..whole.len() {
             let mut damaged = whole.clone();

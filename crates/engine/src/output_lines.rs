@@ -9,8 +9,8 @@ use model::field_path::FieldPath;
 use crate::compile::Prepared;
 use crate::compose::{Composition, compose};
 use crate::record::Silent;
-use crate::render::Rendering;
 use crate::trace;
+use crate::variant::Variant;
 
 /// Returns, for each file of an assignment that depends on the value at `path`, the first line that differs (from 1). To find the lines,
 /// the assignment is rendered a second time with another value at `path`.
@@ -22,7 +22,7 @@ pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &
     let has_nested = containers.iter().any(|container| container.has_nested);
     let render = |data| {
         let composition = Composition::new(data, BTreeSet::new());
-        Rendering { assigned: (place, target), composition: &composition, has_nested, over: None }.files(prepared)
+        Variant { assigned: (place, target), composition: &composition, has_nested, manifests: None }.files(prepared)
     };
     let (Some(before), Some(after)) = (render(data), render(other)) else { return Vec::new() };
     let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {

@@ -8,29 +8,27 @@ use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::ReleasePinName;
-use model::object::deployment_target::WORKSPACE_LABEL;
 use model::object::release_pin::MANIFESTS;
-use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
-use model::object::{AnyObject, Object, ReleasePin, SchedulingPolicy};
+use model::object::{AnyObject, Object, ReleasePin};
 use model::selector::{LabelSelector, Operator};
 
-use crate::hold::Pin;
-use crate::index::LabelIndex;
 use crate::label_pairs::LabelPairIndex;
-use crate::scope::Coverage;
 use crate::target::Target;
+
+/// A release pin.
+pub type Pin = Arc<Object<ReleasePin>>;
 
 /// The `manifests` field of a target, as the data of its reconciler template.
 pub type Manifests = BTreeMap<Arc<str>, Arc<str>>;
 
 /// The pins that hold a target at a place, and the manifests that they set.
-pub type LaidOver<'p> = (Vec<&'p Pin>, Manifests);
+pub type HoldingPins<'p> = (Vec<&'p Pin>, Manifests);
 
 /// The release pins of a fleet.
 #[derive(Debug, Default)]
 pub struct Pins {
     /// By name, followed by the additional copies of pins that exist more than once.
-    objects: Vec<Arc<Object<ReleasePin>>>,
+    objects: Vec<Pin>,
     /// The index by a label pair that the pin requires of targets.
     index: LabelPairIndex,
     /// Diagnostics about pins that exist more than once.
@@ -49,29 +47,29 @@ impl Pins {
         for (position, pin) in objects.iter().enumerate() {
             index.insert(position, pair(&pin.spec.selection.targets));
         }
-        let duplicate =
-            |pin: &Arc<Object<ReleasePin>>| Some((pin.name.clone(), fleet.duplicate_diagnostic(&pin.key())?));
+        let duplicate = |pin: &Pin| Some((pin.name.clone(), fleet.duplicate_diagnostic(&pin.key())?));
         let duplicates = objects.iter().filter_map(duplicate).collect();
         Self { objects, index, duplicates }
     }
 
     /// The digest of the pins' names, selections and manifests. Reasons and expiry dates are not part of it.
     pub fn digest(&self) -> Digest {
-        let effect = |pin: &Arc<Object<ReleasePin>>| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
+        let effect = |pin: &Pin| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
         Digest::of(&self.objects.iter().map(effect).collect::<Vec<_>>())
     }
 
+    /// All pins, including the additional copies of pins that exist more than once.
+    pub(crate) fn all(&self) -> &[Pin] {
+        &self.objects
+    }
+
     /// Returns the pins that hold a target at a place. `label` returns the value of a label of the place by its key.
-    pub fn holding<'p, 'l>(
-        &'p self,
-        label: impl Fn(&str) -> Option<&'l Arc<str>>,
-        target: &Target,
-    ) -> Vec<&'p Arc<Object<ReleasePin>>> {
+    pub fn holding<'p, 'l>(&'p self, label: impl Fn(&str) -> Option<&'l Arc<str>>, target: &Target) -> Vec<&'p Pin> {
         if self.objects.is_empty() {
             return Vec::new();
         }
         let candidates = self.index.candidates(&target.labels).into_iter();
-        let holds = |pin: &&Arc<Object<ReleasePin>>| {
+        let holds = |pin: &&Pin| {
             let selection = &pin.spec.selection;
             (selection.workspace.is_empty() || *selection.workspace == *target.workspace())
                 && selection.targets.matches(&target.labels)
@@ -80,48 +78,29 @@ impl Pins {
         candidates.filter_map(|position| self.objects.get(position)).filter(holds).collect()
     }
 
-    /// Reports pins that hold nothing, because their selectors match no place or no target.
-    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex, coverage: &Coverage<'_>) -> Vec<Diagnostic> {
-        let mut diagnostics = Vec::new();
-        for pin in &self.objects {
-            let SchedulingPolicy { workspace, targets: target_selector, cluster_types } = &pin.spec.selection;
-            let mut selected = targets.select(target_selector);
-            if !workspace.is_empty() {
-                selected &= targets.with(WORKSPACE_LABEL, workspace);
-            }
-            if selected.is_empty() && coverage.has_all_targets() && !coverage.is_for_elsewhere(&pin.spec.selection) {
-                diagnostics.push(holds_nothing(pin, "deployment target", TARGET_SELECTOR));
-            }
-            if places.select(cluster_types).is_empty() && coverage.has_all_places() {
-                diagnostics.push(holds_nothing(pin, "cluster type and no cluster", CLUSTER_TYPE_SELECTOR));
-            }
-        }
-        diagnostics
-    }
-
     /// Returns the manifests of a target with the pins applied. `label` returns the value of a label of the place by its key. None if no pin
     /// holds the target at the place.
     ///
     /// # Errors
     /// If two pins set one key differently, or if a pin exists more than once.
-    pub fn over<'l>(
+    pub fn apply<'l>(
         &self,
         label: impl Fn(&str) -> Option<&'l Arc<str>>,
         target: &Target,
     ) -> Result<Option<Manifests>, Vec<Diagnostic>> {
-        let (pins, laid_over) = self.laid_over(label, target)?;
-        Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(laid_over).collect()))
+        let (pins, manifests) = self.holding_manifests(label, target)?;
+        Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(manifests).collect()))
     }
 
     /// Returns the pins that hold a target at a place, and the manifests that they set.
     ///
     /// # Errors
-    /// As [`Self::over`].
-    pub fn laid_over<'p, 'l>(
+    /// As [`Self::apply`].
+    pub fn holding_manifests<'p, 'l>(
         &'p self,
         label: impl Fn(&str) -> Option<&'l Arc<str>>,
         target: &Target,
-    ) -> Result<LaidOver<'p>, Vec<Diagnostic>> {
+    ) -> Result<HoldingPins<'p>, Vec<Diagnostic>> {
         let pins = self.holding(label, target);
         let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
         let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
@@ -137,8 +116,8 @@ impl Pins {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let laid_over = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value))).collect();
-        Ok((pins, laid_over))
+        let manifests = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value))).collect();
+        Ok((pins, manifests))
     }
 }
 
@@ -151,12 +130,6 @@ fn pair(selector: &LabelSelector) -> Option<(&Arc<str>, &Arc<str>)> {
         },
         _ => None,
     })
-}
-
-fn holds_nothing(pin: &Object<ReleasePin>, what: &str, selector: [&str; 2]) -> Diagnostic {
-    let message = format!("release pin `{}` selects no {what}, so it holds nothing", pin.name);
-    let key = pin.key();
-    Diagnostic::warning(Code::IdlePin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }
 
 fn conflict(key: &str, pins: [(&Arc<str>, &Object<ReleasePin>); 2]) -> Diagnostic {
@@ -205,18 +178,19 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let place = Labels::from_iter([("site", "chicago"), ("size", "large")]);
         let (targets, _) = crate::mapping::targets(&fleet);
-        let found = Pins::new(&fleet).over(|key| place.get(key), &targets[0]);
-        let shown = found
-            .map(|over| over.map(|manifests| manifests.values().map(|value| &**value).collect::<Vec<_>>().join(" ")));
-        let said = shown.map_err(|problems| problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>());
-        let expected = expected.map(|over| over.map(str::to_owned));
-        assert_eq!(said, expected.map_err(|messages| messages.iter().map(|message| (*message).to_owned()).collect()));
+        let found = Pins::new(&fleet).apply(|key| place.get(key), &targets[0]);
+        let shown = found.map(|applied| {
+            applied.map(|manifests| manifests.values().map(|value| &**value).collect::<Vec<_>>().join(" "))
+        });
+        let shown = shown.map_err(|problems| problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>());
+        let expected = expected.map(|values| values.map(str::to_owned));
+        assert_eq!(shown, expected.map_err(|messages| messages.iter().map(|message| (*message).to_owned()).collect()));
     }
 
     const ANY: &str = "clusterTypeSelector: {labelSelector: {}}, deploymentTargetSelector: {labelSelector: {}}";
 
     #[test]
-    fn a_pin_is_laid_over_key_by_key_where_its_selectors_match() {
+    fn a_pin_is_applied_key_by_key_where_its_selectors_match() {
         let of = |targets: &str, places: &str| {
             format!(
                 "{{deploymentTargetSelector: {{{targets}}}, clusterTypeSelector: {{labelSelector: {{{places}}}}}, manifests: {{branch: release-1, tag: t}}}}"

@@ -13,16 +13,14 @@ use model::progress::{Phase, Progress};
 use roaring::RoaringBitmap;
 
 use crate::container::Containers;
-use crate::hold::Pin;
 use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
 use crate::invariant::require;
-use crate::pin::{Manifests, Pins};
+use crate::pin::{Manifests, Pin, Pins};
 use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::Schemas;
-use crate::scope;
 use crate::settings::{LongNames, MissingValues};
 use crate::target::Target;
 use classes::Matching;
@@ -77,7 +75,7 @@ pub(crate) struct Delta {
     /// Places that are new or changed.
     pub(crate) places: RoaringBitmap,
     /// Places that were removed.
-    pub(crate) places_gone: RoaringBitmap,
+    pub(crate) removed_places: RoaringBitmap,
     /// Targets that are new or changed.
     pub(crate) targets: RoaringBitmap,
     /// Whether assignments of targets to places may differ.
@@ -107,11 +105,11 @@ pub(crate) enum Reach {
 impl Prepared {
     /// Prepares a fleet.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
-        Self::counted(fleet, &Progress::default())
+        Self::with_progress(fleet, &Progress::default())
     }
 
     /// Prepares a fleet, and reports progress.
-    pub fn counted(fleet: &Arc<Fleet>, progress: &Progress) -> Self {
+    pub fn with_progress(fleet: &Arc<Fleet>, progress: &Progress) -> Self {
         let mut prepared = Self::empty(Arc::clone(fleet));
         prepared.read(fleet, None, progress.begin(Phase::Preparing));
         prepared
@@ -142,11 +140,14 @@ impl Prepared {
         self.read(fleet, Some(&before), progress.begin(Phase::Preparing))
     }
 
-    /// Diagnostics about objects, independent of assignments.
+    /// Diagnostics about deployment targets. They are preliminary: files that could not be read may contain objects that they report as missing.
+    pub(crate) fn target_diagnostics(&self) -> &[Diagnostic] {
+        &self.target_diagnostics
+    }
+
+    /// Diagnostics about objects other than deployment targets, independent of assignments.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut diagnostics = scope::of_targets(&self.fleet, &self.target_diagnostics);
-        diagnostics.extend(scope::select_nothing(self));
-        diagnostics.extend(self.containers.diagnostics.iter().cloned());
+        let mut diagnostics = self.containers.diagnostics.clone();
         diagnostics.extend(self.setting_diagnostics.iter().cloned());
         // Broken containers and schemas are reported even if they affect no assignment. If they do, both reports are merged.
         diagnostics.extend(self.containers.list.iter().filter_map(|container| container.problem.clone()));
@@ -168,7 +169,7 @@ impl Prepared {
         self.target_ids.get(name).filter(|id| self.targets.get(*id).is_some())
     }
 
-    /// The name of the assignment of a place and a target, also if they were removed.
+    /// The name of the assignment of a place and a target, including removed ones.
     pub(crate) fn assignment_id(&self, place: u32, target: u32) -> Option<AssignmentId> {
         let place = PlaceName::new(Arc::clone(self.place_ids.name(place)?)).ok()?;
         let target = DeploymentTargetName::new(Arc::clone(self.target_ids.name(target)?)).ok()?;
@@ -226,8 +227,8 @@ impl Prepared {
 
     /// The manifests of a target at a place with the release pins applied. None if no pin holds the target there.
     pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
-        let laid_over = self.pins.over(|key| place.label(key), &target.target)?;
-        Ok(laid_over.map(|manifests| Pinned::of(&manifests, &target.target)))
+        let manifests = self.pins.apply(|key| place.label(key), &target.target)?;
+        Ok(manifests.map(|manifests| Pinned::of(&manifests, &target.target)))
     }
 
     /// Whether there is any release pin.
@@ -239,11 +240,11 @@ impl Prepared {
     ///
     /// # Errors
     /// If two pins set one key differently, or if a pin exists more than once.
-    pub(crate) fn pins_over(&self, id: &AssignmentId) -> Result<(Vec<&Pin>, Manifests), Vec<Diagnostic>> {
+    pub(crate) fn pins_of(&self, id: &AssignmentId) -> Result<(Vec<&Pin>, Manifests), Vec<Diagnostic>> {
         let place = self.place_id(id.place.as_str()).and_then(|place| self.place(place));
         let target = self.target_id(id.target.as_str()).and_then(|target| self.target(target));
         let (Some(place), Some(target)) = (place, target) else { return Ok(Default::default()) };
-        self.pins.laid_over(|key| place.label(key), &target.target)
+        self.pins.holding_manifests(|key| place.label(key), &target.target)
     }
 
     fn empty(fleet: Arc<Fleet>) -> Self {

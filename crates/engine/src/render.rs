@@ -1,9 +1,8 @@
 //! Rendering: creates manifests from templates and values.
 
-mod again;
 mod application_text;
 mod fields;
-mod kept;
+mod folder_cache;
 mod namespace;
 mod not_yaml;
 mod shared;
@@ -25,16 +24,15 @@ use model::object::{ClusterType, Object};
 use model::object_key::ObjectKey;
 use model::tree::Blob;
 
-pub(crate) use self::again::Rendering;
 use self::fields::{CONFIG_VERSION, FIELDS, Subject};
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
-pub use self::kept::FolderStore;
+pub use self::folder_cache::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
-pub(crate) use self::not_yaml::Readable;
-use self::shared::Known;
+pub(crate) use self::not_yaml::ValidFiles;
+use self::shared::CachedFile;
 pub(crate) use self::shared::SharedFiles;
-use self::template::Parsed;
+use self::template::ParsedTemplate;
 pub(crate) use self::template::{ParsedTemplates, parse};
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::place::Place;
@@ -57,25 +55,25 @@ pub(crate) struct Templates {
 #[derive(Clone, Debug)]
 struct FileTemplate {
     name: Arc<str>,
-    template: Arc<Parsed>,
+    template: Arc<ParsedTemplate>,
     /// Whether the file is omitted if the output is empty. Otherwise an empty file is written.
     is_optional: bool,
     /// Whether the output is checked.
     is_checked: bool,
     /// Whether the template reads data of the target.
     reads_target: bool,
-    who: Who,
+    shared_by: SharedBy,
 }
 
 /// The places that get the same file from a template, if all other inputs are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum SharedBy {
     /// All places: the template reads no data of places.
-    Everybody,
+    AllPlaces,
     /// The places of one cluster type.
-    Type,
+    ClusterType,
     /// No two places get the same file.
-    Nobody,
+    None,
 }
 
 /// The input of an assignment's templates.
@@ -94,9 +92,9 @@ pub(crate) struct Context<'a> {
     pub(crate) has_nested: bool,
     pub(crate) long_names: LongNames,
     /// Whether the output must be valid YAML. Not required if the output is only compared.
-    pub(crate) must_be_readable: bool,
+    pub(crate) must_be_yaml: bool,
     /// A cache of files that are valid YAML.
-    pub(crate) readable: &'a Readable,
+    pub(crate) valid_files: &'a ValidFiles,
     /// Whether messages must not show a template's output, because it may contain a sensitive value.
     pub(crate) hides_output: bool,
     /// The paths of values that are sensitive. They may have no values.
@@ -121,7 +119,7 @@ pub(crate) enum Content {
     /// The bytes.
     Bytes(Vec<u8>),
     /// The git id. The file was rendered for another assignment.
-    Known(GitId),
+    Shared(GitId),
 }
 
 impl Content {
@@ -129,7 +127,7 @@ impl Content {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Known(_) => 0,
+            Self::Shared(_) => 0,
         }
     }
 }
@@ -142,7 +140,7 @@ impl Rendered {
     pub(crate) fn into_files(self) -> Result<Files, Vec<Diagnostic>> {
         let with_bytes = |(name, content)| match content {
             Content::Bytes(bytes) => Some((name, bytes.into())),
-            Content::Known(_) => None,
+            Content::Shared(_) => None,
         };
         Ok(self.files?.into_iter().filter_map(with_bytes).collect())
     }
@@ -176,7 +174,7 @@ impl Templates {
         }
     }
 
-    fn of(reconciler: Arc<Parsed>, namespace: Arc<Parsed>, config: Arc<Parsed>) -> Self {
+    fn of(reconciler: Arc<ParsedTemplate>, namespace: Arc<ParsedTemplate>, config: Arc<ParsedTemplate>) -> Self {
         let config_name = format!("platform-config.{}", config.extension);
         let files = [
             FileTemplate::new("reconciler.yaml", reconciler, false),
@@ -222,7 +220,7 @@ impl Templates {
         composition: &Composition,
         shared: Option<&SharedFiles>,
     ) -> Rendered {
-        // What came out of the data may ask for the version of the configuration as well.
+        // Template text in the data may read the version of the configuration as well.
         let has_version = context.has_nested || self.reads.field(CONFIG_VERSION);
         let version = if has_version { &**composition.version() } else { "" };
         let rendered = self.render_with((context, composition), version, shared);
@@ -249,9 +247,9 @@ impl Templates {
                 shared.get(inputs, || file.rendered_for_all(&dot, (context, composition), shared))
             });
             match known {
-                Some(Known::File(id)) => drop(files.insert(Arc::clone(&file.name), Content::Known(id))),
-                Some(Known::NoFile) => {}
-                None | Some(Known::Nothing) => {
+                Some(CachedFile::File(id)) => drop(files.insert(Arc::clone(&file.name), Content::Shared(id))),
+                Some(CachedFile::NoFile) => {}
+                None | Some(CachedFile::NotShared) => {
                     own_files += 1;
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
                         Ok(Some(bytes)) => drop(files.insert(Arc::clone(&file.name), Content::Bytes(bytes))),
@@ -263,23 +261,23 @@ impl Templates {
         }
         problems.extend(check_namespace(context, &files));
         // A problem with a text of the target is reported once, also if several files contain the text.
-        let mut said = BTreeSet::new();
-        problems.retain(|problem| said.insert(problem.clone()));
+        let mut reported = BTreeSet::new();
+        problems.retain(|problem| reported.insert(problem.clone()));
         Rendered { files: if problems.is_empty() { Ok(files) } else { Err(problems) }, has_read_anything, own_files }
     }
 }
 
 impl FileTemplate {
-    fn new(name: &str, template: Arc<Parsed>, is_optional: bool) -> Self {
+    fn new(name: &str, template: Arc<ParsedTemplate>, is_optional: bool) -> Self {
         let reads = |subject| FIELDS.iter().any(|field| field.subject == subject && template.reads.field(field.name));
         Self {
             name: name.into(),
             is_optional,
             is_checked: template.is_checked(name),
-            who: match reads(Subject::Place) {
-                true => Who::Nobody,
-                false if reads(Subject::ClusterType) => Who::Type,
-                false => Who::Everybody,
+            shared_by: match reads(Subject::Place) {
+                true => SharedBy::None,
+                false if reads(Subject::ClusterType) => SharedBy::ClusterType,
+                false => SharedBy::AllPlaces,
             },
             reads_target: reads(Subject::Target),
             template,
@@ -288,11 +286,11 @@ impl FileTemplate {
 
     /// Whether other assignments may have the same file.
     fn is_shared(&self, context: &Context<'_>) -> bool {
-        match self.who {
-            Who::Everybody => true,
+        match self.shared_by {
+            SharedBy::AllPlaces => true,
             // A cluster type's own folder contains each target once.
-            Who::Type => !self.reads_target || context.place.cluster.is_some(),
-            Who::Nobody => false,
+            SharedBy::ClusterType => !self.reads_target || context.place.cluster.is_some(),
+            SharedBy::None => false,
         }
     }
 
@@ -307,17 +305,22 @@ impl FileTemplate {
         inputs.finish()
     }
 
-    fn rendered_for_all(&self, dot: &Value, assignment: (&Context<'_>, &Composition), shared: &SharedFiles) -> Known {
+    fn rendered_for_all(
+        &self,
+        dot: &Value,
+        assignment: (&Context<'_>, &Composition),
+        shared: &SharedFiles,
+    ) -> CachedFile {
         let mut has_read_anything = false;
         match self.render(dot, assignment, &mut has_read_anything) {
-            Ok(Some(bytes)) if !has_read_anything && shared.kept().is_open() => {
+            Ok(Some(bytes)) if !has_read_anything && shared.folder_cache().is_open() => {
                 let file = Blob::new(bytes);
-                shared.kept().keep_file(&file);
-                Known::File(file.id())
+                shared.folder_cache().add_file(&file);
+                CachedFile::File(file.id())
             }
-            Ok(Some(bytes)) if !has_read_anything => Known::File(GitId::of_blob(&bytes)),
-            Ok(None) if !has_read_anything => Known::NoFile,
-            _ => Known::Nothing,
+            Ok(Some(bytes)) if !has_read_anything => CachedFile::File(GitId::of_blob(&bytes)),
+            Ok(None) if !has_read_anything => CachedFile::NoFile,
+            _ => CachedFile::NotShared,
         }
     }
 
@@ -335,7 +338,7 @@ impl FileTemplate {
                 *has_read_anything = true;
                 return Err(vec![problem]);
             }
-            if context.must_be_readable {
+            if context.must_be_yaml {
                 not_yaml::check(&self.template, &self.name, (dot, context), made)
                     .map_or(Ok(()), |problem| Err(vec![problem]))?;
             }
@@ -345,29 +348,30 @@ impl FileTemplate {
     }
 }
 
-/// What is said of the templates of a cluster type, with what is not understood: a template that is missing may be in there.
+/// Adds unread files to a diagnostic about the templates of a cluster type: they may contain the missing template.
 pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnostic: Diagnostic) -> Diagnostic {
     const SHOWN_MAX: usize = 3;
     let spec = &object.spec;
     let fields = [("reconciler", &spec.reconciler), ("namespaceService", &spec.namespace_service)];
-    let is_asked = |field: &str| {
+    let is_about = |field: &str| {
         let origin = Origin::field(&object.key(), FieldPath::from(["spec", field]));
         diagnostic.labels.first().is_some_and(|label| label.origin == origin)
     };
     if diagnostic.code != Code::MissingTemplate || fleet.unread.is_empty() {
         return diagnostic;
     }
-    let name = fields.iter().find(|(field, _)| is_asked(field)).map_or(&spec.config_type, |(_, name)| name);
-    let is_it = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
+    let name = fields.iter().find(|(field, _)| is_about(field)).map_or(&spec.config_type, |(_, name)| name);
+    let is_template = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
     // If there are many, show none: the first ones would depend on the order of files.
     let with_places = |diagnostic: Diagnostic, unread: &[&Unread], text: &str| {
         let shown = if unread.len() > SHOWN_MAX { &[] } else { unread };
         shown.iter().fold(diagnostic, |diagnostic, unread| diagnostic.at(unread.origin.clone(), text))
     };
-    let of_it: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.as_ref().is_some_and(is_it)).collect();
-    if !of_it.is_empty() {
+    let unread_template: Vec<_> =
+        fleet.unread.iter().filter(|unread| unread.object.as_ref().is_some_and(is_template)).collect();
+    if !unread_template.is_empty() {
         let broken = Diagnostic { message: format!("template `{name}` is broken"), help: Vec::new(), ..diagnostic };
-        return with_places(broken, &of_it, "this is wrong with it").help("mend the template");
+        return with_places(broken, &unread_template, "this is wrong with it").help("mend the template");
     }
     let mut files: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.is_none()).collect();
     files.dedup_by_key(|unread| unread.file);

@@ -46,7 +46,7 @@ pub(crate) struct Rivals {
 }
 
 /// Returns the rivals among the containers at these ascending positions, which are merged for the same assignments.
-pub(crate) fn among(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
+pub(crate) fn find(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
     let found = containers.iter().filter_map(|position| Some((*position, &**all.get(*position as usize)?)));
     let found: Vec<(u32, &Container)> = found.collect();
     // Containers are sorted by priority.
@@ -63,13 +63,13 @@ pub(crate) fn among(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]>
     let of_keys = settings.chunk_by(|one, other| one.entry.key_digest == other.entry.key_digest);
     let of_keys = of_keys.filter(|of_key| of_key.len() > 1);
     of_keys
-        .flat_map(of_key)
+        .flat_map(rivals_of_key)
         .map(|(first, last)| Rivals { first: first.position, last: last.position, entry: last.index })
         .collect()
 }
 
 /// The pairs of settings of one key that contradict each other.
-fn of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
+fn rivals_of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
     // Earlier settings are replaced as a whole. They are only compared with the setting that replaces them.
     let winner = settings.iter().rposition(|setting| is_final(setting.entry)).unwrap_or_default();
     let (replaced, merged) = settings.split_at(winner);
@@ -176,7 +176,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
         (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {
             new.entries.iter().any(|(key, value)| {
                 let Some(old) = old.entries.get(key) else { return false };
-                is_at(path, Step::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
+                at_step(path, Step::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
             })
         }
         (Value::List(old), Value::List(new)) if strategy == Strategy::Deep => {
@@ -184,7 +184,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
             let known: HashMap<Key, &Value> = old.items.iter().filter_map(|item| Some((named(item)?, item))).collect();
             new.items.iter().enumerate().any(|(position, item)| {
                 let Some(old) = named(item).and_then(|name| known.get(&name).copied()) else { return false };
-                is_at(path, Step::Index(position), |path| differ((old, item), strategy, path))
+                at_step(path, Step::Index(position), |path| differ((old, item), strategy, path))
             })
         }
         (Value::List(_), Value::List(_)) if strategy == Strategy::Append => false,
@@ -192,7 +192,7 @@ fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut Fie
     }
 }
 
-fn is_at(path: &mut FieldPath, step: Step, found: impl FnOnce(&mut FieldPath) -> bool) -> bool {
+fn at_step(path: &mut FieldPath, step: Step, found: impl FnOnce(&mut FieldPath) -> bool) -> bool {
     path.push(step);
     let is_found = found(path);
     if !is_found {

@@ -95,7 +95,7 @@ impl Schedule {
     }
 
     /// The policies that select no place, or no target, in the order of their names.
-    pub(crate) fn idle(&self) -> impl Iterator<Item = (&Object<SchedulingPolicy>, Code)> {
+    pub(crate) fn without_effect(&self) -> impl Iterator<Item = (&Object<SchedulingPolicy>, Code)> {
         self.selections.iter().flat_map(|selection| {
             let places = selection.places.is_empty().then_some(Code::NoClusterTypeSelected);
             let targets = selection.targets.is_empty().then_some(Code::NoTargetSelected);

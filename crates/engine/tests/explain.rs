@@ -58,7 +58,7 @@ fn check(files: &[&str], expected: &[(&str, usize)]) -> Result<()> {
     let place = PlaceName::new("edge").map_err(io::Error::other)?;
     let id = AssignmentId { place, target: DeploymentTargetName::new("shop-live").map_err(io::Error::other)? };
     let reason = Prepared::new(&Arc::new(fleet)).explain_value(&id, "REGION");
-    let found = reason.map(|reason| reason.ends_up_in).unwrap_or_default();
+    let found = reason.map(|reason| reason.rendered_lines).unwrap_or_default();
     let found: Vec<_> = found.iter().map(|(file, line)| (&**file, *line)).collect();
     assert_eq!(found, expected);
     Ok(())

@@ -88,7 +88,7 @@ fn files_of_clusters(count: usize) -> Result<usize> {
     let (fleet, found) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text.into_bytes())], ENVIRONMENT)?;
     assert_eq!(found, []);
     let compiled = Compiled::new(&fleet.into());
-    assert_eq!((compiled.good_count(), compiled.diagnostics()), (count, Vec::new()));
+    assert_eq!((compiled.rendered_count(), compiled.diagnostics()), (count, Vec::new()));
     Ok(compiled.last_update().work.files)
 }
 

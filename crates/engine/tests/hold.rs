@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Result};
 
 use engine::compile::Compiled;
-use engine::hold::{FLEETS_MAX, Held, History, Reason, Search, is_asked};
+use engine::hold::{FLEETS_MAX, Held, History, NotHeldReason, Search, needs_search};
 use engine::output::{Destination, assemble};
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -98,13 +98,13 @@ fn check(
     let mut given = 0;
     while let Some(commit) = search.next() {
         given += 1;
-        search.give(commit, give(commit).map(|()| good.prepared()), (now.prepared(), &history))?;
+        search.add_fleet(commit, give(commit).map(|()| good.prepared()), (now.prepared(), &history))?;
     }
     Ok((given, search.finish()))
 }
 
 #[test]
-fn only_what_a_pin_reaches_is_looked_for() -> Result<()> {
+fn only_assignments_that_a_pin_holds_are_searched() -> Result<()> {
     let (places, small) = (places(2), pin("hold", "matchLabels: {size: small}", "old"));
     let good = compiled(&[FLEET, &places])?;
     let nothing = BTreeMap::new();
@@ -113,7 +113,7 @@ fn only_what_a_pin_reaches_is_looked_for() -> Result<()> {
         let found: Vec<_> = held.folders.keys().map(ToString::to_string).collect();
         assert_eq!((count, found.iter().map(String::as_str).collect::<Vec<_>>()), (given, expected.to_vec()));
         assert!(held.failures.is_empty(), "{:?}", held.failures);
-        assert_eq!(is_asked(now.prepared(), || now.failing()), given > 0);
+        assert_eq!(needs_search(now.prepared(), || now.failing()), given > 0);
         io::Result::Ok(())
     };
     check(&compiled(&[FLEET, &places, &small])?, 0, &[])?;
@@ -132,7 +132,7 @@ fn so_many_earlier_fleets_are_read_and_no_more() -> Result<()> {
     let held: BTreeMap<_, _> = now.failing().map(|id| (id.clone(), commit(number(&id) + 1))).collect();
     let (given, found) = check((&good, &now), &held, &|_| Ok(())).map_err(io::Error::other)?;
     assert_eq!((given, found.folders.len()), (FLEETS_MAX, 2 * FLEETS_MAX));
-    let too_many = found.failures.values().filter(|not_held| matches!(not_held.reason, Reason::TooManyFleets));
+    let too_many = found.failures.values().filter(|not_held| matches!(not_held.reason, NotHeldReason::TooManyFleets));
     assert_eq!(too_many.count(), 4);
     Ok(())
 }

@@ -236,7 +236,7 @@ fn sensitive_properties_of_schemas_that_refer_to_themselves_are_hidden() {
 }
 
 #[test]
-fn hundreds_of_copies_of_a_workload_are_told_in_a_few_lines() {
+fn hundreds_of_copies_of_a_workload_are_reported_in_a_few_lines() {
     let copy = |number: usize| {
         format!(
             "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: page}}\nspec: {{deploymentTargets: \

@@ -51,7 +51,7 @@ fn inputs(pins: [&str; 2]) -> std::io::Result<Vec<Digest>> {
     let mut files: Vec<_> = files.chain(pins).collect();
     files.sort();
     let compiled = Compiled::new(&fleet_of(files, ENVIRONMENT)?.0.into());
-    assert_eq!((compiled.good_count(), compiled.is_empty()), (0, false));
+    assert_eq!((compiled.rendered_count(), compiled.is_empty()), (0, false));
     Ok(compiled.assignments().map(|assignment| assignment.inputs()).collect())
 }
 
@@ -102,14 +102,14 @@ fn rendered_files_are_broken_and_mended_as_if_compiled_anew() -> std::io::Result
         warm.update(&fleet);
         let mut saved = Compiled::with(&fleet, Options { memo, ..Options::default() });
         let cold = Compiled::new(&fleet);
-        assert_eq!(cold.good_count(), good, "{state:?}");
+        assert_eq!(cold.rendered_count(), good, "{state:?}");
         let is_wrong = cold.diagnostics().iter().any(Diagnostic::is_error);
         assert_eq!(is_wrong, good != cold.len(), "{state:?}");
         for other in [&warm, &saved] {
             assert_eq!((other.tree().id(), other.diagnostics()), (cold.tree().id(), cold.diagnostics()), "{state:?}");
         }
         memo = saved.take_memo();
-        memo.extend(saved.known());
+        memo.extend(saved.results());
     }
     Ok(())
 }

@@ -26,14 +26,14 @@ fn with(fleet: &Arc<Fleet>, memo: Memo) -> Compiled {
 }
 
 #[test]
-fn a_fleet_that_was_saved_is_known_except_for_what_fails() -> Result<()> {
+fn a_saved_memo_has_all_results_except_failures() -> Result<()> {
     for fleet in fleets()? {
         let first = Compiled::new(&fleet);
         let again = with(&fleet, Memo::read(&first.save()).unwrap());
         let recomputed: BTreeSet<_> = again.last_update().recomputed(&again).collect();
-        let good = again.assignments().filter(Assignment::is_good).filter_map(|good| good.id());
+        let good = again.assignments().filter(Assignment::is_rendered).filter_map(|good| good.id());
         assert_eq!(good.filter(|id| recomputed.contains(id)).collect::<Vec<_>>(), []);
-        assert!(!again.has_news());
+        assert!(!again.has_new_results());
         assert_eq!((again.tree().id(), again.diagnostics()), (first.tree().id(), first.diagnostics()));
     }
     Ok(())
@@ -49,7 +49,7 @@ fn memos_of_other_fleets_save_work_and_change_nothing() -> Result<()> {
         assert_eq!((compiled.tree().id(), compiled.diagnostics()), (cold.tree().id(), cold.diagnostics()));
         saved += compiled.last_update().work.saved;
         memo = compiled.take_memo();
-        memo.extend(compiled.known());
+        memo.extend(compiled.results());
     }
     assert!(saved > 100, "{saved}");
     Ok(())

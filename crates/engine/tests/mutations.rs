@@ -126,8 +126,8 @@ fn an_application_changes_nothing_of_others() {
         files[index].1 = text.clone().into_bytes();
         let found = others(&case, &files, &["monitor-"]);
         let new: Vec<_> = found.iter().filter(|(path, bytes)| expected.get(*path) != Some(*bytes)).collect();
-        let gone: Vec<_> = expected.keys().filter(|path| !found.contains_key(*path)).collect();
-        assert!(gone.is_empty(), "round {round}: {gone:?} are gone with\n{text}");
+        let missing: Vec<_> = expected.keys().filter(|path| !found.contains_key(*path)).collect();
+        assert!(missing.is_empty(), "round {round}: {missing:?} are missing with\n{text}");
         let foreign: Vec<_> = new.iter().filter(|(path, _)| expected.contains_key(*path)).collect();
         assert!(foreign.is_empty(), "round {round}: {foreign:?} are not as before with\n{text}");
         for (path, bytes) in new {

@@ -5,7 +5,7 @@ use std::io::{self, Result};
 
 use engine::compile::{Compiled, Options};
 use engine::output::{Destination, assemble};
-use engine::plan::{Because, Comparison, Guarded, LabelOf, Plan, Reason, plan};
+use engine::plan::{Cause, ChangeReason, Comparison, LabelOf, Plan, PlanDestination, plan};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
@@ -64,29 +64,35 @@ fn planned(old: &Compiled, new: &Compiled) -> std::result::Result<Plan, OpenErro
     plan(&Comparison { previous, output, folder, new, old, open: &open, content })
 }
 
-/// Compares the reason of an assignment's removal when the objects `gone` are removed.
-fn check(gone: &str, id: &str, expected: Reason) -> Result<()> {
-    let (old, new) = (compiled(&[FLEET, gone], true)?, compiled(&[FLEET], false)?);
+/// Compares the reason of an assignment's removal when the objects `removed` are removed.
+fn check(removed: &str, id: &str, expected: ChangeReason) -> Result<()> {
+    let (old, new) = (compiled(&[FLEET, removed], true)?, compiled(&[FLEET], false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
-    let reasons =
-        plan.changes.iter().map(|(id, change)| (id.to_string(), change.why.as_ref().map(|why| &why.reasons[..])));
+    let reasons = plan
+        .changes
+        .iter()
+        .map(|(id, change)| (id.to_string(), change.reasons.as_ref().map(|reasons| &reasons.others[..])));
     let found: Vec<_> = reasons.collect();
     assert_eq!(found, [(id.to_owned(), Some(&[expected][..]))]);
     Ok(())
 }
 
 #[test]
-fn a_place_that_is_gone_is_called_what_it_was() -> Result<()> {
-    check(CLUSTER, "line-7/shop-live", Reason::ClusterGone)?;
-    check(OTHER_TYPE, "large/shop-live", Reason::ClusterTypeGone)
+fn the_reason_names_the_kind_of_a_removed_place() -> Result<()> {
+    check(CLUSTER, "line-7/shop-live", ChangeReason::ClusterRemoved)?;
+    check(OTHER_TYPE, "large/shop-live", ChangeReason::ClusterTypeRemoved)
 }
 
 /// Compares whether a workload or target loses all assignments, whether everything is removed, and whether a confirmation is needed.
-fn check_gone(old: &[&str], new: &[&str], expected: [bool; 3]) -> Result<()> {
+fn check_removals(old: &[&str], new: &[&str], expected: [bool; 3]) -> Result<()> {
     let (old, new) = (compiled(old, true)?, compiled(new, false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
-    let gone = &plan.gone_as_whole;
-    assert_eq!([!gone.is_empty(), plan.removes_everything(), plan.needs_confirmation()], expected, "{gone:?}");
+    let workloads = &plan.removed_workloads;
+    assert_eq!(
+        [!workloads.is_empty(), plan.removes_everything(), plan.needs_confirmation()],
+        expected,
+        "{workloads:?}"
+    );
     Ok(())
 }
 
@@ -100,16 +106,16 @@ spec: {environment: prod, manifests: {repo: https://git.example/till, branch: pr
 ";
 
 #[test]
-fn what_goes_as_a_whole_needs_a_word_however_little_it_is() -> Result<()> {
-    check_gone(&[FLEET, OTHER_TARGET], &[FLEET], [true, false, true])?;
-    check_gone(&[FLEET], &[FLEET, OTHER_TARGET], [false, false, false])?;
+fn removal_of_a_whole_workload_needs_a_confirmation() -> Result<()> {
+    check_removals(&[FLEET, OTHER_TARGET], &[FLEET], [true, false, true])?;
+    check_removals(&[FLEET], &[FLEET, OTHER_TARGET], [false, false, false])?;
     // The target of a removed cluster still runs at another place, but the removed place needs a confirmation.
-    check_gone(&[FLEET, CLUSTER], &[FLEET], [false, false, true])?;
+    check_removals(&[FLEET, CLUSTER], &[FLEET], [false, false, true])?;
     let nothing = FLEET.replace(
         "labelSelector: {}}, clusterTypeSelector",
         "labelSelector: {matchLabels: {a: b}}}, clusterTypeSelector",
     );
-    check_gone(&[FLEET], &[&nothing], [true, true, true])
+    check_removals(&[FLEET], &[&nothing], [true, true, true])
 }
 
 #[test]
@@ -117,7 +123,7 @@ fn a_word_is_for_these_removals_in_this_place() -> Result<()> {
     let word = |gone: &[&str], repository: &str, branch: &str, environment: &str| -> Result<String> {
         let old = compiled(&[&[FLEET], gone].concat(), true)?;
         let plan = planned(&old, &compiled(&[FLEET], false)?).map_err(io::Error::other)?;
-        Ok(plan.word(Guarded { repository, branch, environment }))
+        Ok(plan.confirmation_word(PlanDestination { repository, branch, environment }))
     };
     let first = word(&[CLUSTER], "r", "b", "e")?;
     assert!(first.len() == 8 && first.chars().all(|c| c.is_ascii_hexdigit()), "{first}");
@@ -164,51 +170,51 @@ data: {VALUE: in the west}
 ";
 
 /// The reasons why the assignment on `shop` changes: the reasons of its values, and the other reasons.
-fn why(edit: impl Fn(&str) -> String) -> Result<(Vec<Option<Because>>, Vec<Reason>)> {
+fn reasons_of(edit: impl Fn(&str) -> String) -> Result<(Vec<Option<Cause>>, Vec<ChangeReason>)> {
     let (old, new) = (compiled(&[FLEET, LABELLED], true)?, compiled(&[FLEET, &edit(LABELLED)], false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
     let change = plan.changes.iter().find(|(id, _)| &*id.place == "shop").map(|(_, change)| change);
-    let why = change.and_then(|change| change.why.clone()).unwrap_or_default();
-    Ok((why.values.iter().map(|value| value.because.clone()).collect(), why.reasons.clone()))
+    let reasons = change.and_then(|change| change.reasons.clone()).unwrap_or_default();
+    Ok((reasons.values.iter().map(|value| value.cause.clone()).collect(), reasons.others.clone()))
 }
 
-fn shown(because: Option<&Because>) -> String {
+fn shown(cause: Option<&Cause>) -> String {
     let origin = |origin: &model::diagnostic::Origin| match origin {
         model::diagnostic::Origin::Field(field) => format!("{} {} {:?}", field.object, field.path, field.part),
         other => format!("{other:?}"),
     };
-    match because {
-        Some(Because::New(new)) => origin(new),
-        Some(Because::Old(old)) => format!("was {}", origin(old)),
-        Some(Because::Label(of, key)) => format!("{of:?} {key}"),
+    match cause {
+        Some(Cause::New(new)) => origin(new),
+        Some(Cause::Old(old)) => format!("was {}", origin(old)),
+        Some(Cause::Label(of, key)) => format!("{of:?} {key}"),
         None => String::new(),
     }
 }
 
 #[test]
 fn a_value_that_another_label_brings_or_takes_away_points_at_the_label() -> Result<()> {
-    let (values, reasons) = why(|fleet| fleet.replace("{region: west}}\nspec", "{region: east}}\nspec"))?;
-    assert_eq!((values, reasons), (vec![Some(Because::Label(LabelOf::Place, "region".into()))], Vec::new()));
+    let (values, reasons) = reasons_of(|fleet| fleet.replace("{region: west}}\nspec", "{region: east}}\nspec"))?;
+    assert_eq!((values, reasons), (vec![Some(Cause::Label(LabelOf::Place, "region".into()))], Vec::new()));
     // A changed label of the container itself is reported at the container.
-    let (values, _) = why(|fleet| fleet.replace("'true', region: west", "'true', region: moon"))?;
-    let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
-    assert_eq!(because, ["ConfigMap `west` metadata.labels Value"]);
+    let (values, _) = reasons_of(|fleet| fleet.replace("'true', region: west", "'true', region: moon"))?;
+    let causes: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert_eq!(causes, ["ConfigMap `west` metadata.labels Value"]);
     // A changed value is reported at its new place, and a removed value at its previous place.
-    let (values, _) = why(|fleet| fleet.replace("in the west", "in the far west"))?;
-    let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
-    assert_eq!(because, ["ConfigMap `west` data.VALUE Value"]);
-    let (values, _) = why(|fleet| fleet.replace("{VALUE: in the west}", "{OTHER: in the west}"))?;
-    let because: BTreeSet<_> = values.iter().map(|value| shown(value.as_ref())).collect();
-    assert!(because.contains("was ConfigMap `west` data.VALUE Value"), "{because:?}");
+    let (values, _) = reasons_of(|fleet| fleet.replace("in the west", "in the far west"))?;
+    let causes: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert_eq!(causes, ["ConfigMap `west` data.VALUE Value"]);
+    let (values, _) = reasons_of(|fleet| fleet.replace("{VALUE: in the west}", "{OTHER: in the west}"))?;
+    let causes: BTreeSet<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert!(causes.contains("was ConfigMap `west` data.VALUE Value"), "{causes:?}");
     Ok(())
 }
 
 #[test]
 fn a_template_that_changes_is_named_with_its_line() -> Result<()> {
-    let (values, reasons) = why(|fleet| fleet.replace("  VALUE: {{", "  NAME: {{"))?;
-    let [Reason::Template(name, because)] = &reasons[..] else { panic!("{reasons:?}") };
+    let (values, reasons) = reasons_of(|fleet| fleet.replace("  VALUE: {{", "  NAME: {{"))?;
+    let [ChangeReason::Template(name, cause)] = &reasons[..] else { panic!("{reasons:?}") };
     assert_eq!((&**name, values), ("values", Vec::new()));
-    assert_eq!(shown(Some(because)), "Template `values` spec.manifests[0] Text { line: 2, column: 1 }");
+    assert_eq!(shown(Some(cause)), "Template `values` spec.manifests[0] Text { line: 2, column: 1 }");
     Ok(())
 }
 
@@ -218,7 +224,7 @@ fn a_folder_of_a_cluster_type_with_nothing_in_it_needs_no_word() -> Result<()> {
     let nowhere = FLEET.replace(policy, "clusterTypeSelector: {labelSelector: {matchLabels: {a: b}}}");
     let (old, new) = (compiled(&[&nowhere, OTHER_TYPE], true)?, compiled(&[&nowhere], false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
-    assert_eq!((plan.needs_confirmation(), plan.gone.len(), plan.is_empty()), (false, 0, false));
+    assert_eq!((plan.needs_confirmation(), plan.removed_places.len(), plan.is_empty()), (false, 0, false));
     Ok(())
 }
 

@@ -41,7 +41,7 @@ fn check(progress: &Progress, phase: Phase, count: usize) {
 #[test]
 fn every_place_is_counted() -> Result<()> {
     let (fleet, progress) = (fleet(None)?, Progress::watched());
-    Prepared::counted(&fleet, &progress);
+    Prepared::with_progress(&fleet, &progress);
     check(&progress, Phase::Preparing, SIZE.cluster_types);
     Ok(())
 }

@@ -63,7 +63,7 @@ fn shown(blob: &Blob) -> String {
 /// The outcome of each assignment and broken policy, in the words of the corpus.
 fn outcomes(compiled: &Compiled, diagnostics: &[Diagnostic]) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
-    let good = compiled.assignments().filter(Assignment::is_good);
+    let good = compiled.assignments().filter(Assignment::is_rendered);
     lines.extend(good.filter_map(|assignment| Some(format!("ok {}", assignment.id()?))));
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
         let class = match diagnostic.code {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::output::Folder;
+use engine::layout::Folder;
 use git::{Repositories, RepositoryUrl};
 use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::sink::DesiredStateSink;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use engine::output::MARKER;
+use engine::own_files::MARKER;
 use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
 use hub::desired::{DesiredUpdate, PlannedContent};
 use hub::ingest::Ingest;

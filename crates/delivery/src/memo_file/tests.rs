@@ -14,7 +14,7 @@ fn memo(assignments: usize) -> Memo {
     let size = Size { cluster_types: 1, targets: assignments, config_maps: 1, schemas: 1 };
     let files = generator::fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes()));
     let (fleet, _): (Fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT).unwrap();
-    Compiled::new(&Arc::new(fleet)).known()
+    Compiled::new(&Arc::new(fleet)).results()
 }
 
 /// The file of an environment in a cache, with a key.

@@ -8,7 +8,7 @@ use model::progress::Phase;
 use model::tree::Tree;
 use rayon::prelude::*;
 
-use super::rows::{Asked, Evaluated, Row, RowContext, Slot};
+use super::rows::{AssignmentInputs, Evaluated, Row, RowContext, Slot};
 use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
 use crate::invariant::require;
 use crate::prepare::{Delta, Reach, folder_order};
@@ -28,7 +28,7 @@ impl Compiled {
         self.last = Update::default();
         self.shared.bound(SHARED_PER_ASSIGNMENT * self.len() + SHARED_MIN);
         if delta.reach >= Reach::Matching {
-            self.pairs.forget_classes();
+            self.pairs.clear_classes();
         }
         let changed_pairs = self.remake_pairs(delta);
         self.remove_rows(delta);
@@ -41,13 +41,13 @@ impl Compiled {
         self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
         let chunks: Vec<_> =
             dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
-        let mut before = Before::new();
+        let mut before = PreviousFolders::new();
         for wave in chunks.chunks(WAVE) {
             let found = self.evaluate(wave);
-            self.take_over(found, &mut before);
+            self.store(found, &mut before);
         }
         touched.extend(dirty.keys().copied());
-        self.show(touched.into_iter().collect(), &before);
+        self.update_folders(touched.into_iter().collect(), &before);
     }
 
     /// Computes the class pairs with changed containers or schemas again. Returns these pairs.
@@ -89,16 +89,16 @@ impl Compiled {
 
     /// Removes the assignments of removed places.
     fn remove_rows(&mut self, delta: &Delta) {
-        for place in &delta.places_gone {
+        for place in &delta.removed_places {
             let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
-            targets.iter().for_each(|target| self.forget((place, *target)));
+            targets.iter().for_each(|target| self.remove_assignment((place, *target)));
         }
-        let name = |place| require(self.prepared.place_name(place), "a place that is gone had no name");
-        let names = delta.places_gone.iter().map(name);
+        let name = |place| require(self.prepared.place_name(place), "a removed place had no name");
+        let names = delta.removed_places.iter().map(name);
         self.tree.edit(names.map(|name| (Arc::clone(name), None)));
     }
 
-    fn forget(&mut self, assignment: (u32, u32)) {
+    fn remove_assignment(&mut self, assignment: (u32, u32)) {
         self.failures.remove(&assignment);
         self.last.removed.push(assignment);
     }
@@ -113,9 +113,9 @@ impl Compiled {
         let others: Vec<u32> = ids.filter(is_other).collect();
         for place in &others {
             let targets = self.prepared.schedule.targets_on(*place);
-            let (row, gone) = Row::realigned(targets, self.rows.get(place));
+            let (row, removed) = Row::realigned(targets, self.rows.get(place));
             self.rows.insert(*place, row);
-            gone.into_iter().for_each(|target| self.forget((*place, target)));
+            removed.into_iter().for_each(|target| self.remove_assignment((*place, target)));
         }
         others
     }
@@ -166,16 +166,16 @@ impl Compiled {
         chunks.par_iter().map(of_chunk).collect()
     }
 
-    /// What came of those assignments of a place that have other inputs than before.
+    /// Evaluates assignments of a place. Returns those whose inputs changed.
     fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Vec<(u32, Evaluated)> {
         let row = self.row(place);
         let class = self.prepared.class_of_place(place);
         let context = RowContext::new(&self.prepared, &self.shared, self.place(place));
         let of_one = |position: &u32| {
             let (target, before) = row.at(*position);
-            let pair = self.pairs.known(class, self.prepared.class_of_target(target));
-            let asked = Asked { target: self.target(target), pair };
-            let evaluated = context.evaluate(&asked, before, &self.memo)?;
+            let pair = self.pairs.required(class, self.prepared.class_of_target(target));
+            let assignment = AssignmentInputs { target: self.target(target), pair };
+            let evaluated = context.evaluate(&assignment, before, &self.memo)?;
             Some((*position, evaluated))
         };
         let mut found = Vec::with_capacity(positions.len());
@@ -184,7 +184,7 @@ impl Compiled {
     }
 
     /// Stores results. Adds the previous folders of assignments to `changed` where the folders differ.
-    fn take_over(&mut self, found: Vec<(u32, Vec<(u32, Evaluated)>)>, changed: &mut Before) {
+    fn store(&mut self, found: Vec<(u32, Vec<(u32, Evaluated)>)>, changed: &mut PreviousFolders) {
         let all = found.into_iter().flat_map(|(place, of_place)| of_place.into_iter().map(move |one| (place, one)));
         for (place, (position, evaluated)) in all {
             let Evaluated { slot, failures, was_rendered, was_saved, files, bytes } = evaluated;
@@ -207,29 +207,29 @@ impl Compiled {
             self.last.work.files += files;
             self.last.work.bytes += bytes;
             if known.is_known && known.tree != slot.tree {
-                changed.insert(key, known.tree.filter(|_| known.is_shown));
+                changed.insert(key, known.tree.filter(|_| known.is_rendered));
             }
-            *known = Slot { is_shown: known.is_shown, ..slot };
+            *known = Slot { is_rendered: known.is_rendered, ..slot };
         }
         self.last.work.files += self.shared.take_rendered();
     }
 
     /// Updates the folders of places. Their assignments may have other folders than before, or may be stopped by other problems.
-    fn show(&mut self, places: Vec<u32>, before: &Before) {
+    fn update_folders(&mut self, places: Vec<u32>, before: &PreviousFolders) {
         let emptied: BTreeSet<u32> = self.last.removed.iter().map(|(place, _)| *place).collect();
-        let shown = |place| {
-            let mut shown = self.shown(place, before);
-            shown.is_folder_known &= !emptied.contains(&place);
-            (place, shown)
+        let update = |place| {
+            let mut update = self.folder_update(place, before);
+            update.is_current &= !emptied.contains(&place);
+            (place, update)
         };
-        let found: Vec<_> = places.into_par_iter().map(shown).collect();
+        let found: Vec<_> = places.into_par_iter().map(update).collect();
         let is_new = self.tree.is_empty();
         let mut children = Vec::new();
-        for (place, Shown { good, changed, is_folder_known }) in found {
+        for (place, FolderUpdate { rendered, changed, is_current }) in found {
             let row = require(self.rows.get_mut(&place), NO_ROW);
-            row.slots.iter_mut().zip(good).for_each(|(slot, is_good)| slot.is_shown = is_good);
+            row.slots.iter_mut().zip(rendered).for_each(|(slot, is_rendered)| slot.is_rendered = is_rendered);
             self.last.changed.extend(changed.into_iter().map(|target| (place, target)));
-            if !is_folder_known {
+            if !is_current {
                 children.push(place);
             }
         }
@@ -250,36 +250,37 @@ impl Compiled {
         }
     }
 
-    /// Which assignments of a place are in its folder.
-    fn shown(&self, place: u32, before: &Before) -> Shown {
+    /// Finds the assignments in the folder of a place.
+    fn folder_update(&self, place: u32, before: &PreviousFolders) -> FolderUpdate {
         let (at, row) = (self.place(place), self.row(place));
         let is_stopped = problems::of_place(&self.prepared, at).next().is_some();
         let class = self.prepared.class_of_place(place);
-        let mut shown = Shown { good: Vec::with_capacity(row.slots.len()), changed: Vec::new(), is_folder_known: true };
+        let mut update =
+            FolderUpdate { rendered: Vec::with_capacity(row.slots.len()), changed: Vec::new(), is_current: true };
         for (target, slot) in row.targets.iter().zip(&row.slots) {
-            let pair = self.pairs.known(class, self.prepared.class_of_target(*target));
-            let is_good = !is_stopped
+            let pair = self.pairs.required(class, self.prepared.class_of_target(*target));
+            let is_rendered = !is_stopped
                 && slot.tree.is_some()
                 && !pair.is_failing
                 && problems::of_target(&self.prepared, place, *target).next().is_none();
-            let old = before.get(&(place, *target)).copied().unwrap_or(slot.tree.filter(|_| slot.is_shown));
-            if old != slot.tree.filter(|_| is_good) {
-                shown.changed.push(*target);
+            let old = before.get(&(place, *target)).copied().unwrap_or(slot.tree.filter(|_| slot.is_rendered));
+            if old != slot.tree.filter(|_| is_rendered) {
+                update.changed.push(*target);
             }
-            shown.good.push(is_good);
+            update.rendered.push(is_rendered);
         }
-        shown.is_folder_known = shown.changed.is_empty() && self.tree.child(at.name_text()).is_some();
-        shown
+        update.is_current = update.changed.is_empty() && self.tree.child(at.name_text()).is_some();
+        update
     }
 }
 
 /// The previous folders of assignments, by place id and target id.
-type Before = BTreeMap<(u32, u32), Option<GitId>>;
+type PreviousFolders = BTreeMap<(u32, u32), Option<GitId>>;
 
 /// The assignments in the folder of a place.
-struct Shown {
-    good: Vec<bool>,
+struct FolderUpdate {
+    rendered: Vec<bool>,
     /// The targets whose folders changed.
     changed: Vec<u32>,
-    is_folder_known: bool,
+    is_current: bool,
 }

@@ -10,7 +10,7 @@ use model::name::{ConfigMapName, PolicyName};
 
 use super::Compiled;
 use super::class_pairs::ClassPair;
-use super::rows::{Asked, RowContext, Slot};
+use super::rows::{AssignmentInputs, RowContext, Slot};
 use crate::compose::Composition;
 use crate::place::Place;
 use crate::prepare::PreparedTarget;
@@ -54,13 +54,13 @@ impl<'a> Assignment<'a> {
     }
 
     /// Whether it has no errors. Only then it has files.
-    pub fn is_good(&self) -> bool {
-        self.slot.is_shown
+    pub fn is_rendered(&self) -> bool {
+        self.slot.is_rendered
     }
 
     /// The git id of its folder. None if it has errors.
     pub fn folder(&self) -> Option<GitId> {
-        self.slot.tree.filter(|_| self.slot.is_shown)
+        self.slot.tree.filter(|_| self.slot.is_rendered)
     }
 
     /// The digest of its values. Equal values have equal digests.
@@ -103,7 +103,7 @@ impl<'a> Assignment<'a> {
         let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
             return Err(Vec::new());
         };
-        RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&Asked { target, pair })
+        RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&AssignmentInputs { target, pair })
     }
 
     fn pair(&self) -> Option<&'a ClassPair> {

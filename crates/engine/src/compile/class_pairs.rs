@@ -27,7 +27,7 @@ pub(crate) struct ClassPair {
     pub(crate) containers: Box<[u32]>,
     /// The ids of the schemas that apply.
     pub(crate) schemas: Box<[u32]>,
-    pub(crate) values: Arc<Values>,
+    pub(crate) values: Arc<ComposedValues>,
     pub(crate) checked: Arc<Checked>,
     /// The digest of the inputs of the check: values, schemas and sensitive paths.
     pub(crate) validation: Digest,
@@ -39,7 +39,7 @@ pub(crate) struct ClassPair {
     /// Whether some values are templates themselves.
     pub(crate) has_nested: bool,
     /// Whether there are diagnostics about its assignments.
-    pub(crate) is_troubled: bool,
+    pub(crate) has_diagnostics: bool,
     /// Whether its assignments fail.
     pub(crate) is_failing: bool,
     /// The rivals among its containers.
@@ -48,7 +48,7 @@ pub(crate) struct ClassPair {
 
 /// Composed values, with the digest of their inputs.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct ComposedValues {
     /// The digest of the merged containers.
     pub(crate) inputs: Digest,
     /// The digest of the values.
@@ -58,8 +58,8 @@ pub(crate) struct Values {
     composition: OnceLock<Arc<Composition>>,
 }
 
-impl Values {
-    fn made(inputs: Digest, composition: Composition) -> Self {
+impl ComposedValues {
+    fn composed(inputs: Digest, composition: Composition) -> Self {
         let (digest, overflow) = (composition.digest, composition.overflow);
         Self { inputs, digest, overflow, composition: OnceLock::from(Arc::new(composition)) }
     }
@@ -85,7 +85,7 @@ pub(crate) struct ClassPairs {
     keys: Vec<(u32, u32)>,
     /// The position in `all`, by the class of the place, then by the class of the target.
     positions: Vec<Vec<u32>>,
-    values: HashMap<Digest, Arc<Values>>,
+    values: HashMap<Digest, Arc<ComposedValues>>,
     checks: HashMap<Digest, Arc<Checked>>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) const NO_PAIR: &str = "the classes of an assignment have no values";
 /// What is broken if values are missing that every pair needs.
 const NOT_COMPOSED: &str = "the values of an assignment were not composed";
 
-/// No pair of these classes was asked for.
+/// There is no pair of these classes.
 const NONE: u32 = u32::MAX;
 
 /// The inputs of a class pair, before its values are composed and checked.
@@ -102,7 +102,7 @@ struct Draft {
     key: (u32, u32),
     containers: Vec<u32>,
     schemas: Vec<u32>,
-    looked_at: usize,
+    examined: usize,
     inputs: Digest,
     validation: Digest,
     rivals: Box<[Rivals]>,
@@ -125,7 +125,7 @@ impl ClassPairs {
     }
 
     /// The pair of two classes that an assignment is of.
-    pub(crate) fn known(&self, place: u32, target: u32) -> &ClassPair {
+    pub(crate) fn required(&self, place: u32, target: u32) -> &ClassPair {
         require(self.get(place, target), NO_PAIR)
     }
 
@@ -149,8 +149,8 @@ impl ClassPairs {
         self.all.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
     }
 
-    /// Removes all class pairs. Values and check results remain in the cache.
-    pub(crate) fn forget_classes(&mut self) {
+    /// Removes all class pairs. ComposedValues and check results remain in the cache.
+    pub(crate) fn clear_classes(&mut self) {
         self.all.clear();
         self.keys.clear();
         self.positions.clear();
@@ -164,7 +164,7 @@ impl ClassPairs {
         (memo, composing): (&Memo, Counter<'_>),
     ) -> PairWork {
         let drafts: Vec<Draft> = keys.into_par_iter().map(|key| draft(prepared, key)).collect();
-        let mut work = PairWork { matches: drafts.iter().map(|draft| draft.looked_at).sum(), ..PairWork::default() };
+        let mut work = PairWork { matches: drafts.iter().map(|draft| draft.examined).sum(), ..PairWork::default() };
         let values = missing(&self.values, &drafts, |draft| draft.inputs);
         let checks = missing(&self.checks, &drafts, |draft| draft.validation);
         // Each composition and each check is one step.
@@ -191,10 +191,10 @@ impl ClassPairs {
             .map(|(inputs, draft)| {
                 composing.advance(1);
                 if let Some(digest) = memo.values(inputs) {
-                    return (false, Values { inputs, digest, overflow: None, composition: OnceLock::new() });
+                    return (false, ComposedValues { inputs, digest, overflow: None, composition: OnceLock::new() });
                 }
                 let composition = compose(&prepared.containers_at(&draft.containers), &mut Silent);
-                (true, Values::made(inputs, composition))
+                (true, ComposedValues::composed(inputs, composition))
             })
             .collect();
         let count = made.iter().filter(|(is_new, _)| *is_new).count();
@@ -246,7 +246,7 @@ impl ClassPairs {
             sensitive: BTreeSet::new(),
             sensitive_digest: Digest::from_bytes([0; 16]),
             has_nested: false,
-            is_troubled: false,
+            has_diagnostics: false,
             is_failing: false,
             rivals,
         };
@@ -256,9 +256,9 @@ impl ClassPairs {
         let marked = prepared.schemas.sensitive(prepared.schemas_at(&pair.schemas));
         pair.sensitive = sensitive_in(&found, &marked).cloned().collect();
         pair.sensitive_digest = Digest::of(&pair.sensitive);
-        let said = pair.diagnostics(prepared);
-        pair.is_troubled = !said.is_empty();
-        pair.is_failing = said.iter().any(Diagnostic::is_error);
+        let diagnostics = pair.diagnostics(prepared);
+        pair.has_diagnostics = !diagnostics.is_empty();
+        pair.is_failing = diagnostics.iter().any(Diagnostic::is_error);
         (key, pair)
     }
 
@@ -302,7 +302,7 @@ impl ClassPairs {
         }
     }
 
-    /// All values and findings, for those who save them.
+    /// All values and findings.
     pub(crate) fn all(&self) -> impl Iterator<Item = &ClassPair> {
         self.all.iter()
     }
@@ -323,19 +323,19 @@ impl ClassPair {
     /// The diagnostics about all assignments of this pair.
     pub(crate) fn diagnostics(&self, prepared: &Prepared) -> Vec<Diagnostic> {
         let containers = prepared.containers_at(&self.containers);
-        let mut said: Vec<_> = containers.iter().filter_map(|container| container.problem.clone()).collect();
+        let mut diagnostics: Vec<_> = containers.iter().filter_map(|container| container.problem.clone()).collect();
         let overflow = self.values.overflow.and_then(|position| containers.get(position));
-        said.extend(overflow.map(|container| too_much_to_merge(container)));
+        diagnostics.extend(overflow.map(|container| too_much_to_merge(container)));
         let schemas = prepared.schemas_at(&self.schemas);
-        said.extend(schemas.filter_map(|schema| schema.compiled.clone().err()));
-        said.extend(self.checked.diagnostics.iter().cloned());
-        said
+        diagnostics.extend(schemas.filter_map(|schema| schema.compiled.clone().err()));
+        diagnostics.extend(self.checked.diagnostics.iter().cloned());
+        diagnostics
     }
 }
 
 /// Finds the inputs of assignments with these two classes.
 fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
-    let (containers, schemas, looked_at) = prepared.matching(key.0, key.1);
+    let (containers, schemas, examined) = prepared.matching(key.0, key.1);
     let found = prepared.containers_at(&containers);
     let mut inputs = DigestBuilder::new("composition");
     found.iter().for_each(|container| {
@@ -351,8 +351,8 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
         validation.value(path);
     }
     let validation = validation.finish();
-    let rivals = rival::among(&containers, &prepared.containers.list);
-    Draft { key, containers, schemas, looked_at, inputs, validation, rivals }
+    let rivals = rival::find(&containers, &prepared.containers.list);
+    Draft { key, containers, schemas, examined, inputs, validation, rivals }
 }
 
 fn too_much_to_merge(container: &Container) -> Diagnostic {

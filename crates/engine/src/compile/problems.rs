@@ -13,25 +13,27 @@ use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
-use crate::scope;
+use crate::unused;
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     let mut diagnostics = prepared.diagnostics();
-    let in_use = InUse::of(&compiled.pairs);
-    let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row, &in_use);
-    let found: Vec<Vec<(Said, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
-    let Met { containers, schemas, rivals } = in_use.met(compiled);
-    diagnostics.extend(scope::apply_to_nothing(prepared, &containers, &schemas));
+    diagnostics.extend(unused::without_uncertain(&prepared.fleet, prepared.target_diagnostics()));
+    diagnostics.extend(unused::unused_selectors(prepared));
+    let used_pairs = UsedPairs::of(&compiled.pairs);
+    let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row, &used_pairs);
+    let found: Vec<Vec<(DiagnosticSource, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
+    let UsedObjects { containers, schemas, rivals } = used_pairs.objects(compiled);
+    diagnostics.extend(unused::unused_labels(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
     // Diagnostics of one object are the same for all its assignments. Each is created once.
-    let mut reached: BTreeMap<Said, Vec<AssignmentId>> = BTreeMap::new();
-    for (said, id) in found.into_iter().flatten() {
-        reached.entry(said).or_default().push(id);
+    let mut reached: BTreeMap<DiagnosticSource, Vec<AssignmentId>> = BTreeMap::new();
+    for (source, id) in found.into_iter().flatten() {
+        reached.entry(source).or_default().push(id);
     }
-    for (said, ids) in reached {
-        for mut diagnostic in in_words(compiled, said) {
+    for (source, ids) in reached {
+        for mut diagnostic in diagnostics_of(compiled, source) {
             diagnostic.assignments.extend(ids.iter().cloned());
             diagnostics.push(diagnostic);
         }
@@ -76,48 +78,48 @@ pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl It
 /// The conflicts of the release pins that hold a target on a place. None if there are no conflicts.
 fn of_pins(prepared: &Prepared, place: u32, target: u32) -> Option<Vec<Diagnostic>> {
     let (place, target) = (prepared.place(place)?, prepared.target(target)?);
-    prepared.pins.over(|key| place.label(key), &target.target).err()
+    prepared.pins.apply(|key| place.label(key), &target.target).err()
 }
 
 /// The class pairs that assignments use. The other class pairs remain from earlier fleets.
-struct InUse(Vec<AtomicBool>);
+struct UsedPairs(Vec<AtomicBool>);
 
 /// The containers and schemas that assignments use, by position, and the rivals among the containers.
 #[derive(Default)]
-struct Met {
+struct UsedObjects {
     containers: RoaringBitmap,
     schemas: RoaringBitmap,
     rivals: BTreeSet<Rivals>,
 }
 
-impl InUse {
+impl UsedPairs {
     fn of(pairs: &ClassPairs) -> Self {
         Self((0..pairs.len()).map(|_| AtomicBool::new(false)).collect())
     }
 
     fn add(&self, pair: u32) {
         let known = require(self.0.get(pair as usize), NO_PAIR);
-        // Most assignments have the pair of another one: to look is cheaper than to write.
+        // Most assignments share their pair with others. Reading is cheaper than writing.
         if !known.load(Ordering::Relaxed) {
             known.store(true, Ordering::Relaxed);
         }
     }
 
-    fn met(&self, compiled: &Compiled) -> Met {
-        let mut met = Met::default();
+    fn objects(&self, compiled: &Compiled) -> UsedObjects {
+        let mut objects = UsedObjects::default();
         let used = self.0.iter().enumerate().filter(|(_, is_used)| is_used.load(Ordering::Relaxed));
         for pair in used.map(|(position, _)| require(compiled.pairs.at(position as u32), NO_PAIR)) {
-            met.containers.extend(pair.containers.iter());
-            met.schemas.extend(pair.schemas.iter());
-            met.rivals.extend(pair.rivals.iter());
+            objects.containers.extend(pair.containers.iter());
+            objects.schemas.extend(pair.schemas.iter());
+            objects.rivals.extend(pair.rivals.iter());
         }
-        met
+        objects
     }
 }
 
 /// The source of diagnostics about an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Said {
+enum DiagnosticSource {
     /// The place.
     Place(u32),
     /// The target or the policies. Place id and target id.
@@ -128,38 +130,38 @@ enum Said {
     Rendering(u32, u32),
 }
 
-fn of_row(compiled: &Compiled, place: u32, row: &Row, in_use: &InUse) -> Vec<(Said, AssignmentId)> {
+fn of_row(compiled: &Compiled, place: u32, row: &Row, used_pairs: &UsedPairs) -> Vec<(DiagnosticSource, AssignmentId)> {
     let prepared = &compiled.prepared;
     let is_place_stopped = of_place(prepared, compiled.place(place)).next().is_some();
     let class = prepared.class_of_place(place);
     let mut found = Vec::new();
     for target in row.targets.iter().copied() {
         let pair = require(compiled.pairs.position(class, prepared.class_of_target(target)), NO_PAIR);
-        in_use.add(pair);
-        let is_troubled = require(compiled.pairs.at(pair), NO_PAIR).is_troubled;
-        let said = [
-            is_place_stopped.then_some(Said::Place(place)),
-            of_target(prepared, place, target).next().map(|_| Said::Target(place, target)),
-            is_troubled.then_some(Said::Values(pair)),
-            compiled.failures.contains_key(&(place, target)).then_some(Said::Rendering(place, target)),
+        used_pairs.add(pair);
+        let has_diagnostics = require(compiled.pairs.at(pair), NO_PAIR).has_diagnostics;
+        let sources = [
+            is_place_stopped.then_some(DiagnosticSource::Place(place)),
+            of_target(prepared, place, target).next().map(|_| DiagnosticSource::Target(place, target)),
+            has_diagnostics.then_some(DiagnosticSource::Values(pair)),
+            compiled.failures.contains_key(&(place, target)).then_some(DiagnosticSource::Rendering(place, target)),
         ];
-        let mut said = said.into_iter().flatten().peekable();
-        if said.peek().is_some() {
+        let mut sources = sources.into_iter().flatten().peekable();
+        if sources.peek().is_some() {
             let id = compiled.id(place, target);
-            found.extend(said.map(|said| (said, id.clone())));
+            found.extend(sources.map(|source| (source, id.clone())));
         }
     }
     found
 }
 
-fn in_words(compiled: &Compiled, said: Said) -> Vec<Diagnostic> {
+fn diagnostics_of(compiled: &Compiled, source: DiagnosticSource) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
-    match said {
-        Said::Place(place) => of_place(prepared, compiled.place(place)).collect(),
-        Said::Target(place, target) => of_target(prepared, place, target).collect(),
-        Said::Values(pair) => require(compiled.pairs.at(pair), NO_PAIR).diagnostics(prepared),
-        // What is said of pins that exist more than once names their places, which may be others by now.
-        Said::Rendering(place, target) => of_pins(prepared, place, target)
+    match source {
+        DiagnosticSource::Place(place) => of_place(prepared, compiled.place(place)).collect(),
+        DiagnosticSource::Target(place, target) => of_target(prepared, place, target).collect(),
+        DiagnosticSource::Values(pair) => require(compiled.pairs.at(pair), NO_PAIR).diagnostics(prepared),
+        // Diagnostics about pins that exist more than once contain their places. The places may have changed.
+        DiagnosticSource::Rendering(place, target) => of_pins(prepared, place, target)
             .or_else(|| compiled.failures.get(&(place, target)).cloned())
             .unwrap_or_default(),
     }

@@ -14,7 +14,7 @@ use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Content, Context, Files, Pinned, PlaceFields, Readable, Rendered, SharedFiles};
+use crate::render::{Content, Context, Files, Pinned, PlaceFields, Rendered, SharedFiles, ValidFiles};
 
 /// The assignments of a place.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Slot {
     /// Whether it was evaluated.
     pub(crate) is_known: bool,
     /// Whether its folder is in the place's folder. It is if there are no errors.
-    pub(crate) is_shown: bool,
+    pub(crate) is_rendered: bool,
 }
 
 /// The result of evaluating an assignment.
@@ -60,7 +60,7 @@ pub(crate) struct Evaluated {
 
 /// An assignment of a place to evaluate or render.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct AssignmentInputs<'a> {
     pub(crate) target: &'a PreparedTarget,
     /// The data that it shares with other assignments.
     pub(crate) pair: &'a ClassPair,
@@ -73,7 +73,7 @@ pub(crate) struct RowContext<'a> {
     shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
-    readable: Readable,
+    valid_files: ValidFiles,
 }
 
 /// What is broken if a row has no assignment at a position.
@@ -83,28 +83,28 @@ impl Row {
     /// Creates a row for these targets, with the slots of the old row for targets in both. Also returns the removed targets.
     pub(crate) fn realigned(targets: &Arc<[u32]>, old: Option<&Self>) -> (Self, Vec<u32>) {
         let mut slots = vec![Slot::UNKNOWN; targets.len()].into_boxed_slice();
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         if let Some(old) = old {
             let positions: HashMap<u32, usize> =
                 targets.iter().enumerate().map(|(position, target)| (*target, position)).collect();
             for (target, slot) in old.targets.iter().zip(&old.slots) {
                 match positions.get(target).and_then(|position| slots.get_mut(*position)) {
                     Some(place) => *place = *slot,
-                    None => gone.push(*target),
+                    None => removed.push(*target),
                 }
             }
         }
-        (Self { targets: Arc::clone(targets), slots }, gone)
+        (Self { targets: Arc::clone(targets), slots }, removed)
     }
 
-    /// The target at a position, with what is known about the assignment.
+    /// The target at a position, with the state of the assignment.
     pub(super) fn at(&self, position: u32) -> (u32, &Slot) {
         let position = position as usize;
         let both = self.targets.get(position).zip(self.slots.get(position));
         both.map_or_else(|| require(None, NO_POSITION), |(target, slot)| (*target, slot))
     }
 
-    /// The same, to change what is known.
+    /// Like [`Self::at`], to change the state.
     pub(super) fn at_mut(&mut self, position: u32) -> (u32, &mut Slot) {
         let position = position as usize;
         let both = self.targets.get(position).zip(self.slots.get_mut(position));
@@ -119,7 +119,7 @@ impl Slot {
         tree: None,
         is_wide: false,
         is_known: false,
-        is_shown: false,
+        is_rendered: false,
     };
 
     /// An evaluated assignment without a folder.
@@ -128,7 +128,7 @@ impl Slot {
     }
 
     /// Whether it was evaluated with the same inputs as the other one.
-    fn is_like(&self, other: &Self) -> bool {
+    fn has_same_inputs(&self, other: &Self) -> bool {
         self.is_known && self.inputs == other.inputs
     }
 }
@@ -142,26 +142,26 @@ impl Evaluated {
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place), readable: Readable::default() }
+        Self { prepared, shared, place, fields: PlaceFields::of(place), valid_files: ValidFiles::default() }
     }
 
     /// Evaluates an assignment with the previous state `before`. None if no input changed.
-    pub(crate) fn evaluate(&self, asked: &Asked<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
+    pub(crate) fn evaluate(&self, assignment: &AssignmentInputs<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
-            let found = Slot::of(asked.pair, Digest::of("no templates"));
-            return (!before.is_like(&found)).then(|| Evaluated::of(found));
+            let found = Slot::of(assignment.pair, Digest::of("no templates"));
+            return (!before.has_same_inputs(&found)).then(|| Evaluated::of(found));
         };
-        let pinned = self.prepared.pinned(self.place, asked.target);
-        let context = self.context(asked, pinned.as_ref().ok().and_then(Option::as_ref));
-        let found_by = |is_wide| {
+        let pinned = self.prepared.pinned(self.place, assignment.target);
+        let context = self.context(assignment, pinned.as_ref().ok().and_then(Option::as_ref));
+        let slot_with = |is_wide| {
             let rendering = match &pinned {
                 Ok(_) => templates.inputs(&context, is_wide),
                 Err(conflicts) => meaning(conflicts),
             };
-            Slot { is_wide, ..Slot::of(asked.pair, rendering) }
+            Slot { is_wide, ..Slot::of(assignment.pair, rendering) }
         };
-        let found = found_by(before.is_wide);
-        if before.is_like(&found) {
+        let found = slot_with(before.is_wide);
+        if before.has_same_inputs(&found) {
             return None;
         }
         if before.is_known && before.rendering == found.rendering {
@@ -170,18 +170,19 @@ impl<'a> RowContext<'a> {
         if let Err(conflicts) = pinned {
             return Some(Evaluated { failures: Some(conflicts), ..Evaluated::of(found) });
         }
-        let found_by = |is_wide| if is_wide == found.is_wide { found } else { found_by(is_wide) };
+        let slot_with = |is_wide| if is_wide == found.is_wide { found } else { slot_with(is_wide) };
         // A rendering that may have read all data is stored under a digest of all data.
         let saved = [false, true].into_iter().filter(|is_wide| !is_wide || memo.has_wide()).find_map(|is_wide| {
-            let found = found_by(is_wide);
+            let found = slot_with(is_wide);
             let tree = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
             Some(Evaluated { was_saved: true, ..Evaluated::of(Slot { tree: Some(tree), ..found }) })
         });
         if saved.is_some() {
             return saved;
         }
-        let Rendered { files, has_read_anything, own_files } = self.render(asked.pair, &context, Some(self.shared));
-        let found = found_by(has_read_anything);
+        let Rendered { files, has_read_anything, own_files } =
+            self.render(assignment.pair, &context, Some(self.shared));
+        let found = slot_with(has_read_anything);
         let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::of(found) };
         Some(match files {
             Ok(files) => {
@@ -196,20 +197,24 @@ impl<'a> RowContext<'a> {
     ///
     /// # Errors
     /// Diagnostics if it can't be rendered.
-    pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
+    pub(crate) fn files(&self, assignment: &AssignmentInputs<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
-        let pinned = self.prepared.pinned(self.place, asked.target)?;
-        self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
+        let pinned = self.prepared.pinned(self.place, assignment.target)?;
+        self.render(assignment.pair, &self.context(assignment, pinned.as_ref()), None).into_files()
     }
 
-    /// Renders the files of an assignment. The manifests `over` are applied instead of the fleet's release pins.
+    /// Renders the files of an assignment. These manifests are applied instead of the fleet's release pins.
     ///
     /// # Errors
     /// Diagnostics if it can't be rendered.
-    pub(crate) fn files_over(&self, asked: &Asked<'_>, over: &Manifests) -> Result<Files, Vec<Diagnostic>> {
+    pub(crate) fn files_with(
+        &self,
+        assignment: &AssignmentInputs<'_>,
+        manifests: &Manifests,
+    ) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
-        let pinned = Pinned::over(over, &asked.target.target);
-        self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
+        let pinned = Pinned::with(manifests, &assignment.target.target);
+        self.render(assignment.pair, &self.context(assignment, pinned.as_ref()), None).into_files()
     }
 
     fn render(&self, pair: &ClassPair, context: &Context<'_>, shared: Option<&SharedFiles>) -> Rendered {
@@ -224,8 +229,8 @@ impl<'a> RowContext<'a> {
         self.prepared.template_problems(self.place.cluster_type.name.as_arc())
     }
 
-    fn context<'c>(&'c self, asked: &Asked<'c>, pinned: Option<&'c Pinned>) -> Context<'c> {
-        let Asked { target, pair } = *asked;
+    fn context<'c>(&'c self, assignment: &AssignmentInputs<'c>, pinned: Option<&'c Pinned>) -> Context<'c> {
+        let AssignmentInputs { target, pair } = *assignment;
         Context {
             environment: &self.prepared.fleet.environment,
             place: self.place,
@@ -236,8 +241,8 @@ impl<'a> RowContext<'a> {
             values: pair.values.digest,
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
-            must_be_readable: true,
-            readable: &self.readable,
+            must_be_yaml: true,
+            valid_files: &self.valid_files,
             hides_output: pair.checked.has_sensitive,
             sensitive: &pair.sensitive,
             sensitive_digest: pair.sensitive_digest,
@@ -245,22 +250,22 @@ impl<'a> RowContext<'a> {
     }
 }
 
-/// The id of the folder that an assignment's files are. The folder is kept with its bytes while there is room for it.
+/// The id of an assignment's folder. The folder is added to the cache while there is room for it.
 fn folder_of(files: BTreeMap<Arc<str>, Content>, shared: &SharedFiles) -> GitId {
-    let kept = shared.kept();
-    let is_kept = kept.is_open();
+    let cache = shared.folder_cache();
+    let is_cached = cache.is_open();
     let own_bytes = files.values().map(Content::len).sum();
     let blob = |content| match content {
-        Content::Bytes(bytes) if is_kept => Blob::new(bytes),
+        Content::Bytes(bytes) if is_cached => Blob::new(bytes),
         Content::Bytes(bytes) => Blob::existing(GitId::of_blob(&bytes)),
-        Content::Known(id) if is_kept => kept.file(id).unwrap_or_else(|| Blob::existing(id)),
-        Content::Known(id) => Blob::existing(id),
+        Content::Shared(id) if is_cached => cache.file(id).unwrap_or_else(|| Blob::existing(id)),
+        Content::Shared(id) => Blob::existing(id),
     };
     let files: Vec<_> = files.into_iter().map(|(name, content)| (name, blob(content))).collect();
     let is_whole = files.iter().all(|(_, blob)| blob.bytes().is_some());
     let folder = folder(files.into_iter());
     if is_whole {
-        kept.keep_folder(&folder, own_bytes);
+        cache.add_folder(&folder, own_bytes);
     }
     folder.id()
 }

@@ -8,7 +8,7 @@ use model::progress::{Phase, Progress};
 
 use super::class_pairs::{ClassPair, ClassPairs};
 use super::problems::{of_place, of_target};
-use super::rows::{Asked, RowContext};
+use super::rows::{AssignmentInputs, RowContext};
 use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
@@ -23,8 +23,8 @@ pub(crate) struct SingleAssignments<'a> {
     shared: SharedFiles,
 }
 
-/// One of these assignments, with its inputs.
-struct One<'a> {
+/// SingleAssignment of these assignments, with its inputs.
+struct SingleAssignment<'a> {
     ids: (u32, u32),
     place: &'a Place,
     target: &'a PreparedTarget,
@@ -46,53 +46,53 @@ impl<'a> SingleAssignments<'a> {
     /// The diagnostics of an assignment.
     pub(crate) fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
         let Some(one) = self.find(id) else { return Vec::new() };
-        let mut said = self.before_rendering(&one);
-        said.extend(self.context(&one).files(&one.asked()).err().unwrap_or_default());
-        model::diagnostic::merged(said)
+        let mut diagnostics = self.before_rendering(&one);
+        diagnostics.extend(self.context(&one).files(&one.inputs()).err().unwrap_or_default());
+        model::diagnostic::merged(diagnostics)
     }
 
-    /// Renders the files of an assignment. The manifests `over` are applied instead of the fleet's own release pins. Returns the files and the
+    /// Renders the files of an assignment. These manifests are applied instead of the fleet's own release pins. Returns the files and the
     /// version of the configuration.
     ///
     /// # Errors
     /// The codes of the errors. No codes if no policy assigns it.
-    pub(crate) fn files(&self, id: &AssignmentId, over: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
+    pub(crate) fn files(&self, id: &AssignmentId, manifests: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
         let one = self.find(id).filter(|one| self.prepared.schedule.targets_on(one.ids.0).contains(&one.ids.1));
         let one = one.ok_or_else(BTreeSet::new)?;
-        let codes = |said: Vec<Diagnostic>| -> BTreeSet<_> {
-            said.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
+        let codes = |diagnostics: Vec<Diagnostic>| -> BTreeSet<_> {
+            diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
         };
-        let wrong = codes(self.before_rendering(&one));
-        if !wrong.is_empty() {
-            return Err(wrong);
+        let errors = codes(self.before_rendering(&one));
+        if !errors.is_empty() {
+            return Err(errors);
         }
-        let files = self.context(&one).files_over(&one.asked(), over).map_err(codes)?;
+        let files = self.context(&one).files_with(&one.inputs(), manifests).map_err(codes)?;
         let composition = one.pair.values.composition(|| self.prepared.containers_at(&one.pair.containers));
         Ok((files, Arc::clone(composition.version())))
     }
 
-    fn before_rendering(&self, one: &One<'_>) -> Vec<Diagnostic> {
-        let mut said: Vec<_> = of_place(self.prepared, one.place).collect();
-        said.extend(of_target(self.prepared, one.ids.0, one.ids.1));
-        said.extend(one.pair.diagnostics(self.prepared));
-        said
+    fn before_rendering(&self, one: &SingleAssignment<'_>) -> Vec<Diagnostic> {
+        let mut diagnostics: Vec<_> = of_place(self.prepared, one.place).collect();
+        diagnostics.extend(of_target(self.prepared, one.ids.0, one.ids.1));
+        diagnostics.extend(one.pair.diagnostics(self.prepared));
+        diagnostics
     }
 
-    fn context(&self, one: &One<'a>) -> RowContext<'_> {
+    fn context(&self, one: &SingleAssignment<'a>) -> RowContext<'_> {
         RowContext::new(self.prepared, &self.shared, one.place)
     }
 
-    fn find(&self, id: &AssignmentId) -> Option<One<'_>> {
+    fn find(&self, id: &AssignmentId) -> Option<SingleAssignment<'_>> {
         let (place, target) = numbers(self.prepared, id)?;
         let pair = self.pairs.get(self.prepared.class_of_place(place), self.prepared.class_of_target(target))?;
         let (ids, target) = ((place, target), self.prepared.target(target)?);
-        Some(One { ids, place: self.prepared.place(place)?, target, pair })
+        Some(SingleAssignment { ids, place: self.prepared.place(place)?, target, pair })
     }
 }
 
-impl One<'_> {
-    fn asked(&self) -> Asked<'_> {
-        Asked { target: self.target, pair: self.pair }
+impl SingleAssignment<'_> {
+    fn inputs(&self) -> AssignmentInputs<'_> {
+        AssignmentInputs { target: self.target, pair: self.pair }
     }
 }
 

@@ -7,11 +7,12 @@ use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::release_pin::MANIFESTS;
 
-use super::{FLEETS_MAX, HELD_MAX, Held, NotHeld, Pin, Reason};
+use super::{FLEETS_MAX, HELD_MAX, Held, NotHeld, NotHeldReason};
+use crate::pin::Pin;
 
 /// Returns one diagnostic for all assignments with the same pins and the same result.
 pub(super) fn diagnostics(held: &Held) -> Vec<Diagnostic> {
-    let mut by_result: BTreeMap<(Vec<String>, Result<GitId, Reason>), Diagnostic> = BTreeMap::new();
+    let mut by_result: BTreeMap<(Vec<String>, Result<GitId, NotHeldReason>), Diagnostic> = BTreeMap::new();
     let key = |pins: &[Pin]| pins.iter().map(|pin| pin.name.to_string()).collect::<Vec<_>>();
     for (id, folder) in &held.folders {
         let diagnostic = by_result.entry((key(&folder.pins), Ok(folder.from)));
@@ -47,7 +48,7 @@ fn is_held(pins: &[Pin], from: GitId) -> Diagnostic {
     at_pins(diagnostic, pins)
 }
 
-fn is_not_held(pins: &[Pin], reason: &Reason) -> Diagnostic {
+fn is_not_held(pins: &[Pin], reason: &NotHeldReason) -> Diagnostic {
     let what = if pins.is_empty() {
         "what a release pin held can't be rendered without it".to_owned()
     } else {
@@ -58,27 +59,27 @@ fn is_not_held(pins: &[Pin], reason: &Reason) -> Diagnostic {
     at_pins(diagnostic.note("the folder stays as it is in the branch").help(help), pins)
 }
 
-fn reason_and_help(reason: &Reason) -> (String, String) {
+fn reason_and_help(reason: &NotHeldReason) -> (String, String) {
     let help = "mend what is wrong with the assignment: then the pin is laid over what the control plane says now";
     match reason {
-        Reason::NoPublication => (
+        NotHeldReason::NoPublication => (
             "no commit of the GitOps branch that is near enough says what it was made of".to_owned(),
             format!("merge Kalypso's commits with their messages, `Kalypso-Source` lines included; or {help}"),
         ),
-        Reason::Unreadable(from, why) => (
+        NotHeldReason::Unreadable(from, why) => (
             format!("the commits that publication {} was made of can't be read: {why}", from.short()),
             format!("make these commits available again, for example by pushing a branch or tag at them; or {help}"),
         ),
-        Reason::Failing(from, codes) => {
+        NotHeldReason::Failing(from, codes) => {
             let codes: Vec<_> = codes.iter().map(|code| code.id()).collect();
             let with = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
             (format!("it can't be rendered from the commits of publication {} either{with}", from.short()), help.into())
         }
-        Reason::TooManyFleets => (
+        NotHeldReason::TooManyFleets => (
             format!("more than {FLEETS_MAX} earlier publications would have to be read"),
             format!("let the pin select fewer assignments; or {help}"),
         ),
-        Reason::TooManyAssignments => (
+        NotHeldReason::TooManyAssignments => (
             format!("more than {} assignments that fail would be held", model::count::thousands(HELD_MAX)),
             format!("let the pin select fewer assignments; or {help}"),
         ),

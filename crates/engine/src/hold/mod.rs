@@ -13,11 +13,11 @@ use std::sync::Arc;
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
-use model::object::{Object, ReleasePin};
 use model::tree::{Open, OpenError, Tree};
 
-pub use self::search::{Search, is_asked};
-use crate::output::{Folder, Layout, Output};
+pub use self::search::{Search, needs_search};
+use crate::layout::{Folder, Layout};
+use crate::pin::Pin;
 use crate::sensitive::ShownFiles;
 
 /// The maximum number of held assignments. The files of each are kept in memory, and the commit message of the publication names each.
@@ -25,9 +25,6 @@ pub const HELD_MAX: usize = 5_000;
 /// The maximum number of earlier fleets that are read. Each fleet is read and prepared as a whole. Assignments that fail together usually
 /// share one or two earlier fleets.
 pub const FLEETS_MAX: usize = 8;
-
-/// A release pin.
-pub type Pin = Arc<Object<ReleasePin>>;
 
 /// The publications on a GitOps branch.
 #[derive(Clone, Copy)]
@@ -78,12 +75,12 @@ pub struct NotHeld {
     /// The pins that would have been applied.
     pub pins: Vec<Pin>,
     /// The reason.
-    pub reason: Reason,
+    pub reason: NotHeldReason,
 }
 
 /// The reason why the last good state of an assignment is not available.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum NotHeldReason {
     /// No commit of the branch names the commits that the assignment was rendered from.
     NoPublication,
     /// The commits that a publication names can't be read.
@@ -100,18 +97,6 @@ impl Held {
     /// Reports the assignments that are held, and those that can't be held.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         diagnostics::diagnostics(self)
-    }
-
-    /// Returns the data that the next run needs: the publications that held assignments of this output are rendered from. Assignments that were
-    /// held `before` and still fail (`stays`) are included, also if they could not be held this time.
-    pub fn to_remember(
-        output: &Output,
-        before: BTreeMap<AssignmentId, GitId>,
-        stays: impl Fn(&AssignmentId) -> bool,
-    ) -> BTreeMap<AssignmentId, GitId> {
-        let mut named: BTreeMap<_, _> = before.into_iter().filter(|(id, _)| stays(id)).collect();
-        named.extend(output.held.iter().map(|(id, held)| (id.clone(), held.from)));
-        named
     }
 }
 

@@ -10,15 +10,15 @@ use model::diagnostic::{AssignmentId, Code};
 use model::git_id::GitId;
 use model::tree::{Child, OpenError, Tree};
 
-use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, Pin, Reason, place_folder};
+use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, NotHeldReason, place_folder};
 use crate::compile::{Prepared, SingleAssignments, with_bytes};
-use crate::pin::Manifests;
+use crate::pin::{Manifests, Pin};
 
 /// The search for earlier states of some assignments.
 #[derive(Debug, Default)]
 pub struct Search {
     candidates: BTreeMap<AssignmentId, Candidate>,
-    /// Publications whose fleets were passed to [`Self::give`].
+    /// Publications whose fleets were passed to [`Self::add_fleet`].
     read_publications: BTreeSet<GitId>,
     held: Held,
 }
@@ -28,7 +28,7 @@ pub struct Search {
 struct Candidate {
     pins: Vec<Pin>,
     /// The manifests that the pins set.
-    over: Manifests,
+    manifests: Manifests,
     /// The next publication to try.
     from: GitId,
     /// Whether `from` is the last publication to try.
@@ -36,8 +36,8 @@ struct Candidate {
 }
 
 /// Whether a release pin holds one of the failing assignments. Only then earlier publications are needed.
-pub fn is_asked<I: IntoIterator<Item = AssignmentId>>(prepared: &Prepared, failing: impl FnOnce() -> I) -> bool {
-    let is_reached = |id: &AssignmentId| prepared.pins_over(id).is_ok_and(|(pins, _)| !pins.is_empty());
+pub fn needs_search<I: IntoIterator<Item = AssignmentId>>(prepared: &Prepared, failing: impl FnOnce() -> I) -> bool {
+    let is_reached = |id: &AssignmentId| prepared.pins_of(id).is_ok_and(|(pins, _)| !pins.is_empty());
     prepared.has_pins() && failing().into_iter().any(|id| is_reached(&id))
 }
 
@@ -60,7 +60,7 @@ impl Search {
         let mut folders = Folders::of(history.head, history)?;
         for id in failing {
             // The manifests are undefined if pins contradict each other, or if a pin exists more than once.
-            let Ok((pins, over)) = prepared.pins_over(&id) else { continue };
+            let Ok((pins, manifests)) = prepared.pins_of(&id) else { continue };
             if (pins.is_empty() && !before.contains_key(&id)) || folders.find(&id)?.is_none() {
                 continue;
             }
@@ -68,12 +68,12 @@ impl Search {
             let recorded = before.get(&id).copied();
             let fails = |reason| NotHeld { pins: pins.clone(), reason };
             match recorded.or(newest) {
-                None => drop(search.held.failures.insert(id, fails(Reason::NoPublication))),
+                None => drop(search.held.failures.insert(id, fails(NotHeldReason::NoPublication))),
                 Some(_) if search.candidates.len() >= HELD_MAX => {
-                    search.held.failures.insert(id, fails(Reason::TooManyAssignments));
+                    search.held.failures.insert(id, fails(NotHeldReason::TooManyAssignments));
                 }
                 Some(from) => {
-                    search.candidates.insert(id, Candidate { pins, over, from, is_last: recorded.is_some() });
+                    search.candidates.insert(id, Candidate { pins, manifests, from, is_last: recorded.is_some() });
                 }
             }
         }
@@ -92,7 +92,7 @@ impl Search {
     ///
     /// # Errors
     /// If the branch can't be read.
-    pub fn give(
+    pub fn add_fleet(
         &mut self,
         publication: GitId,
         fleet: Result<&Prepared, String>,
@@ -111,7 +111,7 @@ impl Search {
             let Some(candidate) = self.candidates.get(&id) else { continue };
             let found = match &alone {
                 Ok((earlier, alone)) => candidate.rendered(&id, (earlier, alone), prepared),
-                Err(reason) => Err(Reason::Unreadable(publication, reason.clone())),
+                Err(reason) => Err(NotHeldReason::Unreadable(publication, reason.clone())),
             };
             match found {
                 Ok(folder) => {
@@ -128,11 +128,11 @@ impl Search {
     /// Ends the search, and returns the result.
     pub fn finish(mut self) -> Held {
         let left: Vec<_> = self.candidates.keys().cloned().collect();
-        left.iter().for_each(|id| self.fail(id, Reason::TooManyFleets));
+        left.iter().for_each(|id| self.fail(id, NotHeldReason::TooManyFleets));
         self.held
     }
 
-    fn fail(&mut self, id: &AssignmentId, reason: Reason) {
+    fn fail(&mut self, id: &AssignmentId, reason: NotHeldReason) {
         if let Some(Candidate { pins, .. }) = self.candidates.remove(id) {
             self.held.failures.insert(id.clone(), NotHeld { pins, reason });
         }
@@ -142,7 +142,7 @@ impl Search {
     fn try_writers(
         &mut self,
         newest: GitId,
-        failed: BTreeMap<AssignmentId, Reason>,
+        failed: BTreeMap<AssignmentId, NotHeldReason>,
         history: &History<'_>,
     ) -> Result<(), OpenError> {
         let writers = writers(&failed.keys().cloned().collect(), history)?;
@@ -166,23 +166,23 @@ impl Candidate {
         id: &AssignmentId,
         (earlier, alone): (&Prepared, &SingleAssignments<'_>),
         now: &Prepared,
-    ) -> Result<HeldFolder, Reason> {
+    ) -> Result<HeldFolder, NotHeldReason> {
         let failing = |codes: BTreeSet<Code>| match earlier.fleet().unavailable.first() {
             // The assignment may belong to a registration whose repository could not be read.
             Some(registration) if codes.is_empty() => {
-                Reason::Unreadable(self.from, format!("what registration `{registration}` brought is not known"))
+                NotHeldReason::Unreadable(self.from, format!("what registration `{registration}` brought is not known"))
             }
-            _ => Reason::Failing(self.from, codes),
+            _ => NotHeldReason::Failing(self.from, codes),
         };
-        let (files, version) = alone.files(id, &self.over).map_err(failing)?;
+        let (files, version) = alone.files(id, &self.manifests).map_err(failing)?;
         // Values marked in the earlier fleet or in the current fleet are hidden.
         let mut sensitive = now.sensitive_paths(id);
         sensitive.extend(earlier.sensitive_paths(id));
         let mut shown = Vec::new();
         if !sensitive.is_empty() {
-            shown.extend(earlier.shown_files_over(id, &sensitive, Some(&self.over)));
+            shown.extend(earlier.shown_files_with(id, &sensitive, Some(&self.manifests)));
             shown.extend(earlier.shown_files(id, &sensitive));
-            shown.extend(earlier.shown_files_over(id, &sensitive, Some(&Manifests::new())));
+            shown.extend(earlier.shown_files_with(id, &sensitive, Some(&Manifests::new())));
         }
         let tree = with_bytes(files);
         Ok(HeldFolder { from: self.from, pins: self.pins.clone(), tree, version, sensitive, shown })

@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn being_told_of_changes_nothing(earlier in value(), later in value()) {
+    fn recording_changes_nothing(earlier in value(), later in value()) {
         for strategy in [Strategy::Deep, Strategy::Append, Strategy::Replace] {
             let recorded = merged_by(&earlier, &later, strategy, &mut Recording::default());
             prop_assert_eq!(shown(&recorded), shown(&merged(&earlier, &later, strategy)));

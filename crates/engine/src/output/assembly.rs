@@ -8,10 +8,11 @@ use model::field_path::FieldPath;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
-use super::layout::{is_marked, is_prefix};
-use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, desired, joined, left_behind, own_files};
+use super::{Destination, Output, desired, foreign_files, left_behind};
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
+use crate::layout::{FolderKind, Layout, Level, is_marked, is_prefix, joined};
+use crate::own_files::TRACKING_FILE;
 use crate::place::Place;
 
 /// Merges the compiled folders into the tree of the branch.
@@ -37,7 +38,7 @@ pub fn assemble_held(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    let desired = desired::laid_out(compiled.tree(), destination.layout);
+    let desired = desired::in_layout(compiled.tree(), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output {
         tree: previous.clone(),
@@ -47,9 +48,9 @@ pub fn assemble_held(
         diagnostics: held.diagnostics(),
     };
     output.diagnostics.extend(left_behind(previous, destination, open)?);
-    let in_the_way = own_files::problems(previous, destination, open)?;
-    let is_tracked = in_the_way.is_empty();
-    output.diagnostics.extend(in_the_way);
+    let blocking = foreign_files::problems(previous, destination, open)?;
+    let is_tracked = blocking.is_empty();
+    output.diagnostics.extend(blocking);
     let unclear = Unclear::of(compiled);
     let mut assembly = Assembly {
         compiled,
@@ -57,7 +58,7 @@ pub fn assemble_held(
         unclear,
         destination,
         open,
-        ours: BTreeMap::new(),
+        own_folders: BTreeMap::new(),
         foreign: BTreeSet::new(),
         output,
     };
@@ -65,8 +66,8 @@ pub fn assemble_held(
         compiled.tree().children().for_each(|(name, _)| assembly.refuse(name, folder));
     } else {
         let before = previous.folder(folder, open)?.unwrap_or_default();
-        let others = assembly.taken_out(&before, &desired, (Level::Top, ""))?;
-        let after = assembly.laid_over(&others, &desired, (Level::Top, ""))?;
+        let others = assembly.without_own_folders(&before, &desired, (Level::Top, ""))?;
+        let after = assembly.with_desired_folders(&others, &desired, (Level::Top, ""))?;
         assembly.output.put(folder, after, open)?;
     }
     let mut output = assembly.finish();
@@ -106,7 +107,7 @@ struct Assembly<'a> {
     destination: &'a Destination,
     open: &'a Open<'a>,
     /// The current folders of places that differ from the desired ones.
-    ours: BTreeMap<Arc<str>, Tree>,
+    own_folders: BTreeMap<Arc<str>, Tree>,
     /// Places whose folders are foreign.
     foreign: BTreeSet<Arc<str>>,
     output: Output,
@@ -114,29 +115,34 @@ struct Assembly<'a> {
 
 impl Assembly<'_> {
     /// Removes Kalypso's folders that differ from the desired ones from a folder.
-    fn taken_out(&mut self, before: &Tree, desired: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+    fn without_own_folders(
+        &mut self,
+        before: &Tree,
+        desired: &Tree,
+        (level, around): (Level, &str),
+    ) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, child, desired) in before.changes(desired) {
             let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
-            match level.find(around, name, &folder) {
+            match level.folder_kind(around, name, &folder) {
                 // The desired folder of a cluster is unknown while its cluster type does not exist. The folder stays.
-                Found::Place if desired.is_none() && self.is_lost(name) => {
+                FolderKind::Place if desired.is_none() && self.is_undefined(name) => {
                     self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
                 }
-                Found::Place => {
+                FolderKind::Place => {
                     edits.push((Arc::clone(name), None));
                     // A place may have folders in both layouts. Use the one in the current layout, which clusters pull.
-                    if level_of(self.destination) == level || !self.ours.contains_key(name) {
-                        self.ours.insert(Arc::clone(name), folder);
+                    if level_of(self.destination) == level || !self.own_folders.contains_key(name) {
+                        self.own_folders.insert(Arc::clone(name), folder);
                     }
                 }
-                Found::Prefix(next) => {
+                FolderKind::Prefix(next) => {
                     let desired = folder_of(desired);
-                    let below = self.taken_out(&folder, &desired, (next, &joined(around, name)))?;
+                    let below = self.without_own_folders(&folder, &desired, (next, &joined(around, name)))?;
                     let is_empty = below.is_empty();
                     edits.push((Arc::clone(name), (!is_empty).then_some(Child::Tree(below))));
                 }
-                Found::Foreign => {}
+                FolderKind::Foreign => {}
             }
         }
         let mut rest = before.clone();
@@ -145,7 +151,12 @@ impl Assembly<'_> {
     }
 
     /// Adds the desired folders of places to a folder.
-    fn laid_over(&mut self, others: &Tree, desired: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+    fn with_desired_folders(
+        &mut self,
+        others: &Tree,
+        desired: &Tree,
+        (level, around): (Level, &str),
+    ) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, other, desired) in others.changes(desired) {
             let Some(desired) = desired else { continue };
@@ -160,7 +171,7 @@ impl Assembly<'_> {
                     }
                     Some(other) => {
                         let other = other.opened(self.open)?.unwrap_or_default();
-                        self.ours.insert(Arc::clone(name), other);
+                        self.own_folders.insert(Arc::clone(name), other);
                     }
                     None => {}
                 }
@@ -171,7 +182,7 @@ impl Assembly<'_> {
                     continue;
                 };
                 let next = if level == Level::Top { Level::First } else { Level::Second };
-                let below = self.laid_over(&below, &folder_of(Some(desired)), (next, &path))?;
+                let below = self.with_desired_folders(&below, &folder_of(Some(desired)), (next, &path))?;
                 if below.is_empty() {
                     continue;
                 }
@@ -186,21 +197,21 @@ impl Assembly<'_> {
 
     /// The new folder of a place: the desired content, and the folders that must stay.
     fn place(&mut self, name: &Arc<str>, desired: &Child) -> Result<Child, OpenError> {
-        let Some(before) = self.ours.get(name) else { return Ok(desired.clone()) };
+        let Some(before) = self.own_folders.get(name) else { return Ok(desired.clone()) };
         let Some(mut folder) = desired.opened(self.open)? else { return Ok(desired.clone()) };
         let mut has_kept = false;
         for (target, child, desired) in before.changes(&folder.clone()) {
             let Some(child) = child.filter(|child| child.is_folder() && desired.is_none()) else { continue };
             let mut child = child.clone();
-            match self.kept_as(name, target) {
-                Some(Kept::Failing(id)) => match self.held.folders.get(&id) {
+            match self.reason_to_keep(name, target) {
+                Some(ReasonToKeep::Failing(id)) => match self.held.folders.get(&id) {
                     Some(held) => {
                         child = Child::Tree(held.tree.clone());
                         self.output.held.insert(id, Arc::clone(held));
                     }
                     None => drop(self.output.kept.insert(id)),
                 },
-                Some(Kept::Unknown) => {}
+                Some(ReasonToKeep::Unknown) => {}
                 None => continue,
             }
             has_kept = true;
@@ -232,9 +243,9 @@ impl Assembly<'_> {
     }
 
     fn finish(mut self) -> Output {
-        let good = |place: &Arc<str>| self.compiled.assignments_on(place).filter(Assignment::is_good).count();
+        let good = |place: &Arc<str>| self.compiled.assignments_on(place).filter(Assignment::is_rendered).count();
         let refused: usize = self.foreign.iter().map(good).sum();
-        self.output.assignments += self.compiled.good_count() - refused;
+        self.output.assignments += self.compiled.rendered_count() - refused;
         self.output
     }
 }
@@ -256,7 +267,7 @@ fn folder_of(desired: Option<&Child>) -> Tree {
 }
 
 /// The reason why a folder stays.
-enum Kept {
+enum ReasonToKeep {
     /// Its assignment fails.
     Failing(AssignmentId),
     /// The assignment may belong to a workload that could not be read, or to an object that exists more than once.
@@ -277,17 +288,17 @@ impl Unclear {
 
 impl Assembly<'_> {
     /// Whether the definition of a place is unclear, so that no place has this name.
-    fn is_lost(&self, name: &Arc<str>) -> bool {
+    fn is_undefined(&self, name: &Arc<str>) -> bool {
         self.unclear.places.contains(name) && !self.compiled.has_place(name)
     }
 
-    fn kept_as(&self, place: &Arc<str>, target: &str) -> Option<Kept> {
+    fn reason_to_keep(&self, place: &Arc<str>, target: &str) -> Option<ReasonToKeep> {
         let target = DeploymentTargetName::new(target).ok()?;
         let is_unclear = self.unclear.places.contains(place) || self.unclear.targets.contains(&target);
         let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };
         match self.compiled.get(&id) {
-            Some(assignment) if !assignment.is_good() => Some(Kept::Failing(id)),
-            None if self.compiled.is_incomplete() || is_unclear => Some(Kept::Unknown),
+            Some(assignment) if !assignment.is_rendered() => Some(ReasonToKeep::Failing(id)),
+            None if self.compiled.is_incomplete() || is_unclear => Some(ReasonToKeep::Unknown),
             _ => None,
         }
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use model::tree::{Child, Tree};
 
-use super::Layout;
+use crate::layout::Layout;
 
 /// Moves the folders of places, which are all in `places`, to their paths in a layout.
-pub(super) fn laid_out(places: &Tree, layout: Layout) -> Tree {
+pub(super) fn in_layout(places: &Tree, layout: Layout) -> Tree {
     if layout == Layout::Plain {
         return places.clone();
     }

@@ -9,7 +9,7 @@ use model::fleet::Fleet;
 use model::name::EnvironmentName;
 use model::object::{GitOpsRepo, Object, gitops_repo};
 
-use super::{Folder, Layout};
+use crate::layout::{Folder, Layout};
 use crate::settings;
 
 /// The maximum number of folders in one folder. Git writes the tree of a folder again after each change below it: with 10,000 entries, each

@@ -5,8 +5,7 @@
 mod assembly;
 mod desired;
 mod destinations;
-mod layout;
-mod own_files;
+mod foreign_files;
 #[cfg(test)]
 mod tests;
 
@@ -14,47 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::git_id::GitId;
 use model::tree::{Open, OpenError, Tree};
 
 pub use self::assembly::{assemble, assemble_held};
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
-pub(crate) use self::layout::{Found, Level, joined};
-pub use self::layout::{Layout, is_text, own_folders};
-pub use self::own_files::foreign_file;
+pub use self::foreign_files::foreign_file;
 use crate::hold::HeldFolder;
-
-/// The text of the `README.md` that marks a folder as Kalypso's.
-pub const MARKER: &str = "This folder contains deployment targets scheduled on the cluster type";
-/// The file that names the promoted commit, at the root of the branch.
-pub const TRACKING_FILE: &str = ".github/tracking/Promoted_Commit_Id";
-/// The path of the owner file, in the output's folder. It names the environment and control plane of the output.
-pub const OWNER_FILE: &str = ".kalypso/owner";
-
-/// The path of a folder in a repository, without slashes at its ends. Empty for the root.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Folder(Arc<str>);
-
-impl Folder {
-    /// Parses a path as in `spec.path`: `.`, `./clusters/`, `/clusters`. None if it leads out of the repository, contains `.git` or control
-    /// characters, or is deeper than 64 folders.
-    pub fn parse(text: &str) -> Option<Self> {
-        const DEPTH_MAX: usize = 64;
-        let parts: Vec<_> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        let is_safe =
-            |part: &&str| *part != ".." && !part.eq_ignore_ascii_case(".git") && !part.contains(char::is_control);
-        (parts.len() <= DEPTH_MAX && parts.iter().all(is_safe)).then(|| Self(parts.join("/").into()))
-    }
-
-    /// The path of a file in the folder.
-    pub fn join(&self, path: &str) -> String {
-        joined(&self.0, path)
-    }
-
-    /// The path. Empty for the root.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+use crate::layout::{Folder, Layout, own_folders};
+use crate::own_files::OWNER_FILE;
 
 /// The destination of the output, and how to write it.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +49,20 @@ pub struct Output {
     pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
     /// Diagnostics about the destination, foreign folders and held assignments.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Output {
+    /// Returns the publications that held assignments are rendered from, for the next run. Assignments that were held `before` and still fail
+    /// are included, also if they could not be held this time.
+    pub fn held_publications(
+        &self,
+        before: BTreeMap<AssignmentId, GitId>,
+        still_fails: impl Fn(&AssignmentId) -> bool,
+    ) -> BTreeMap<AssignmentId, GitId> {
+        let mut publications: BTreeMap<_, _> = before.into_iter().filter(|(id, _)| still_fails(id)).collect();
+        publications.extend(self.held.iter().map(|(id, held)| (id.clone(), held.from)));
+        publications
+    }
 }
 
 /// Reports folders of Kalypso at the root that would be left behind because the output moves to another folder.

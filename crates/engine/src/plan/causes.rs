@@ -9,10 +9,10 @@ use model::label::Labels;
 use model::object::template::MANIFESTS;
 use model::object::{Object, ReleasePin, Template};
 
-use super::{Because, LabelOf, Reason};
+use super::{Cause, ChangeReason, LabelOf};
 use crate::compile::{Compiled, Prepared};
 use crate::container::{Conditions, Container};
-use crate::explain::Values;
+use crate::explain::AssignmentValues;
 use crate::mapping;
 use crate::matching::{is_met_by_place, is_met_by_target};
 use crate::place::Place;
@@ -21,29 +21,29 @@ use crate::trace::Setting;
 
 /// The differences of an assignment's place, target and pins. Many assignments have equal differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Differences {
+pub(super) struct ObjectDifferences {
     /// Labels whose values differ.
     labels: BTreeSet<(LabelOf, Arc<str>)>,
     /// All other differences, as reasons.
-    reasons: Vec<Reason>,
+    reasons: Vec<ChangeReason>,
 }
 
 /// Finds differences. The differences of each place and target are computed once.
 pub(super) struct Causes<'a> {
     old: &'a Compiled,
     new: &'a Compiled,
-    places: BTreeMap<Arc<str>, Differences>,
-    targets: BTreeMap<Arc<str>, Differences>,
+    places: BTreeMap<Arc<str>, ObjectDifferences>,
+    targets: BTreeMap<Arc<str>, ObjectDifferences>,
 }
 
-impl Differences {
+impl ObjectDifferences {
     /// The reasons to show in addition to changed values. `because` are the causes of the changed values.
-    pub(super) fn reasons<'b>(&self, because: impl Iterator<Item = &'b Because>) -> Vec<Reason> {
-        let value_causes: BTreeSet<_> = because.collect();
+    pub(super) fn reasons<'b>(&self, causes: impl Iterator<Item = &'b Cause>) -> Vec<ChangeReason> {
+        let value_causes: BTreeSet<_> = causes.collect();
         let mut reasons = self.reasons.clone();
         // Changed values already name the labels that they depend on. Other labels are named only if there is no other reason.
         if reasons.is_empty() && value_causes.is_empty() {
-            let label = |(of, key): &(LabelOf, Arc<str>)| Reason::Label(Because::Label(*of, Arc::clone(key)));
+            let label = |(of, key): &(LabelOf, Arc<str>)| ChangeReason::Label(Cause::Label(*of, Arc::clone(key)));
             reasons.extend(self.labels.iter().map(label));
         }
         reasons
@@ -56,7 +56,7 @@ impl<'a> Causes<'a> {
     }
 
     /// The differences of an assignment that is in both fleets.
-    pub(super) fn of(&mut self, id: &AssignmentId) -> Differences {
+    pub(super) fn of(&mut self, id: &AssignmentId) -> ObjectDifferences {
         let sides = [self.old.prepared(), self.new.prepared()];
         let of_place = self.places.entry(Arc::clone(id.place.as_arc()));
         let mut found = of_place.or_insert_with(|| places_differ(sides, id).unwrap_or_default()).clone();
@@ -69,7 +69,7 @@ impl<'a> Causes<'a> {
     }
 }
 
-fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differences> {
+fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<ObjectDifferences> {
     let place = |side: &Prepared| Place::find(side.fleet(), id.place.as_str());
     let (was, is) = (place(old)?, place(new)?);
     let mut reasons = Vec::new();
@@ -84,19 +84,19 @@ fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differ
         let template = |side: &'_ Prepared, name: &str| side.fleet().templates.get(name).cloned();
         if before != after {
             let origin = Origin::field(&is.cluster_type.key(), FieldPath::from(["spec", field]));
-            reasons.push(Reason::OtherTemplate(Arc::clone(after), Because::New(origin)));
+            reasons.push(ChangeReason::OtherTemplate(Arc::clone(after), Cause::New(origin)));
         } else if let (Some(was), Some(is)) = (template(old, before), template(new, after))
             && was.digest != is.digest
             && seen.insert(after)
         {
-            reasons.push(Reason::Template(Arc::clone(after), template_difference(&was, &is)));
+            reasons.push(ChangeReason::Template(Arc::clone(after), template_difference(&was, &is)));
         }
     }
-    Some(Differences { labels: labels_differ(LabelOf::Place, &was.labels(), &is.labels()), reasons })
+    Some(ObjectDifferences { labels: labels_differ(LabelOf::Place, &was.labels(), &is.labels()), reasons })
 }
 
 /// The place of the first difference between two versions of a template.
-fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Because {
+fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Cause {
     let (before, after) = (&was.spec.manifests, &is.spec.manifests);
     let mut both = before.iter().zip(after).enumerate();
     if let Some((number, (before, after))) = both.find(|(_, (before, after))| before != after) {
@@ -104,17 +104,17 @@ fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Because
         // If lines at the end were removed, use the last line.
         let line = (same + 1).min(after.lines().count().max(1));
         let path = FieldPath::from(MANIFESTS).index(number);
-        return Because::New(Origin::part(&is.key(), path, Part::Text { line, column: 1 }));
+        return Cause::New(Origin::part(&is.key(), path, Part::Text { line, column: 1 }));
     }
     let path = match () {
         () if before.len() != after.len() => FieldPath::from(MANIFESTS),
         () if was.annotations != is.annotations => FieldPath::from(["metadata"]),
         () => FieldPath::from(["spec"]),
     };
-    Because::New(Origin::part(&is.key(), path, Part::Key))
+    Cause::New(Origin::part(&is.key(), path, Part::Key))
 }
 
-fn targets_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differences> {
+fn targets_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<ObjectDifferences> {
     let (was, is) = (find_target(old, id)?, find_target(new, id)?);
     let mut reasons = Vec::new();
     if was.manifests != is.manifests {
@@ -125,9 +125,9 @@ fn targets_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Diffe
         let first = keys.iter().find(|key| is.manifests.contains_key(*key));
         let path = first.map_or_else(|| path.clone(), |key| path.key(Arc::clone(key)));
         let origin = Origin::field(&is.origin.0, path);
-        reasons.push(Reason::Manifests(keys.into_iter().collect(), Because::New(origin)));
+        reasons.push(ChangeReason::Manifests(keys.into_iter().collect(), Cause::New(origin)));
     }
-    Some(Differences { labels: labels_differ(LabelOf::Target, &was.labels, &is.labels), reasons })
+    Some(ObjectDifferences { labels: labels_differ(LabelOf::Target, &was.labels, &is.labels), reasons })
 }
 
 fn find_target<'p>(side: &'p Prepared, id: &AssignmentId) -> Option<&'p Target> {
@@ -140,7 +140,7 @@ fn labels_differ(of: LabelOf, was: &Labels, is: &Labels) -> BTreeSet<(LabelOf, A
 }
 
 /// The release pins that hold an assignment on one side only, or that differ.
-fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<Reason>> {
+fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<ChangeReason>> {
     if old.fleet().release_pins.is_empty() && new.fleet().release_pins.is_empty() {
         return None;
     }
@@ -154,30 +154,30 @@ fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<Reas
     let differs = |name: &&Arc<str>| was.get(*name).map(|pin| pin.digest) != is.get(*name).map(|pin| pin.digest);
     let origin = |pin: &Arc<Object<ReleasePin>>| Origin::field(&pin.key(), FieldPath::from(["spec"]));
     let reason = |name: &Arc<str>| {
-        let because = match (is.get(name), was.get(name)) {
-            (Some(pin), _) => Because::New(origin(pin)),
-            (None, pin) => Because::Old(origin(pin?)),
+        let cause = match (is.get(name), was.get(name)) {
+            (Some(pin), _) => Cause::New(origin(pin)),
+            (None, pin) => Cause::Old(origin(pin?)),
         };
-        Some(Reason::Pin(Arc::clone(name), because))
+        Some(ChangeReason::Pin(Arc::clone(name), cause))
     };
     Some(names.into_iter().filter(differs).filter_map(reason).collect())
 }
 
 /// The cause of a changed value: the place of the change, or the label because of which another container sets the value now.
-pub(super) fn of_value(old: &Values<'_>, new: &Values<'_>, path: &FieldPath) -> Option<Because> {
+pub(super) fn of_value(old: &AssignmentValues<'_>, new: &AssignmentValues<'_>, path: &FieldPath) -> Option<Cause> {
     let (before, after) = (old.settings(path), new.settings(path));
     let has = |settings: &[Setting], one: &Setting| settings.iter().any(|other| is_same(other, one));
     match (before.first(), after.first()) {
         (_, Some(top)) if !has(&before, top) => {
             let label = old.unused(top, path).and_then(|container| by_label((&top.container, new), (container, old)));
-            Some(label.unwrap_or_else(|| Because::New(top.origin.clone())))
+            Some(label.unwrap_or_else(|| Cause::New(top.origin.clone())))
         }
         (Some(top), _) if !has(&after, top) => {
             let label = new.unused(top, path).and_then(|container| by_label((&top.container, old), (container, new)));
-            Some(label.unwrap_or_else(|| Because::Old(top.origin.clone())))
+            Some(label.unwrap_or_else(|| Cause::Old(top.origin.clone())))
         }
-        (_, Some(top)) => Some(Because::New(top.origin.clone())),
-        (Some(top), None) => Some(Because::Old(top.origin.clone())),
+        (_, Some(top)) => Some(Cause::New(top.origin.clone())),
+        (Some(top), None) => Some(Cause::Old(top.origin.clone())),
         (None, None) => None,
     }
 }
@@ -189,9 +189,12 @@ fn is_same(left: &Setting, right: &Setting) -> bool {
 }
 
 /// The cause if a container matches on one side, and exists on the other side without a match.
-fn by_label((used, with): (&Container, &Values<'_>), (unused, without): (&Container, &Values<'_>)) -> Option<Because> {
+fn by_label(
+    (used, with): (&Container, &AssignmentValues<'_>),
+    (unused, without): (&Container, &AssignmentValues<'_>),
+) -> Option<Cause> {
     if used.conditions != unused.conditions {
-        return Some(Because::New(Origin::field(&unused.key(), FieldPath::from(["metadata", "labels"]))));
+        return Some(Cause::New(Origin::field(&unused.key(), FieldPath::from(["metadata", "labels"]))));
     }
     let is_met = |key: &str, value: &str| {
         is_met_by_place(key, value, without.place()) || is_met_by_target(key, value, without.target())
@@ -199,7 +202,7 @@ fn by_label((used, with): (&Container, &Values<'_>), (unused, without): (&Contai
     let (key, value) = unmet(&unused.conditions, is_met)?;
     // On the side where the container matches, the target or the place has the label.
     let of = if is_met_by_target(key, value, with.target()) { LabelOf::Target } else { LabelOf::Place };
-    Some(Because::Label(of, Arc::clone(key)))
+    Some(Cause::Label(of, Arc::clone(key)))
 }
 
 fn unmet(conditions: &Conditions, is_met: impl Fn(&str, &str) -> bool) -> Option<&(Arc<str>, Arc<str>)> {

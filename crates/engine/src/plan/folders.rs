@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::progress::{Phase, Progress};
 use model::tree::{Child, Open, OpenError, Tree};
 
-use super::places::{Differences, Side};
+use super::places::{FolderDifferences, PlaceSide};
 
 /// A place's folder in two states of a branch.
 #[derive(Clone, Debug)]
@@ -89,8 +89,8 @@ impl PlaceFolder {
 /// If a folder that differs can't be opened.
 pub fn folder_changes(before: Tree, after: Tree, open: &Open<'_>) -> Result<FolderChanges, OpenError> {
     let progress = Progress::default();
-    let found = Differences::between(before, after, (open, progress.begin(Phase::Comparing)))?;
-    let ours = |side: Option<Side>| side.filter(|side| side.is_ours).map(|side| (side.path, side.folder));
+    let found = FolderDifferences::between(before, after, (open, progress.begin(Phase::Comparing)))?;
+    let ours = |side: Option<PlaceSide>| side.filter(|side| side.is_ours).map(|side| (side.path, side.folder));
     let places = found.places.into_iter().map(|(name, place)| {
         let (before, after) = (ours(place.before), ours(place.after));
         PlaceFolder { name, before, after }

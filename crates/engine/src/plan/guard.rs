@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::digest::DigestBuilder;
 
-use super::{Change, ChangeKind, Plan, PlannedId};
+use super::{AssignmentChange, ChangeKind, Plan, PlannedId};
 use crate::compile::Compiled;
 
 /// The minimum number of removed assignments for which their share is checked.
@@ -17,16 +17,16 @@ const WORD_DIGITS: usize = 8;
 
 /// Workloads and targets that lose all assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gone {
+pub struct RemovedWorkloads {
     /// Workloads that had assignments and have none after the change.
     pub workloads: BTreeSet<Arc<str>>,
     /// Targets of unknown workloads that had assignments and have none after the change.
     pub targets: BTreeSet<Arc<str>>,
 }
 
-/// The destination of a plan, for [`Plan::word`].
+/// The destination of a plan, for [`Plan::confirmation_word`].
 #[derive(Clone, Copy, Debug)]
-pub struct Guarded<'a> {
+pub struct PlanDestination<'a> {
     /// The URL of the GitOps repository.
     pub repository: &'a str,
     /// Its branch.
@@ -35,31 +35,31 @@ pub struct Guarded<'a> {
     pub environment: &'a str,
 }
 
-impl Gone {
+impl RemovedWorkloads {
     /// Finds the workloads of removed assignments that have no assignment in the new fleet: none that is rendered, and none that has an earlier folder.
     pub(super) fn of(plan: &Plan, new: &Compiled) -> Self {
-        let removed = |(id, change): (&PlannedId, &Change)| {
+        let removed = |(id, change): (&PlannedId, &AssignmentChange)| {
             (change.kind == ChangeKind::Removed).then(|| (Arc::clone(&change.workload), Arc::clone(&id.target)))
         };
         let removed: BTreeSet<_> = plan.changes.iter().filter_map(removed).collect();
         let (unknown, known): (Vec<_>, Vec<_>) = removed.into_iter().partition(|(workload, _)| workload.is_empty());
-        let mut gone = Self {
+        let mut found = Self {
             workloads: known.into_iter().map(|(workload, _)| workload).collect(),
             targets: unknown.into_iter().map(|(_, target)| target).collect(),
         };
         for assignment in new.assignments() {
-            if gone.is_empty() {
+            if found.is_empty() {
                 break;
             }
             let id = assignment.id();
-            if assignment.is_good() || id.as_ref().is_some_and(|id| plan.has_earlier(id)) {
-                gone.workloads.remove(assignment.workload());
+            if assignment.is_rendered() || id.as_ref().is_some_and(|id| plan.has_earlier(id)) {
+                found.workloads.remove(assignment.workload());
                 if let Some(id) = id {
-                    gone.targets.remove(id.target.as_str());
+                    found.targets.remove(id.target.as_str());
                 }
             }
         }
-        gone
+        found
     }
 
     /// Whether no workload or target loses all assignments.
@@ -75,8 +75,8 @@ impl Plan {
         let removed = self.count(ChangeKind::Removed);
         (removed >= COUNT_MIN && removed * SHARE > self.before())
             || self.removes_everything()
-            || !self.gone_as_whole.is_empty()
-            || !self.gone.is_empty()
+            || !self.removed_workloads.is_empty()
+            || !self.removed_places.is_empty()
     }
 
     /// Whether there were assignments, and all of them are removed.
@@ -90,12 +90,12 @@ impl Plan {
         let folder = |place: &Arc<str>| self.folders.get(place).cloned().unwrap_or_else(|| Arc::clone(place));
         let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
         let removed = removed.map(|(id, _)| format!("{}/{}", folder(&id.place), id.target));
-        removed.chain(self.gone.iter().map(|place| folder(place).to_string())).collect()
+        removed.chain(self.removed_places.iter().map(|place| folder(place).to_string())).collect()
     }
 
     /// The word that confirms exactly these removals at this destination: 8 hexadecimal digits of a digest.
-    pub fn word(&self, place: Guarded<'_>) -> String {
-        let Guarded { repository, branch, environment } = place;
+    pub fn confirmation_word(&self, destination: PlanDestination<'_>) -> String {
+        let PlanDestination { repository, branch, environment } = destination;
         let mut digest = DigestBuilder::new("confirmation");
         let _ = digest.text(repository).text(branch).text(environment);
         for path in self.removals() {

@@ -19,11 +19,12 @@ use model::progress::Phase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
-pub use self::guard::{Gone, Guarded};
-use self::places::{Differences, Place};
+pub use self::guard::{PlanDestination, RemovedWorkloads};
+use self::places::{FolderDifferences, PlaceDifference};
 use crate::compile::Compiled;
 use crate::hold::HeldFolder;
-use crate::output::{Folder, Output, joined};
+use crate::layout::{Folder, joined};
+use crate::output::Output;
 
 /// The input of a plan.
 #[derive(Clone, Copy)]
@@ -48,7 +49,7 @@ pub struct Comparison<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The assignments that change, by name.
-    pub changes: BTreeMap<PlannedId, Change>,
+    pub changes: BTreeMap<PlannedId, AssignmentChange>,
     /// Changed files that belong to no assignment: files of cluster types, and the tracking file.
     pub other_files: Vec<FileChange>,
     /// The number of unchanged assignments.
@@ -56,9 +57,9 @@ pub struct Plan {
     /// The number of folders of cluster types that move because the layout changes.
     pub moved: usize,
     /// Cluster types whose folders are removed and contained assignments.
-    pub gone: Vec<Arc<str>>,
+    pub removed_places: Vec<Arc<str>>,
     /// Workloads that lose all assignments.
-    pub gone_as_whole: Gone,
+    pub removed_workloads: RemovedWorkloads,
     /// Assignments that fail and keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
     /// Assignments that fail and are rendered from an earlier publication.
@@ -98,7 +99,7 @@ impl std::fmt::Display for PlannedId {
 
 /// How an assignment changes.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct AssignmentChange {
     /// Whether it is added, changed or removed.
     pub kind: ChangeKind,
     /// Its workload. Empty if it is not known.
@@ -108,16 +109,16 @@ pub struct Change {
     /// Its new folder. None if it is removed.
     pub after: Option<Child>,
     /// The changed values and the reasons. None if the limit of different reasons was reached before.
-    pub why: Option<Arc<Why>>,
+    pub reasons: Option<Arc<ChangeReasons>>,
 }
 
 /// The reasons of a change. Many assignments may share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Why {
+pub struct ChangeReasons {
     /// The values that change.
     pub values: Vec<ValueChange>,
     /// Other reasons for the change.
-    pub reasons: Vec<Reason>,
+    pub others: Vec<ChangeReason>,
 }
 
 /// The kind of a change of an assignment or a file.
@@ -154,12 +155,12 @@ pub struct ValueChange {
     /// The new value for display. None if the value is removed.
     pub after: Option<String>,
     /// The place of the new value or of the old value, or the label that makes the difference.
-    pub because: Option<Because>,
+    pub cause: Option<Cause>,
 }
 
 /// The place that causes a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Because {
+pub enum Cause {
     /// A place in the desired fleet.
     New(Origin),
     /// A place in the previous fleet.
@@ -179,29 +180,29 @@ pub enum LabelOf {
 
 /// A reason why an assignment changes, other than its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
+pub enum ChangeReason {
     /// These policies assign it.
     AssignedBy(Vec<(PolicyName, Origin)>),
     /// The cluster type does not exist any more. Also used for a cluster if the previous fleet is not known.
-    ClusterTypeGone,
+    ClusterTypeRemoved,
     /// The cluster does not exist any more.
-    ClusterGone,
+    ClusterRemoved,
     /// The deployment target of this name does not exist any more.
-    TargetGone(Arc<str>),
+    TargetRemoved(Arc<str>),
     /// No policy assigns it any more. These policies assigned it before.
     NotAssigned(Vec<PolicyName>),
     /// The content of a template differs.
-    Template(Arc<str>, Because),
+    Template(Arc<str>, Cause),
     /// The cluster type names another template.
-    OtherTemplate(Arc<str>, Because),
+    OtherTemplate(Arc<str>, Cause),
     /// The `manifests` of the deployment target differ, at these keys.
-    Manifests(Vec<Arc<str>>, Because),
+    Manifests(Vec<Arc<str>>, Cause),
     /// A release pin is new for the assignment, does not hold it any more, or differs.
-    Pin(Arc<str>, Because),
+    Pin(Arc<str>, Cause),
     /// The assignment fails. It is rendered from the commits of this publication, with these release pins.
     Held(GitId, Vec<(Arc<str>, Origin)>),
     /// A label differs.
-    Label(Because),
+    Label(Cause),
     /// The previous fleet is not known, or other data of the templates differs.
     Unknown,
 }
@@ -215,7 +216,7 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let mut plan = Plan { kept: output.kept.clone(), held: output.held.clone(), ..Plan::default() };
     let comparing = new.progress().begin(Phase::Comparing);
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
-    let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
+    let mut differences = FolderDifferences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
     let places = std::mem::take(&mut differences.places);
     plan.new_folders = differences.new_folders;
     for (name, place) in places {
@@ -223,16 +224,16 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
         comparing.advance(1);
     }
     plan.other_files = others(comparison, &differences)?;
-    let mut why = values::Reasons::new(comparison);
+    let mut finder = values::ReasonFinder::new(comparison);
     for (id, change) in &mut plan.changes {
         let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
-        (change.workload, change.why) = why.of(id, change, &path.unwrap_or_default())?;
+        (change.workload, change.reasons) = finder.of(id, change, &path.unwrap_or_default())?;
         comparing.advance(1);
     }
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
     plan.unchanged = output.assignments.saturating_sub(changed);
     plan.missing = new.failing().filter(|id| !plan.has_earlier(id)).collect();
-    plan.gone_as_whole = Gone::of(&plan, new);
+    plan.removed_workloads = RemovedWorkloads::of(&plan, new);
     plan.unassigned = unassigned(new, comparison.old);
     Ok(plan)
 }
@@ -254,7 +255,7 @@ fn unassigned(new: &Compiled, old: Option<&Compiled>) -> BTreeSet<DeploymentTarg
 }
 
 /// The changed files that belong to no assignment, inside and outside of the output's folder.
-fn others(comparison: &Comparison<'_>, differences: &Differences) -> Result<Vec<FileChange>, OpenError> {
+fn others(comparison: &Comparison<'_>, differences: &FolderDifferences) -> Result<Vec<FileChange>, OpenError> {
     let Comparison { previous, output, folder, open, .. } = *comparison;
     let mut changes = file_changes((&differences.before, &differences.after), folder.as_str(), open)?;
     if !folder.as_str().is_empty() {
@@ -289,7 +290,7 @@ impl ChangeKind {
     }
 }
 
-impl Change {
+impl AssignmentChange {
     /// The changed files in the assignment's folder, which is at this path.
     ///
     /// # Errors
@@ -349,10 +350,10 @@ impl Plan {
     fn add_place(
         &mut self,
         name: &Arc<str>,
-        place: &Place,
-        (others, comparison): (&mut Differences, &Comparison<'_>),
+        place: &PlaceDifference,
+        (others, comparison): (&mut FolderDifferences, &Comparison<'_>),
     ) -> Result<(), OpenError> {
-        let opened = |side: Option<&places::Side>| match side {
+        let opened = |side: Option<&places::PlaceSide>| match side {
             Some(side) => Ok(side.folder.opened(comparison.open)?.unwrap_or_default()),
             None => Ok(Tree::default()),
         };
@@ -372,14 +373,14 @@ impl Plan {
                 removes |= kind == ChangeKind::Removed;
                 let (before, after) = (before.cloned(), after.cloned());
                 comparison.new.progress().begin(Phase::Comparing).expect(1);
-                self.changes.insert(id, Change { kind, workload: "".into(), before, after, why: None });
+                self.changes.insert(id, AssignmentChange { kind, workload: "".into(), before, after, reasons: None });
             } else {
                 others.put(&joined(path, target), before, after)?;
             }
         }
         // A removed folder counts only if it contained assignments.
         if place.after.is_none() && was_ours && removes {
-            self.gone.push(Arc::clone(name));
+            self.removed_places.push(Arc::clone(name));
         }
         Ok(())
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use model::progress::Counter;
 use model::tree::{Child, Open, OpenError, Tree};
 
-use crate::output::{Found, Level, joined};
+use crate::layout::{FolderKind, Level, joined};
 
 /// The differences between two folders that contain output.
 #[derive(Debug, Default)]
-pub(super) struct Differences {
+pub(super) struct FolderDifferences {
     /// The differing folders of places, by name.
-    pub(super) places: BTreeMap<Arc<str>, Place>,
+    pub(super) places: BTreeMap<Arc<str>, PlaceDifference>,
     /// All other differences: the state before.
     pub(super) before: Tree,
     /// All other differences: the state after.
@@ -23,14 +23,14 @@ pub(super) struct Differences {
 
 /// A place's folder before and after.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
-    pub(super) before: Option<Side>,
-    pub(super) after: Option<Side>,
+pub(super) struct PlaceDifference {
+    pub(super) before: Option<PlaceSide>,
+    pub(super) after: Option<PlaceSide>,
 }
 
 /// The folder of a place on one side.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct PlaceSide {
     /// Its path in the output's folder.
     pub(super) path: String,
     pub(super) folder: Child,
@@ -54,7 +54,7 @@ struct FolderPair {
     after: Tree,
 }
 
-impl Differences {
+impl FolderDifferences {
     /// Compares two folders that contain output, and reports progress. Each place adds one more step to the progress, for the caller that
     /// compares its content.
     pub(super) fn between(
@@ -75,7 +75,7 @@ impl Differences {
                 if matches!(was, EntryKind::Place) || matches!(is, EntryKind::Place) {
                     let place = found.places.entry(Arc::clone(name)).or_insert_with(|| {
                         comparing.expect(1);
-                        Place::default()
+                        PlaceDifference::default()
                     });
                     place.set(&path, (&was, before), (&is, after));
                 } else if matches!(was, EntryKind::Other) || matches!(is, EntryKind::Other) {
@@ -112,15 +112,15 @@ impl FolderPair {
     fn entry_kind(&self, name: &str, child: Option<&Child>, open: &Open<'_>) -> Result<EntryKind, OpenError> {
         let Some(child) = child else { return Ok(EntryKind::Nothing) };
         let Some(folder) = child.opened(open)? else { return Ok(EntryKind::Other) };
-        Ok(match self.level.find(&self.path, name, &folder) {
-            Found::Place => EntryKind::Place,
-            Found::Prefix(level) => EntryKind::Prefix(level, folder),
-            Found::Foreign => EntryKind::Other,
+        Ok(match self.level.folder_kind(&self.path, name, &folder) {
+            FolderKind::Place => EntryKind::Place,
+            FolderKind::Prefix(level) => EntryKind::Prefix(level, folder),
+            FolderKind::Foreign => EntryKind::Other,
         })
     }
 }
 
-impl Place {
+impl PlaceDifference {
     /// Adds the folders at a path. The folder of another layout may have been added before.
     fn set(
         &mut self,
@@ -132,7 +132,7 @@ impl Place {
             let is_ours = matches!(what, EntryKind::Place);
             // A foreign entry is compared with the place that replaces it.
             let counts = is_ours || matches!((what, is), (EntryKind::Other, EntryKind::Place));
-            Some(Side { path: path.to_owned(), folder: child.filter(|_| counts)?.clone(), is_ours })
+            Some(PlaceSide { path: path.to_owned(), folder: child.filter(|_| counts)?.clone(), is_ours })
         };
         let (before, after) = (side(was, before), side(is, after));
         if before.is_some() && (self.before.is_none() || after.is_some()) {

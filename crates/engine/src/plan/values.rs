@@ -10,11 +10,13 @@ use model::name::PolicyName;
 use model::tree::{Blob, OpenError};
 use model::yaml;
 
-use super::causes::{self, Causes, Differences};
-use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, ValueChange, Why};
+use super::causes::{self, Causes, ObjectDifferences};
+use super::{
+    AssignmentChange, Cause, ChangeKind, ChangeReason, ChangeReasons, Comparison, FileChange, PlannedId, ValueChange,
+};
 use crate::compile::Compiled;
-use crate::explain::Values;
-use crate::hold::Pin;
+use crate::explain::AssignmentValues;
+use crate::pin::Pin;
 
 /// The maximum number of different changes of values that are computed. Each one composes twice, or reads files.
 const REASONS_MAX: usize = 2_000;
@@ -22,11 +24,11 @@ const REASONS_MAX: usize = 2_000;
 const VALUES_MAX: usize = 500_000;
 
 /// Finds the reasons of changes. Equal reasons are computed once.
-pub(super) struct Reasons<'a> {
+pub(super) struct ReasonFinder<'a> {
     comparison: &'a Comparison<'a>,
     causes: Option<Causes<'a>>,
-    by_values: BTreeMap<(SameValues, Differences), Arc<Why>>,
-    all: BTreeSet<Arc<Why>>,
+    by_values: BTreeMap<(SameValues, ObjectDifferences), Arc<ChangeReasons>>,
+    all: BTreeSet<Arc<ChangeReasons>>,
     computed: usize,
     values: usize,
 }
@@ -39,7 +41,7 @@ struct SameValues {
     new: [Digest; 2],
 }
 
-impl<'a> Reasons<'a> {
+impl<'a> ReasonFinder<'a> {
     pub(super) fn new(comparison: &'a Comparison<'a>) -> Self {
         let causes = comparison.old.map(|old| Causes::new(old, comparison.new));
         Self { comparison, causes, by_values: BTreeMap::new(), all: BTreeSet::new(), computed: 0, values: 0 }
@@ -49,25 +51,25 @@ impl<'a> Reasons<'a> {
     pub(super) fn of(
         &mut self,
         id: &PlannedId,
-        change: &Change,
+        change: &AssignmentChange,
         path: &str,
-    ) -> Result<(Arc<str>, Option<Arc<Why>>), OpenError> {
-        let Some(id) = id.assignment() else { return Ok(("".into(), Some(self.shared(Why::default())))) };
+    ) -> Result<(Arc<str>, Option<Arc<ChangeReasons>>), OpenError> {
+        let Some(id) = id.assignment() else { return Ok(("".into(), Some(self.shared(ChangeReasons::default())))) };
         let workload = self.comparison.workload(&id).unwrap_or_else(|| "".into());
         if change.kind != ChangeKind::Changed {
-            let reasons = self.comparison.reasons(&id, change.kind);
-            return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
+            let others = self.comparison.reasons(&id, change.kind);
+            return Ok((workload, Some(self.shared(ChangeReasons { values: Vec::new(), others }))));
         }
         if let Some(held) = self.comparison.output.held.get(&id) {
             let origin = |pin: &Pin| Origin::field(&pin.key(), FieldPath::from(["spec"]));
             let pins = held.pins.iter().map(|pin| (Arc::clone(pin.name.as_arc()), origin(pin)));
-            let reasons = vec![Reason::Held(held.from, pins.collect())];
-            return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
+            let others = vec![ChangeReason::Held(held.from, pins.collect())];
+            return Ok((workload, Some(self.shared(ChangeReasons { values: Vec::new(), others }))));
         }
         let same = self.comparison.same_values(&id);
         let differences = match (&same, &mut self.causes) {
             (Some(_), Some(causes)) => causes.of(&id),
-            _ => Differences::default(),
+            _ => ObjectDifferences::default(),
         };
         let key = same.map(|same| (same, differences.clone()));
         if let Some(known) = key.as_ref().and_then(|key| self.by_values.get(key)) {
@@ -82,24 +84,24 @@ impl<'a> Reasons<'a> {
             None => self.comparison.file_values(&id, &change.files(path, self.comparison.open)?),
         };
         self.values += values.len();
-        let mut reasons = differences.reasons(values.iter().filter_map(|value| value.because.as_ref()));
-        if values.is_empty() && reasons.is_empty() {
-            reasons.push(Reason::Unknown);
+        let mut others = differences.reasons(values.iter().filter_map(|value| value.cause.as_ref()));
+        if values.is_empty() && others.is_empty() {
+            others.push(ChangeReason::Unknown);
         }
-        let why = self.shared(Why { values: values.into_iter().collect(), reasons });
+        let reasons = self.shared(ChangeReasons { values: values.into_iter().collect(), others });
         if let Some(key) = key {
-            self.by_values.insert(key, Arc::clone(&why));
+            self.by_values.insert(key, Arc::clone(&reasons));
         }
-        Ok((workload, Some(why)))
+        Ok((workload, Some(reasons)))
     }
 
-    fn shared(&mut self, why: Why) -> Arc<Why> {
-        if let Some(known) = self.all.get(&why) {
+    fn shared(&mut self, reasons: ChangeReasons) -> Arc<ChangeReasons> {
+        if let Some(known) = self.all.get(&reasons) {
             return Arc::clone(known);
         }
-        let why = Arc::new(why);
-        self.all.insert(Arc::clone(&why));
-        why
+        let reasons = Arc::new(reasons);
+        self.all.insert(Arc::clone(&reasons));
+        reasons
     }
 }
 
@@ -109,7 +111,7 @@ impl Comparison<'_> {
         of(self.new).or_else(|| self.old.and_then(of))
     }
 
-    fn reasons(&self, id: &AssignmentId, kind: ChangeKind) -> Vec<Reason> {
+    fn reasons(&self, id: &AssignmentId, kind: ChangeKind) -> Vec<ChangeReason> {
         let policies =
             |side: &Compiled| side.get(id).into_iter().flat_map(|assignment| assignment.policies()).collect::<Vec<_>>();
         match kind {
@@ -120,17 +122,17 @@ impl Comparison<'_> {
                 };
                 let named =
                     policies(self.new).into_iter().filter_map(|policy| origin(&policy).map(|origin| (policy, origin)));
-                vec![Reason::AssignedBy(named.collect())]
+                vec![ChangeReason::AssignedBy(named.collect())]
             }
             ChangeKind::Changed => Vec::new(),
             ChangeKind::Removed if !self.new.has_place(id.place.as_str()) => {
                 let was_cluster = self.old.is_some_and(|old| old.fleet().clusters.contains_key(id.place.as_str()));
-                vec![if was_cluster { Reason::ClusterGone } else { Reason::ClusterTypeGone }]
+                vec![if was_cluster { ChangeReason::ClusterRemoved } else { ChangeReason::ClusterTypeRemoved }]
             }
             ChangeKind::Removed if !self.new.has_target(id.target.as_str()) => {
-                vec![Reason::TargetGone(Arc::clone(id.target.as_arc()))]
+                vec![ChangeReason::TargetRemoved(Arc::clone(id.target.as_arc()))]
             }
-            ChangeKind::Removed => vec![Reason::NotAssigned(self.old.map(policies).unwrap_or_default())],
+            ChangeKind::Removed => vec![ChangeReason::NotAssigned(self.old.map(policies).unwrap_or_default())],
         }
     }
 
@@ -147,15 +149,15 @@ impl Comparison<'_> {
     fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
         let old = self.old.filter(|old| old.get(id).is_some())?;
         // A value that is sensitive on one side is hidden on both sides: a mark is often added after the value.
-        let before = Values::of(old.prepared(), id, self.new.prepared().sensitive_paths(id));
-        let after = Values::of(self.new.prepared(), id, old.prepared().sensitive_paths(id));
+        let before = AssignmentValues::of(old.prepared(), id, self.new.prepared().sensitive_paths(id));
+        let after = AssignmentValues::of(self.new.prepared(), id, old.prepared().sensitive_paths(id));
         Some(compare(&before?, &after?))
     }
 
     /// The changed values, read from the configuration files.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
-        let new = Values::of(self.new.prepared(), id, BTreeSet::new());
-        let shown = new.as_ref().map(Values::shown).unwrap_or_default();
+        let new = AssignmentValues::of(self.new.prepared(), id, BTreeSet::new());
+        let shown = new.as_ref().map(AssignmentValues::shown).unwrap_or_default();
         let are_all_public = self.new.get(id).is_some() && self.new.prepared().sensitive_paths(id).is_empty();
         let origin = |path: &FieldPath| new.as_ref()?.origin(path);
         values_in_files(&self.config_files(files), (&shown, &origin), are_all_public)
@@ -201,14 +203,14 @@ fn values_in_files(
                 path: path.clone(),
                 before: before.get(path).map(|text| shown(text, are_all_public)),
                 after: after.get(path).map(|text| shown(text, may_show(path, text))),
-                because: origin.map(Because::New),
+                cause: origin.map(Cause::New),
             });
         }
     }
     changes
 }
 
-fn compare(old: &Values<'_>, new: &Values<'_>) -> BTreeSet<ValueChange> {
+fn compare(old: &AssignmentValues<'_>, new: &AssignmentValues<'_>) -> BTreeSet<ValueChange> {
     let (before, after) = (old.shown(), new.shown());
     let differs = |path: &&FieldPath| before.get(*path) != after.get(*path);
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).filter(differs).collect();
@@ -216,7 +218,7 @@ fn compare(old: &Values<'_>, new: &Values<'_>) -> BTreeSet<ValueChange> {
         path: path.clone(),
         before: before.get(path).cloned(),
         after: after.get(path).cloned(),
-        because: causes::of_value(old, new, path),
+        cause: causes::of_value(old, new, path),
     };
     paths.into_iter().map(change).collect()
 }

@@ -36,7 +36,7 @@ impl Prepared {
         let policies = known.is_none_or(|before| differ(&before.policies, &fleet.policies));
         if policies
             || !delta.places.is_empty()
-            || !delta.places_gone.is_empty()
+            || !delta.removed_places.is_empty()
             || !delta.targets.is_empty()
             || delta.schedule
         {
@@ -121,7 +121,7 @@ impl Prepared {
             if let Some(of_type) = self.by_type.get_mut(old.cluster_type.name.as_arc()) {
                 of_type.remove(id);
             }
-            delta.places_gone.insert(id);
+            delta.removed_places.insert(id);
         }
         if let Some(place) = place {
             self.place_index.insert(id, place.labels_iter());
@@ -129,7 +129,7 @@ impl Prepared {
                 self.by_type.entry(Arc::clone(place.cluster_type.name.as_arc())).or_default().insert(id);
             }
             self.places.set(id, place);
-            delta.places_gone.remove(id);
+            delta.removed_places.remove(id);
             delta.places.insert(id);
         }
     }
@@ -153,16 +153,16 @@ impl Prepared {
         }
         let (list, diagnostics) = targets(fleet);
         self.target_diagnostics = diagnostics;
-        let mut gone: BTreeSet<u32> = self.targets.iter().map(|(id, _)| id).collect();
+        let mut removed: BTreeSet<u32> = self.targets.iter().map(|(id, _)| id).collect();
         self.target_list = list.into_iter().map(Arc::new).collect();
         let mut in_order: Vec<_> = self.target_list.iter().map(Arc::clone).collect();
         in_order.sort_by(|one, other| folder_order(one.name.as_str()).cmp(folder_order(other.name.as_str())));
         for (rank, target) in in_order.into_iter().enumerate() {
             let id = self.target_ids.of(target.name.as_arc());
-            gone.remove(&id);
+            removed.remove(&id);
             self.read_target((id, rank as u32), target, delta);
         }
-        for id in gone {
+        for id in removed {
             if let Some(old) = self.targets.remove(id) {
                 self.target_index.remove(id, old.target.labels.iter());
                 delta.schemas |= !old.target.schemas.is_empty();

@@ -16,13 +16,13 @@ const SUSPECTS_MAX: usize = 16;
 
 /// The output of a template.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct RenderedText {
     pub(super) text: String,
     /// The ranges of the output that come from texts of applications, in order.
     pub(super) tainted_ranges: Vec<TaintedRange>,
 }
 
-impl Made {
+impl RenderedText {
     /// Appends another manifest.
     pub(super) fn append(&mut self, text: &str, tainted_ranges: Vec<TaintedRange>) {
         let start = self.text.len();
@@ -44,11 +44,11 @@ pub(super) fn template_in_data(target: &Target, refused: &[String]) -> Vec<Diagn
         let message = format!("a template makes template text of texts of `{}`, and these are data", target.name);
         return vec![with_help(Diagnostic::error(Code::TemplateInData, message).at(place(target), ""), target)];
     }
-    let told = |(refused, origin): (&String, Origin)| {
+    let diagnostic = |(refused, origin): (&String, Origin)| {
         let message = format!("`{refused}` is template text, and the texts of `{}` are data", target.name);
         with_help(Diagnostic::error(Code::TemplateInData, message).at(origin, "it is not evaluated"), target)
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(diagnostic).collect()
 }
 
 fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
@@ -60,7 +60,7 @@ fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
 }
 
 /// Reports texts of a target that change the structure of a YAML or JSON file that they are printed into. None if there are none.
-pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) -> Option<Diagnostic> {
+pub(super) fn structure_changed(target: &Target, template: &str, made: &RenderedText) -> Option<Diagnostic> {
     let text = &*made.text;
     let is_suspect = |part: &Range<usize>| text.get(part.clone()).is_none_or(is_suspicious);
     let mut suspects: Vec<_> = raw_parts(&made.tainted_ranges).filter(is_suspect).collect();
@@ -70,11 +70,11 @@ pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) ->
         return None;
     }
     let alone = |suspect: &&Range<usize>| !is_harmless_beside(text, &suspects, suspect);
-    let guilty: Vec<_> = suspects.iter().take(SUSPECTS_MAX).filter(alone).collect();
-    let guilty = if guilty.is_empty() { suspects.iter().take(SUSPECTS_MAX).collect() } else { guilty };
-    let guilty: Vec<&str> = guilty.into_iter().filter_map(|part| text.get(part.clone())).collect();
+    let culprits: Vec<_> = suspects.iter().take(SUSPECTS_MAX).filter(alone).collect();
+    let culprits = if culprits.is_empty() { suspects.iter().take(SUSPECTS_MAX).collect() } else { culprits };
+    let culprits: Vec<&str> = culprits.into_iter().filter_map(|part| text.get(part.clone())).collect();
     let printed = |field: &str| {
-        is_suspicious(field) && guilty.iter().any(|guilty| guilty.contains(field) || field.contains(guilty.trim()))
+        is_suspicious(field) && culprits.iter().any(|text| text.contains(field) || field.contains(text.trim()))
     };
     let places: Vec<_> = texts(target).filter(|(field, _)| printed(field)).map(|(_, origin)| origin).collect();
     let message = format!("a text of `{}` changes the structure of what template `{template}` makes", target.name);
@@ -109,7 +109,7 @@ fn quoted_parts(text: &str, tainted_ranges: &[TaintedRange]) -> Vec<Range<usize>
         let part = text.get(part.clone()).unwrap_or_default();
         part.contains('\'') || part.contains('"') && !part.trim_start().starts_with(['{', '['])
     };
-    let structured = tainted_ranges.iter().filter(|stretch| !stretch.is_raw).map(|stretch| stretch.range.clone());
+    let structured = tainted_ranges.iter().filter(|tainted| !tainted.is_raw).map(|tainted| tainted.range.clone());
     let mut parts: Vec<_> = structured.filter(has_quotes).collect();
     // If there are too many, all are suspects.
     if !parts.is_empty() && parts.len() <= SUSPECTS_MAX {

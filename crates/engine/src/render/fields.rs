@@ -77,10 +77,10 @@ impl TargetFields {
 }
 
 impl Pinned {
-    /// Applies the manifests `over` to those of a target. None if `over` is empty.
-    pub(crate) fn over(over: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Option<Self> {
-        let manifests = || target.manifests.clone().into_iter().chain(over.clone()).collect();
-        (!over.is_empty()).then(|| Self::of(&manifests(), target))
+    /// Applies these manifests to those of a target. None if there are none.
+    pub(crate) fn with(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Option<Self> {
+        let all = || target.manifests.clone().into_iter().chain(manifests.clone()).collect();
+        (!manifests.is_empty()).then(|| Self::of(&all(), target))
     }
 
     /// Creates the data of a target's manifests with pins applied. A text that a pin sets to the target's own text stays a text of the target.

@@ -47,7 +47,7 @@ pub(super) fn check_namespace(context: &Context<'_>, files: &BTreeMap<Arc<str>, 
     let name = namespace(context);
     let contains = |content: &Content| match content {
         Content::Bytes(bytes) => String::from_utf8_lossy(bytes).contains(&name),
-        Content::Known(_) => false,
+        Content::Shared(_) => false,
     };
     let (file, _) = files.iter().find(|(_, content)| contains(content))?;
     let key = context.place.key();

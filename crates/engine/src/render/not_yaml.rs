@@ -12,10 +12,10 @@ use model::object::template::MANIFESTS;
 use model::yaml::{Problem, first_error, is_surely_good, is_surely_good_like};
 
 use super::Context;
-use super::application_text::Made;
+use super::application_text::RenderedText;
 use super::fields::REFERENCES;
-use super::template::{Parsed, SEPARATOR, extension, with_canaries};
-use crate::sensitive::Canary;
+use super::template::{ParsedTemplate, SEPARATOR, extension, with_canaries};
+use crate::canary::Canary;
 
 /// The maximum number of characters of a line in a message.
 const EXCERPT_CHARS_MAX: usize = 200;
@@ -32,14 +32,14 @@ fn error_in(file: &str, text: &str) -> Option<Problem> {
 /// A cache of valid files, one for each template and set of values. Files of the same template and values differ only in a few lines. Only these
 /// lines are checked.
 #[derive(Debug, Default)]
-pub(crate) struct Readable(RefCell<BTreeMap<(Digest, Digest), String>>);
+pub(crate) struct ValidFiles(RefCell<BTreeMap<(Digest, Digest), String>>);
 
 /// Checking a smaller file is as fast as comparing it.
 const COMPARED_BYTES_MIN: usize = 1_024;
 
-impl Readable {
+impl ValidFiles {
     /// Whether a fast check shows that a file is valid.
-    fn knows(&self, made_by: (Digest, Digest), text: &str) -> bool {
+    fn contains(&self, made_by: (Digest, Digest), text: &str) -> bool {
         if text.len() < COMPARED_BYTES_MIN {
             return is_surely_good(text);
         }
@@ -57,13 +57,13 @@ impl Readable {
 
 /// An error in a file.
 #[derive(PartialEq, Eq)]
-struct Finding<'t> {
+struct YamlError<'t> {
     message: String,
     /// The line number, from 1, and the line's text.
     line: (usize, &'t str),
 }
 
-impl<'t> Finding<'t> {
+impl<'t> YamlError<'t> {
     fn of(problem: &Problem, text: &'t str) -> Self {
         let (before, behind) = text.split_at_checked(problem.span.start as usize).unwrap_or((text, ""));
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -75,20 +75,20 @@ impl<'t> Finding<'t> {
 
 /// Reports a rendered file that is not valid YAML. None if it is valid.
 pub(super) fn check(
-    template: &Parsed,
+    template: &ParsedTemplate,
     file: &str,
     (dot, context): (&Value, &Context<'_>),
-    made: &Made,
+    made: &RenderedText,
 ) -> Option<Diagnostic> {
-    if context.readable.knows((template.digest, context.values), &made.text) {
+    if context.valid_files.contains((template.digest, context.values), &made.text) {
         return None;
     }
     let problem = error_in(file, &made.text)?;
     let outputs = outputs(template, dot).unwrap_or_default();
     let place = |at: u32| place(template, &outputs, (at as usize).min(made.text.len().saturating_sub(1)), dot);
-    let finding = Finding::of(&problem, &made.text);
-    let is_hidden = context.hides_output && reveals(template, file, (dot, context), &finding);
-    let Finding { message, line: (line, text) } = finding;
+    let error = YamlError::of(&problem, &made.text);
+    let is_hidden = context.hides_output && reveals(template, file, (dot, context), &error);
+    let YamlError { message, line: (line, text) } = error;
     let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
     let diagnostic = Diagnostic::error(
         Code::NotYamlRendered,
@@ -114,9 +114,13 @@ pub(super) fn check(
 }
 
 /// Renders the texts of a template again. None if one of them can't be rendered.
-fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
-    let options =
-        Options { limits: Limits::default(), is_literal: template.is_literal, part_cache: None, references: &REFERENCES };
+fn outputs(template: &ParsedTemplate, dot: &Value) -> Option<Vec<Rendered>> {
+    let options = Options {
+        limits: Limits::default(),
+        is_literal: template.is_literal,
+        part_cache: None,
+        references: &REFERENCES,
+    };
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 
@@ -131,7 +135,7 @@ fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// The place in a template that writes the byte `at` of a file, with a label for the place.
-fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
+fn place(template: &ParsedTemplate, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
     let Some((index, begin, _)) = parts(outputs).find(|(_, _, end)| at < *end) else {
         return (Origin::field(&template.key, FieldPath::from(MANIFESTS)), "");
     };
@@ -149,12 +153,17 @@ fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Or
 }
 
 /// Whether an error may reveal something about sensitive values. It does if the error differs when the file is rendered with other values.
-fn reveals(template: &Parsed, file: &str, (dot, context): (&Value, &Context<'_>), finding: &Finding<'_>) -> bool {
+fn reveals(
+    template: &ParsedTemplate,
+    file: &str,
+    (dot, context): (&Value, &Context<'_>),
+    error: &YamlError<'_>,
+) -> bool {
     let is_other = |canary: Canary| {
         let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();
         let texts = outputs.iter().map(|rendered| rendered.bytes.as_slice()).filter(|bytes| !bytes.is_empty());
         let Ok(text) = String::from_utf8(texts.collect::<Vec<_>>().join(SEPARATOR.as_bytes())) else { return true };
-        error_in(file, &text).is_none_or(|problem| Finding::of(&problem, &text) != *finding)
+        error_in(file, &text).is_none_or(|problem| YamlError::of(&problem, &text) != *error)
     };
     Canary::ALL.into_iter().any(is_other)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
-use super::kept::{FolderStore, KeptFolders};
+use super::folder_cache::{FolderCache, FolderStore};
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
@@ -15,20 +15,20 @@ const PARTS: usize = 64;
 /// The ids of rendered files, by the digests of their inputs.
 #[derive(Debug)]
 pub(crate) struct SharedFiles {
-    parts: [Mutex<HashMap<Digest, Arc<OnceLock<Known>>>>; PARTS],
+    parts: [Mutex<HashMap<Digest, Arc<OnceLock<CachedFile>>>>; PARTS],
     rendered: AtomicUsize,
-    kept: KeptFolders,
+    folders: FolderCache,
 }
 
 /// The cached result of rendering a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum CachedFile {
     /// The file has this git id.
     File(GitId),
     /// There is no such file.
     NoFile,
     /// The file can't be rendered, or its template read unexpected data. It is rendered for each assignment.
-    Nothing,
+    NotShared,
 }
 
 impl Default for SharedFiles {
@@ -43,12 +43,12 @@ impl SharedFiles {
         Self {
             parts: std::array::from_fn(|_| Mutex::default()),
             rendered: AtomicUsize::new(0),
-            kept: KeptFolders::new(store),
+            folders: FolderCache::new(store),
         }
     }
 
     /// Returns the file with these inputs. Calls `render` if it is not in the cache.
-    pub(crate) fn get(&self, inputs: Digest, render: impl FnOnce() -> Known) -> Known {
+    pub(crate) fn get(&self, inputs: Digest, render: impl FnOnce() -> CachedFile) -> CachedFile {
         let part = usize::from(inputs.as_bytes()[0]) % PARTS;
         let Some(part) = self.parts.get(part) else { return render() };
         let known = Arc::clone(part.lock().unwrap_or_else(PoisonError::into_inner).entry(inputs).or_default());
@@ -59,8 +59,8 @@ impl SharedFiles {
     }
 
     /// The rendered folders that are still in memory.
-    pub(crate) fn kept(&self) -> &KeptFolders {
-        &self.kept
+    pub(crate) fn folder_cache(&self) -> &FolderCache {
+        &self.folders
     }
 
     /// Returns the number of files rendered since the last call.
@@ -72,7 +72,7 @@ impl SharedFiles {
     pub(crate) fn bound(&mut self, files_max: usize) {
         let count = |part: &mut Mutex<HashMap<_, _>>| part.get_mut().unwrap_or_else(PoisonError::into_inner).len();
         if self.parts.iter_mut().map(count).sum::<usize>() > files_max {
-            *self = Self::new(self.kept.store());
+            *self = Self::new(self.folders.store());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parsed templates. Each template is parsed once.
+//! ParsedTemplate templates. Each template is parsed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use model::object::{Object, Template};
 use model::object_key::ObjectKey;
 
 use super::Context;
-use super::application_text::{Made, structure_changed, template_in_data};
+use super::application_text::{RenderedText, structure_changed, template_in_data};
 use super::fields::REFERENCES;
+use crate::canary::Canary;
 use crate::compose::{CONFIG_DATA, Composition};
-use crate::sensitive::Canary;
 use crate::target::Target;
 
 /// The separator between the manifests of a file.
@@ -26,7 +26,7 @@ pub(super) const SEPARATOR: &str = "---\n";
 
 /// A template of a fleet, parsed once.
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedTemplate {
     pub(super) key: ObjectKey,
     pub(super) texts: Vec<gotemplate::Template>,
     pub(super) is_literal: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Parsed {
 }
 
 /// All templates of a fleet by name.
-pub(crate) type ParsedTemplates = BTreeMap<Arc<str>, Arc<Parsed>>;
+pub(crate) type ParsedTemplates = BTreeMap<Arc<str>, Arc<ParsedTemplate>>;
 
 /// Parses every template of a fleet. Unchanged templates are taken from `before`.
 pub(crate) fn parse(fleet: &Fleet, before: &ParsedTemplates) -> ParsedTemplates {
@@ -58,7 +58,7 @@ pub(crate) fn parse(fleet: &Fleet, before: &ParsedTemplates) -> ParsedTemplates 
     by_name.map(|(name, template)| (Arc::clone(name), parsed(name, template))).collect()
 }
 
-fn parse_template(fleet: &Fleet, object: &Object<Template>) -> Parsed {
+fn parse_template(fleet: &Fleet, object: &Object<Template>) -> ParsedTemplate {
     let key = object.key();
     let mut problem = fleet.duplicate_diagnostic(&key);
     let mut texts = Vec::new();
@@ -83,7 +83,7 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> Parsed {
     let (is_literal, is_unchecked) = (is_set(LITERAL), is_set(UNCHECKED));
     let reads = texts.iter().fold(Reads::default(), |reads, text| reads.union(text.reads()));
     let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, is_literal, is_unchecked, &extension));
-    Parsed { key, texts, is_literal, is_unchecked, extension, problem, reads, digest, object: object.digest }
+    ParsedTemplate { key, texts, is_literal, is_unchecked, extension, problem, reads, digest, object: object.digest }
 }
 
 fn is_extension(text: &str) -> bool {
@@ -103,7 +103,7 @@ fn bad_extension(key: &ObjectKey, extension: &str) -> Diagnostic {
         .about(key)
 }
 
-impl Parsed {
+impl ParsedTemplate {
     /// The reason why the template can't be used.
     pub(crate) fn problem(&self) -> Option<Diagnostic> {
         self.problem.clone()
@@ -116,11 +116,11 @@ impl Parsed {
         dot: &Value,
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<Option<Made>, Vec<Diagnostic>> {
+    ) -> Result<Option<RenderedText>, Vec<Diagnostic>> {
         let part_cache = composition.part_cache.as_ref();
         let options =
             Options { limits: Limits::default(), is_literal: self.is_literal, part_cache, references: &REFERENCES };
-        let mut joined: Option<Made> = None;
+        let mut joined: Option<RenderedText> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
             let rendered = rendered.map_err(|error| {
@@ -138,7 +138,7 @@ impl Parsed {
             }
             let text = String::from_utf8(bytes).map_err(|_| vec![not_text(&self.key, index)])?;
             match &mut joined {
-                None => joined = Some(Made { text, tainted_ranges }),
+                None => joined = Some(RenderedText { text, tainted_ranges }),
                 Some(made) => {
                     made.append(SEPARATOR, Vec::new());
                     made.append(&text, tainted_ranges);
@@ -154,7 +154,7 @@ impl Parsed {
     }
 
     /// Reports texts of applications that change the structure of the output.
-    pub(super) fn check_texts(&self, target: &Target, made: &Made) -> Option<Diagnostic> {
+    pub(super) fn check_texts(&self, target: &Target, made: &RenderedText) -> Option<Diagnostic> {
         if made.tainted_ranges.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
 }

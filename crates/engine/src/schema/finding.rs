@@ -53,9 +53,9 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
     let shown = if is_secret { redaction::digest_of_json(error.instance()) } else { shown(error.instance()) };
     let subject = if path.steps().is_empty() { "the configuration".to_owned() } else { format!("`{path}`") };
     let is_part = sensitive.iter().any(|secret| path.is_at_or_below(secret));
-    let demand = demand(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
-    let message = match demand {
-        Some(demand) => format!("{subject} {demand}, here it is {shown}"),
+    let requirement = requirement(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
+    let message = match requirement {
+        Some(requirement) => format!("{subject} {requirement}, here it is {shown}"),
         None if is_secret => format!("{subject} is not what the schema asks for, here it is {shown}"),
         None => format!("{subject} is not what the schema asks for: {error}"),
     };
@@ -101,7 +101,7 @@ fn reveals_value(kind: &Kind, is_part: bool) -> bool {
 }
 
 /// The requirement of the schema, as the end of a sentence that begins with the value's name.
-fn demand(kind: &Kind) -> Option<String> {
+fn requirement(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Type { kind: TypeKind::Single(one) } => format!("must be {}", with_article(*one)),
         Kind::Type { kind: TypeKind::Multiple(many) } => {

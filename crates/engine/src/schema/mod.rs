@@ -36,7 +36,7 @@ use crate::target::{Application, SchemaText, Target};
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
-pub(crate) use walk::demands;
+pub(crate) use walk::requirements;
 
 /// The maximum size of a compiled pattern in bytes. Patterns come from other teams.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -46,7 +46,7 @@ const FINDINGS_MAX: usize = 100;
 
 /// A compiled schema.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledSchema {
     validator: Validator,
     /// The types of top-level properties in the schema.
     types: BTreeMap<String, coerce::Types>,
@@ -64,7 +64,7 @@ pub(crate) struct Compiled {
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
     pub(crate) text: SchemaText,
-    pub(crate) compiled: Result<Arc<Compiled>, Diagnostic>,
+    pub(crate) compiled: Result<Arc<CompiledSchema>, Diagnostic>,
     pub(crate) missing: MissingValues,
     /// The maximum cost of a check.
     allowance: cost::Allowance,
@@ -74,7 +74,7 @@ pub(crate) struct Schema {
 
 /// A `ConfigSchema` with the conditions that an assignment must meet.
 #[derive(Debug)]
-pub(crate) struct Labelled {
+pub(crate) struct LabelledSchema {
     pub(crate) conditions: Conditions,
     pub(crate) schema: Schema,
 }
@@ -82,9 +82,9 @@ pub(crate) struct Labelled {
 /// All schemas of a fleet.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
-    pub(crate) labelled: Vec<Labelled>,
-    /// Compiled schemas by text. Each text is compiled once.
-    compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, Unusable>>,
+    pub(crate) labelled: Vec<LabelledSchema>,
+    /// CompiledSchema schemas by text. Each text is compiled once.
+    compiled: BTreeMap<Arc<str>, Result<Arc<CompiledSchema>, SchemaError>>,
     missing: MissingValues,
     /// The schemas of targets, each once.
     own: Vec<Schema>,
@@ -168,7 +168,7 @@ impl Schemas {
             Some(Err(reason)) => Err(unusable(text, reason)),
             None => {
                 let reason = "it was not compiled".to_owned();
-                Err(unusable(text, &Unusable { reason, part: Part::Value }))
+                Err(unusable(text, &SchemaError { reason, part: Part::Value }))
             }
         };
         Schema::new(text.clone(), compiled, (self.missing, owner))
@@ -179,7 +179,7 @@ impl Schemas {
         fleet: &Fleet,
         (key, object): (&ObjectKey, &Object<ConfigSchema>),
         (before, budget): (&Self, &mut Budget),
-    ) -> Labelled {
+    ) -> LabelledSchema {
         let text = SchemaText {
             text: Arc::clone(&object.spec.schema),
             object: key.clone(),
@@ -207,16 +207,16 @@ impl Schemas {
             Some(application) => conditions.and(APPLICATION, application.as_condition()),
             None => conditions,
         };
-        Labelled { conditions, schema: Schema::new(text, compiled, (missing, owner)) }
+        LabelledSchema { conditions, schema: Schema::new(text, compiled, (missing, owner)) }
     }
 
-    fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<Compiled>, Unusable> {
+    fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<CompiledSchema>, SchemaError> {
         let known = || before.compiled.get(text).cloned().unwrap_or_else(|| compile(text).map(Arc::new));
         self.compiled.entry(Arc::clone(text)).or_insert_with(known).clone()
     }
 }
 
-impl Labelled {
+impl LabelledSchema {
     /// Whether the schema applies only to certain workloads. All schemas from application repositories do.
     fn is_of_workload(&self) -> bool {
         self.conditions.iter().any(|(key, _)| matches!(&**key, "workload" | "workspace" | "deployment-target"))
@@ -236,7 +236,7 @@ impl Schema {
 
     fn new(
         text: SchemaText,
-        compiled: Result<Arc<Compiled>, Diagnostic>,
+        compiled: Result<Arc<CompiledSchema>, Diagnostic>,
         (missing, owner): (MissingValues, Option<&RegistrationName>),
     ) -> Self {
         let digest = Digest::of(&(&text, missing == MissingValues::Warn, owner.is_some()));
@@ -285,12 +285,12 @@ fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) ->
 
 /// The reason why a schema can't be used, and the place in its text, if it is known.
 #[derive(Clone, Debug)]
-struct Unusable {
+struct SchemaError {
     reason: String,
     part: Part,
 }
 
-fn unusable(text: &SchemaText, Unusable { reason, part }: &Unusable) -> Diagnostic {
+fn unusable(text: &SchemaText, SchemaError { reason, part }: &SchemaError) -> Diagnostic {
     Diagnostic::error(Code::InvalidSchema, format!("this schema can't be used: {reason}"))
         .at(Origin::part(&text.object, text.path.clone(), part.clone()), "")
         .help("it has to be a JSON schema, written as JSON")
@@ -305,9 +305,9 @@ fn misspelled(text: &SchemaText, word: &keywords::Misspelled) -> Diagnostic {
         .about(&text.object)
 }
 
-fn compile(text: &str) -> Result<Compiled, Unusable> {
+fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
     let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    let unusable = |reason| Unusable { reason, part: Part::Value };
+    let unusable = |reason| SchemaError { reason, part: Part::Value };
     let draft = walk::draft(&json);
     let document = references::Document::new(&json, draft).map_err(|error| unusable(references::reason(&error)))?;
     let references = document.references().map_err(|error| unusable(error.to_string()))?;
@@ -320,20 +320,20 @@ fn compile(text: &str) -> Result<Compiled, Unusable> {
     let validator = options.build(&json).map_err(|error| not_a_schema(&error))?;
     let (types, sensitive) = (coerce::types(&references, &json), walk::sensitive(&references, &json));
     let (misspelled, cost) = (keywords::misspelled(&json), cost::Graph::of(&references, &json));
-    Ok(Compiled { validator, types, sensitive, misspelled, unfolded, cost })
+    Ok(CompiledSchema { validator, types, sensitive, misspelled, unfolded, cost })
 }
 
-fn not_json(error: &serde_json::Error) -> Unusable {
+fn not_json(error: &serde_json::Error) -> SchemaError {
     let (line, column) = (error.line(), error.column().max(1));
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    Unusable { reason: format!("it is not JSON: {reason}"), part: Part::Text { line, column } }
+    SchemaError { reason: format!("it is not JSON: {reason}"), part: Part::Text { line, column } }
 }
 
-fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
+fn not_a_schema(error: &ValidationError<'_>) -> SchemaError {
     let path = finding::field_path(error.instance_path());
     if path.steps().is_empty() {
-        return Unusable { reason: error.to_string(), part: Part::Value };
+        return SchemaError { reason: error.to_string(), part: Part::Value };
     }
     let reason = match error.kind() {
         // The messages of these kinds only list the values that the meta-schema allows.
@@ -342,7 +342,7 @@ fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
         }
         _ => format!("`{path}`: {error}"),
     };
-    Unusable { reason, part: Part::Inside(path) }
+    SchemaError { reason, part: Part::Inside(path) }
 }
 
 /// The draft of schemas without `$schema`, unless they use a keyword in its draft 4 form.

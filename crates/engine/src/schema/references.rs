@@ -38,7 +38,7 @@ pub(super) enum ReferenceError {
 }
 
 /// A schema, with the base URI of its references.
-struct Place<'a> {
+struct SubschemaPlace<'a> {
     schema: &'a Json,
     resolver: Resolver<'a>,
     draft: Draft,
@@ -66,9 +66,13 @@ impl<'a> Document<'a> {
     /// If a schema has a dynamic reference, or if more than [`PLACES_MAX`] schemas are visited.
     pub(super) fn references(&'a self) -> Result<References<'a>, ReferenceError> {
         let mut references = References { targets: HashMap::new() };
-        let root = Place { schema: self.root, resolver: self.registry.resolver(self.base.clone()), draft: self.draft };
+        let root = SubschemaPlace {
+            schema: self.root,
+            resolver: self.registry.resolver(self.base.clone()),
+            draft: self.draft,
+        };
         let (mut open, mut seen) = (vec![root], HashSet::new());
-        while let Some(Place { schema, resolver, draft }) = open.pop() {
+        while let Some(SubschemaPlace { schema, resolver, draft }) = open.pop() {
             let draft = draft.detect(schema);
             let resolver = resolver.in_subresource(ResourceRef::new(schema, draft)).unwrap_or(resolver);
             if !schema.is_object() || !seen.insert((std::ptr::from_ref(schema), resolver.base_uri())) {
@@ -83,13 +87,13 @@ impl<'a> Document<'a> {
                 }
             }
             let below = draft.subresources_of(schema);
-            open.extend(below.map(|schema| Place { schema, resolver: resolver.clone(), draft }));
+            open.extend(below.map(|schema| SubschemaPlace { schema, resolver: resolver.clone(), draft }));
             // Invalid references are reported when the validator is built.
             let reference = schema.get("$ref").and_then(Json::as_str);
             if let Some(Ok(resolved)) = reference.map(|reference| resolver.lookup(reference)) {
                 let (target, resolver, draft) = resolved.into_inner();
                 references.targets.entry(std::ptr::from_ref(schema)).or_default().push(target);
-                open.push(Place { schema: target, resolver, draft });
+                open.push(SubschemaPlace { schema: target, resolver, draft });
             }
         }
         Ok(references)

@@ -141,7 +141,7 @@ impl<'a> Marks<'_, 'a> {
 
 /// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing. Of a sensitive
 /// value it is not said that it can only be one.
-pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
+pub(crate) fn requirements(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
     let root: Json = serde_json::from_str(text).ok()?;
     let document = Document::new(&root, draft(&root)).ok()?;
     let references = document.references().ok()?;

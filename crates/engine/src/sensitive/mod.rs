@@ -3,10 +3,8 @@
 //! All text that depends on a sensitive value is hidden, not only text that is equal to it: an uppercase, encoded, cut or counted form is as
 //! secret as the value.
 
-mod canary;
 mod rendered;
 mod source_files;
 
-pub(crate) use self::canary::Canary;
 pub use self::rendered::{HIDDEN, Lines, ShownFiles, plain};
 pub use self::source_files::hidden_in;

@@ -9,13 +9,14 @@ use model::diagnostic::AssignmentId;
 use model::field_path::FieldPath;
 use model::yaml;
 
-use super::canary::Canary;
+use crate::canary::Canary;
 use crate::compose::{Composition, compose};
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
 use crate::record::Silent;
 use crate::redaction::{covers, digest};
-use crate::render::{Files, Rendering};
+use crate::render::Files;
+use crate::variant::Variant;
 
 /// The text that is shown in place of a text that depends on sensitive values.
 pub const HIDDEN: &str = "(sensitive)";
@@ -45,15 +46,15 @@ impl Prepared {
     /// The files of an assignment for display. Its own sensitive values and the values at the paths `hidden` are not shown.
     /// None if there is no such assignment, or it can't be rendered.
     pub fn shown_files(&self, id: &AssignmentId, hidden: &BTreeSet<FieldPath>) -> Option<ShownFiles> {
-        self.shown_files_over(id, hidden, None)
+        self.shown_files_with(id, hidden, None)
     }
 
-    /// Like [`Self::shown_files`], with the manifests `over` instead of those of the fleet's own release pins.
-    pub(crate) fn shown_files_over(
+    /// Like [`Self::shown_files`], with these manifests instead of those of the fleet's own release pins.
+    pub(crate) fn shown_files_with(
         &self,
         id: &AssignmentId,
         hidden: &BTreeSet<FieldPath>,
-        over: Option<&Manifests>,
+        manifests: Option<&Manifests>,
     ) -> Option<ShownFiles> {
         let assigned = (self.place_id(id.place.as_str())?, self.target_id(id.target.as_str())?);
         if !self.schedule.targets_on(assigned.0).contains(&assigned.1) {
@@ -64,7 +65,7 @@ impl Prepared {
         sensitive.extend(hidden.iter().cloned());
         let composition = compose(&containers, &mut Silent);
         let has_nested = containers.iter().any(|container| container.has_nested);
-        let render = |composition: &Composition| Rendering { assigned, composition, has_nested, over }.files(self);
+        let render = |composition: &Composition| Variant { assigned, composition, has_nested, manifests }.files(self);
         let files = render(&composition)?;
         let mut leaves = Vec::new();
         crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);

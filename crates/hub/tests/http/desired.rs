@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::output::Folder;
+use engine::layout::Folder;
 use hub::server::Server;
 use hub_api::tokens::{Reach, Scope};
 use reqwest::StatusCode;

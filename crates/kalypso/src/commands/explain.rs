@@ -3,7 +3,7 @@
 use delivery::held_assignments::{self, Failing};
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
-use engine::explain::{Explanation, MappedLabel, NotUsed, Piece, Source, ValueReason};
+use engine::explain::{Explanation, MappedLabel, UnusedContainer, ValuePart, ValueReason, ValueSource};
 use engine::hold::{Held, HeldFolder};
 use engine::place::Place;
 use model::credential::without;
@@ -32,7 +32,7 @@ const NEAREST_MAX: usize = 3;
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let prepared = Prepared::counted(&loaded.fleet, watch.progress());
+    let prepared = Prepared::with_progress(&loaded.fleet, watch.progress());
     let id = assignment(&options.assignment)?;
     let problems = if options.key.is_none() { prepared.problems(&id) } else { Vec::new() };
     let held = held(&loaded, (&prepared, &problems), &id);
@@ -187,9 +187,9 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
     }
     rows.extend(pieces_rows(&reason.composed_of, words));
     rows.extend(reason.overrides.iter().map(|source| ["overrides".into(), source_text(source, true, words)]));
-    let not_used = reason.not_used.iter().take(NOT_USED_MAX);
-    rows.extend(not_used.map(|other| ["not used".into(), not_used_text(other, words)]));
-    if let Some(more) = reason.not_used.len().checked_sub(NOT_USED_MAX).filter(|more| *more > 0) {
+    let unused_containers = reason.unused_containers.iter().take(NOT_USED_MAX);
+    rows.extend(unused_containers.map(|other| ["not used".into(), not_used_text(other, words)]));
+    if let Some(more) = reason.unused_containers.len().checked_sub(NOT_USED_MAX).filter(|more| *more > 0) {
         rows.push(["not used".into(), format!("{}: -o json lists all", terminal::count(more, "more ConfigMap"))]);
     }
     rows.extend(reason.checks.iter().map(|check| {
@@ -197,17 +197,17 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
             Origin::Field(field) => format!("{}'s schema", field.object),
             _ => "a schema".to_owned(),
         };
-        ["checked by".into(), format!("{object}   {}   {}", words.place(&check.origin), check.demands)]
+        ["checked by".into(), format!("{object}   {}   {}", words.place(&check.origin), check.requirements)]
     }));
-    rows.extend(reason.ends_up_in.iter().map(|(file, line)| ["ends up in".into(), format!("{id}/{file}:{line}")]));
+    rows.extend(reason.rendered_lines.iter().map(|(file, line)| ["ends up in".into(), format!("{id}/{file}:{line}")]));
     lines.extend(rows.iter().map(|[name, text]| format!("  {name:<12}  {text}").trim_end().to_owned()));
     lines.join("\n") + "\n"
 }
 
 /// The parts of a value that several `ConfigMap`s gave, in the order in which they were merged.
-fn pieces_rows(pieces: &[Piece], words: &mut Words<'_, '_>) -> Vec<[String; 2]> {
+fn pieces_rows(pieces: &[ValuePart], words: &mut Words<'_, '_>) -> Vec<[String; 2]> {
     let mut rows = Vec::new();
-    for Piece { path, source } in pieces.iter().take(PIECES_MAX) {
+    for ValuePart { path, source } in pieces.iter().take(PIECES_MAX) {
         let value = format!("   {path} = {}", source.shown);
         rows.push(["composed of".into(), format!("{}{value}", source_text(source, false, words))]);
         rows.push([String::new(), matches_text(&source.matches)]);
@@ -218,7 +218,7 @@ fn pieces_rows(pieces: &[Piece], words: &mut Words<'_, '_>) -> Vec<[String; 2]> 
     rows
 }
 
-fn source_text(source: &Source, with_value: bool, words: &mut Words<'_, '_>) -> String {
+fn source_text(source: &ValueSource, with_value: bool, words: &mut Words<'_, '_>) -> String {
     let value = if with_value { format!("   {}", source.shown) } else { String::new() };
     format!("ConfigMap {}   {}{value}", source.container, words.place(&source.origin))
 }
@@ -231,8 +231,8 @@ fn matches_text(matches: &[String]) -> String {
     }
 }
 
-fn not_used_text(other: &NotUsed, words: &mut Words<'_, '_>) -> String {
-    format!("ConfigMap {}   {}   {}", other.container, words.place(&other.origin), other.because.join("; "))
+fn not_used_text(other: &UnusedContainer, words: &mut Words<'_, '_>) -> String {
+    format!("ConfigMap {}   {}   {}", other.container, words.place(&other.origin), other.unmet_conditions.join("; "))
 }
 
 fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> String {
@@ -353,7 +353,7 @@ fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
     })
 }
 
-fn source_json(source: &Source, locator: &mut Locator<'_>) -> Json {
+fn source_json(source: &ValueSource, locator: &mut Locator<'_>) -> Json {
     json!({
         "configMap": source.container.as_str(),
         "place": place_json(&source.origin, locator),
@@ -362,23 +362,23 @@ fn source_json(source: &Source, locator: &mut Locator<'_>) -> Json {
     })
 }
 
-fn piece_json(piece: &Piece, locator: &mut Locator<'_>) -> Json {
+fn piece_json(piece: &ValuePart, locator: &mut Locator<'_>) -> Json {
     let mut json = source_json(&piece.source, locator);
     json["key"] = piece.path.to_string().into();
     json
 }
 
 fn value_json(reason: &ValueReason, locator: &mut Locator<'_>) -> Json {
-    let not_used = |other: &NotUsed, locator: &mut Locator<'_>| json!({"configMap": other.container.as_str(), "place": place_json(&other.origin, locator), "because": other.because});
+    let unused_containers = |other: &UnusedContainer, locator: &mut Locator<'_>| json!({"configMap": other.container.as_str(), "place": place_json(&other.origin, locator), "because": other.unmet_conditions});
     json!({
         "key": reason.path.to_string(),
         "value": reason.shown,
         "setBy": reason.set_by.as_ref().map(|source| source_json(source, locator)),
         "composedOf": reason.composed_of.iter().map(|piece| piece_json(piece, locator)).collect::<Vec<_>>(),
         "overrides": reason.overrides.iter().map(|source| source_json(source, locator)).collect::<Vec<_>>(),
-        "notUsed": reason.not_used.iter().map(|other| not_used(other, locator)).collect::<Vec<_>>(),
-        "checks": reason.checks.iter().map(|check| json!({"place": place_json(&check.origin, locator), "demands": check.demands})).collect::<Vec<_>>(),
-        "endsUpIn": reason.ends_up_in.iter().map(|(file, line)| json!({"file": &**file, "line": line})).collect::<Vec<_>>(),
+        "notUsed": reason.unused_containers.iter().map(|other| unused_containers(other, locator)).collect::<Vec<_>>(),
+        "checks": reason.checks.iter().map(|check| json!({"place": place_json(&check.origin, locator), "demands": check.requirements})).collect::<Vec<_>>(),
+        "endsUpIn": reason.rendered_lines.iter().map(|(file, line)| json!({"file": &**file, "line": line})).collect::<Vec<_>>(),
     })
 }
 

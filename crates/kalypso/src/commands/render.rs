@@ -63,7 +63,7 @@ fn destination(loaded: &Loaded) -> Result<Destination, DestinationError> {
 }
 
 fn failed(compiled: &Compiled) -> Vec<String> {
-    let failed = compiled.assignments().filter(|assignment| !assignment.is_good());
+    let failed = compiled.assignments().filter(|assignment| !assignment.is_rendered());
     failed.filter_map(|assignment| Some(assignment.id()?.to_string())).collect()
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use azure::{AzureOptions, Source};
-use engine::output::Folder;
+use engine::layout::Folder;
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::oidc::IssuerSettings;
 use hub::retention::{Keep, Retention};

@@ -62,7 +62,7 @@ pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_o
 fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {
     let mut hosts = Vec::new();
     for (name, cluster_type) in compiled.fleet().cluster_types.iter() {
-        let assignments = compiled.assignments_on(name.as_str()).filter(Assignment::is_good);
+        let assignments = compiled.assignments_on(name.as_str()).filter(Assignment::is_rendered);
         let pulls: Vec<_> = assignments.flat_map(|assignment| pulls(&assignment, name.as_str(), source)).collect();
         let tier = cluster_type.labels.get("tier").map(|tier| &**tier).unwrap_or_default();
         hosts.extend((1..=count(tier)).map(|number| HostOptions {

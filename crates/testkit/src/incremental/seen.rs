@@ -30,7 +30,7 @@ pub(super) struct Seen {
 pub(super) struct Assignment {
     pub(super) inputs: Digest,
     pub(super) folder: Option<GitId>,
-    is_good: bool,
+    is_rendered: bool,
     values: Option<Digest>,
     workload: String,
     policies: BTreeSet<PolicyName>,
@@ -43,7 +43,7 @@ impl Seen {
             let assignment = Assignment {
                 inputs: found.inputs(),
                 folder: found.folder(),
-                is_good: found.is_good(),
+                is_rendered: found.is_rendered(),
                 values: found.values(),
                 workload: found.workload().to_owned(),
                 policies: found.policies(),
@@ -71,7 +71,7 @@ pub(super) fn check_tree(compiled: &Compiled) -> Result<(), String> {
     let open = |sealed: &Sealed| compiled.open(sealed);
     let changed: BTreeSet<_> = compiled.last_update().changed(compiled).collect();
     let places: BTreeSet<_> = changed.iter().map(|id| id.place.to_string()).collect();
-    let good = changed.iter().filter(|id| compiled.get(id).is_some_and(|assignment| assignment.is_good()));
+    let good = changed.iter().filter(|id| compiled.get(id).is_some_and(|assignment| assignment.is_rendered()));
     for path in places.into_iter().chain(good.map(ToString::to_string)) {
         let found = compiled.tree().find(&path, &open).map_err(|error| error.to_string())?;
         let opened = found.as_ref().map(|child| child.opened(&open)).transpose().map_err(|error| error.to_string())?;

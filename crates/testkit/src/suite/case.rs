@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::output::MARKER;
+use engine::own_files::MARKER;
 
 use super::markdown::{self, Part, PartKind};
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::compile::Compiled;
-use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
+use engine::layout::{Folder, Layout};
+use engine::output::{Destination, Output, assemble, destination_problems, layout};
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;

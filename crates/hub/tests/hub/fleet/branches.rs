@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use engine::output::{Folder, MARKER};
+use engine::layout::Folder;
+use engine::own_files::MARKER;
 use git::{GitRepositories, NewCommit, Person, Push, Pushed, Repositories as _, RepositoryUrl, Rewrite, Settings};
 use model::git_id::GitId;
 use model::progress::Progress;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use delivery::loaded::Loaded;
 use engine::hold::HeldFolder;
-use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Why};
+use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
 use serde_json::{Value as Json, json};
@@ -119,7 +119,7 @@ fn truncated_json([groups, changes, other_files, held, kept, missing]: [usize; 6
 struct ValuesJson<'a> {
     places: Places<'a>,
     /// The assignment at which values were listed.
-    listed: BTreeMap<*const Why, String>,
+    listed: BTreeMap<*const ChangeReasons, String>,
     left: usize,
 }
 
@@ -129,13 +129,13 @@ impl<'a> ValuesJson<'a> {
     }
 
     /// The values of an assignment that change; the assignment at which the same are listed; and how many are not.
-    fn of(&mut self, id: &PlannedId, why: &Arc<Why>) -> (Vec<Json>, Option<String>, usize) {
-        let all = folded(&why.values);
-        let known = self.listed.get(&Arc::as_ptr(why)).filter(|_| all.len() > REPEATED_MAX).cloned();
+    fn of(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<Json>, Option<String>, usize) {
+        let all = folded(&reasons.values);
+        let known = self.listed.get(&Arc::as_ptr(reasons)).filter(|_| all.len() > REPEATED_MAX).cloned();
         let listed = if known.is_some() { 0 } else { all.len().min(VALUES_MAX).min(self.left) };
         self.left -= listed;
         if listed == all.len() {
-            self.listed.entry(Arc::as_ptr(why)).or_insert_with(|| id.to_string());
+            self.listed.entry(Arc::as_ptr(reasons)).or_insert_with(|| id.to_string());
         }
         let values = all.iter().take(listed).map(|value| self.value(id, value)).collect();
         (values, known, all.len() - listed)
@@ -146,7 +146,7 @@ impl<'a> ValuesJson<'a> {
             Folded::One(value) => {
                 let json =
                     json!({"key": value.path.to_string(), "before": value.before, "after": value.after, "items": null});
-                (value.because.as_ref(), json)
+                (value.cause.as_ref(), json)
             }
             Folded::List(list) => {
                 let items = json!({"added": list.added, "changed": list.changed, "removed": list.removed});
@@ -155,7 +155,7 @@ impl<'a> ValuesJson<'a> {
         };
         json["because"] = because.and_then(|because| self.places.whole(id, because)).into();
         let label = because.and_then(|because| match because {
-            Because::Label(_, key) => Some(key.to_string()),
+            Cause::Label(_, key) => Some(key.to_string()),
             _ => None,
         });
         json["label"] = label.into();
@@ -164,12 +164,12 @@ impl<'a> ValuesJson<'a> {
 }
 
 fn change_json(
-    (id, change): (&PlannedId, &Change),
+    (id, change): (&PlannedId, &AssignmentChange),
     (files, diffs): (&[FileChange], Option<Vec<String>>),
     values: &mut ValuesJson<'_>,
 ) -> Json {
-    let (listed, same_as, more) = change.why.as_ref().map(|why| values.of(id, why)).unwrap_or_default();
-    let reasons = change.why.iter().flat_map(|why| &why.reasons);
+    let (listed, same_as, more) = change.reasons.as_ref().map(|reasons| values.of(id, reasons)).unwrap_or_default();
+    let reasons = change.reasons.iter().flat_map(|reasons| &reasons.others);
     let reasons: Vec<_> = reasons.map(|reason| values.places.reason(id, reason)).collect();
     let mut diffs = diffs.unwrap_or_default().into_iter();
     json!({

@@ -15,7 +15,7 @@ pub(super) fn removed_text(planned: &Planned) -> String {
     let plan = &planned.plan;
     let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
     let mut text = format!("{removed} of {before}");
-    let gone = &plan.gone_as_whole;
+    let gone = &plan.removed_workloads;
     for (what, names) in [("workload", &gone.workloads), ("target", &gone.targets)] {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
         match &names[..] {
@@ -28,9 +28,9 @@ pub(super) fn removed_text(planned: &Planned) -> String {
             }
         }
     }
-    let places: Vec<_> = plan.gone.iter().map(|name| format!("`{name}`")).collect();
+    let places: Vec<_> = plan.removed_places.iter().map(|name| format!("`{name}`")).collect();
     if !places.is_empty() {
-        let kinds = places_text(planned, plan.gone.iter().map(|name| &**name));
+        let kinds = places_text(planned, plan.removed_places.iter().map(|name| &**name));
         let _ = write!(text, ", and {kinds}: {}", named(&places));
     }
     text

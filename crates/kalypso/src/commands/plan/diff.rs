@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use delivery::planned::Planned;
 use engine::compile::Compiled;
-use engine::output::{OWNER_FILE, TRACKING_FILE};
+use engine::own_files::{OWNER_FILE, TRACKING_FILE};
 use engine::plan::{FileChange, PlannedId};
 use engine::sensitive::{Lines, ShownFiles, plain};
 use model::tree::{Blob, OpenError};

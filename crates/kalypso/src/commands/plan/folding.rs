@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::plan::{Because, ChangeKind, ValueChange};
+use engine::plan::{Cause, ChangeKind, ValueChange};
 use model::field_path::{FieldPath, Step};
 
 /// How many changes inside of one list are shown one by one.
@@ -27,7 +27,7 @@ pub(super) struct ListChange<'a> {
     /// How many of them are gone.
     pub(super) removed: usize,
     /// Where the first of them is written.
-    pub(super) because: Option<&'a Because>,
+    pub(super) because: Option<&'a Cause>,
 }
 
 impl ListChange<'_> {
@@ -87,7 +87,7 @@ fn list_change<'a>(list: &[Step], values: &'a [ValueChange]) -> ListChange<'a> {
         added,
         changed: items.len() - added - removed,
         removed,
-        because: inside().find_map(|value| value.because.as_ref()),
+        because: inside().find_map(|value| value.cause.as_ref()),
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
 
     fn value(path: &[Step], before: Option<&str>, after: Option<&str>) -> ValueChange {
         let text = |text: Option<&str>| text.map(str::to_owned);
-        ValueChange { path: path.iter().cloned().collect(), before: text(before), after: text(after), because: None }
+        ValueChange { path: path.iter().cloned().collect(), before: text(before), after: text(after), cause: None }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use delivery::loaded::Loaded;
 use delivery::planned::Planned;
-use engine::plan::{Because, PlannedId, Reason};
+use engine::plan::{Cause, ChangeReason, PlannedId};
 use git::load::ReadRole;
 use model::diagnostic::Origin;
 use model::locate::Locator;
@@ -15,7 +15,7 @@ pub(super) struct Places<'a> {
     planned: &'a Planned,
     new: Locator<'a>,
     old: Option<Locator<'a>>,
-    found: BTreeMap<Because, Option<String>>,
+    found: BTreeMap<Cause, Option<String>>,
     /// What the places in the environment's own branch begin with: the title has said it.
     own: Option<String>,
 }
@@ -33,42 +33,42 @@ impl<'a> Places<'a> {
     }
 
     /// A place as other programs read it: `control-plane@prod:configs/west.yaml:9`. A label's depends on the assignment.
-    pub(super) fn whole(&mut self, id: &PlannedId, because: &Because) -> Option<String> {
+    pub(super) fn whole(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let because = &self.written(id, because)?;
         if let Some(found) = self.found.get(because) {
             return found.clone();
         }
         let place = match because {
-            Because::New(origin) => self.new.shown(origin),
-            Because::Old(origin) => self.old.as_mut().and_then(|old| old.shown(origin)),
-            Because::Label(..) => None,
+            Cause::New(origin) => self.new.shown(origin),
+            Cause::Old(origin) => self.old.as_mut().and_then(|old| old.shown(origin)),
+            Cause::Label(..) => None,
         };
         self.found.insert(because.clone(), place.clone());
         place
     }
 
     /// Where a label is written: where it is now, else where it was. Everything else says it itself.
-    fn written(&self, id: &PlannedId, because: &Because) -> Option<Because> {
-        let Because::Label(of, key) = because else { return Some(because.clone()) };
+    fn written(&self, id: &PlannedId, because: &Cause) -> Option<Cause> {
+        let Cause::Label(of, key) = because else { return Some(because.clone()) };
         let id = id.assignment()?;
-        let new = self.planned.compiled.label_origin(&id, *of, key).map(Because::New);
-        let old = || self.planned.earlier.as_ref()?.compiled.label_origin(&id, *of, key).map(Because::Old);
+        let new = self.planned.compiled.label_origin(&id, *of, key).map(Cause::New);
+        let old = || self.planned.earlier.as_ref()?.compiled.label_origin(&id, *of, key).map(Cause::Old);
         new.or_else(old)
     }
 
     /// A place for reading: `configs/west.yaml:9` if it is in the environment's own branch.
-    pub(super) fn short(&mut self, id: &PlannedId, because: &Because) -> Option<String> {
+    pub(super) fn short(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let place = self.whole(id, because)?;
         let own = self.own.as_ref().and_then(|own| place.strip_prefix(own.as_str()));
         Some(own.map_or_else(|| place.clone(), str::to_owned))
     }
 
     /// A reason with all its places.
-    pub(super) fn reason(&mut self, id: &PlannedId, reason: &Reason) -> String {
+    pub(super) fn reason(&mut self, id: &PlannedId, reason: &ChangeReason) -> String {
         let because = match reason {
-            Reason::AssignedBy(policies) => {
+            ChangeReason::AssignedBy(policies) => {
                 let named = policies.iter().map(|(policy, origin)| {
-                    let place = self.whole(id, &Because::New(origin.clone()));
+                    let place = self.whole(id, &Cause::New(origin.clone()));
                     place.map_or_else(|| format!("policy {policy}"), |place| format!("policy {policy} ({place})"))
                 });
                 return format!("assigned by {}", named.collect::<Vec<_>>().join(", "));
@@ -81,52 +81,52 @@ impl<'a> Places<'a> {
 }
 
 /// Where a reason is written, if it is in one place.
-pub(super) fn because(reason: &Reason) -> Option<Because> {
+pub(super) fn because(reason: &ChangeReason) -> Option<Cause> {
     match reason {
-        Reason::AssignedBy(policies) => policies.first().map(|(_, origin)| Because::New(origin.clone())),
-        Reason::Template(_, because)
-        | Reason::OtherTemplate(_, because)
-        | Reason::Manifests(_, because)
-        | Reason::Pin(_, because)
-        | Reason::Label(because) => Some(because.clone()),
-        Reason::ClusterTypeGone
-        | Reason::ClusterGone
-        | Reason::TargetGone(_)
-        | Reason::NotAssigned(_)
-        | Reason::Unknown => None,
-        Reason::Held(_, pins) => pins.first().map(|(_, origin)| Because::New(origin.clone())),
+        ChangeReason::AssignedBy(policies) => policies.first().map(|(_, origin)| Cause::New(origin.clone())),
+        ChangeReason::Template(_, because)
+        | ChangeReason::OtherTemplate(_, because)
+        | ChangeReason::Manifests(_, because)
+        | ChangeReason::Pin(_, because)
+        | ChangeReason::Label(because) => Some(because.clone()),
+        ChangeReason::ClusterTypeRemoved
+        | ChangeReason::ClusterRemoved
+        | ChangeReason::TargetRemoved(_)
+        | ChangeReason::NotAssigned(_)
+        | ChangeReason::Unknown => None,
+        ChangeReason::Held(_, pins) => pins.first().map(|(_, origin)| Cause::New(origin.clone())),
     }
 }
 
 /// A reason in words.
-pub(super) fn words(reason: &Reason) -> String {
+pub(super) fn words(reason: &ChangeReason) -> String {
     match reason {
-        Reason::AssignedBy(policies) => {
+        ChangeReason::AssignedBy(policies) => {
             let named = policies.iter().map(|(policy, _): &(PolicyName, Origin)| format!("policy {policy}"));
             format!("assigned by {}", named.collect::<Vec<_>>().join(", "))
         }
-        Reason::ClusterTypeGone => "its cluster type does not exist any more".to_owned(),
-        Reason::ClusterGone => "its cluster does not exist any more".to_owned(),
-        Reason::TargetGone(target) => format!("deployment target {target} does not exist any more"),
-        Reason::NotAssigned(policies) if policies.is_empty() => "no policy assigns it any more".to_owned(),
-        Reason::NotAssigned(policies) => {
+        ChangeReason::ClusterTypeRemoved => "its cluster type does not exist any more".to_owned(),
+        ChangeReason::ClusterRemoved => "its cluster does not exist any more".to_owned(),
+        ChangeReason::TargetRemoved(target) => format!("deployment target {target} does not exist any more"),
+        ChangeReason::NotAssigned(policies) if policies.is_empty() => "no policy assigns it any more".to_owned(),
+        ChangeReason::NotAssigned(policies) => {
             let names: Vec<_> = policies.iter().map(ToString::to_string).collect();
             format!("no policy assigns it any more ({} did)", names.join(", "))
         }
-        Reason::Template(name, _) => format!("template {name} changes"),
-        Reason::OtherTemplate(name, _) => format!("its cluster type uses template {name} now"),
-        Reason::Manifests(keys, _) => format!("manifests change: {}", keys.join(", ")),
-        Reason::Pin(name, Because::Old(_)) => format!("release pin {name} does not hold it any more"),
-        Reason::Pin(name, _) => format!("release pin {name} holds it"),
-        Reason::Held(from, pins) if pins.is_empty() => {
+        ChangeReason::Template(name, _) => format!("template {name} changes"),
+        ChangeReason::OtherTemplate(name, _) => format!("its cluster type uses template {name} now"),
+        ChangeReason::Manifests(keys, _) => format!("manifests change: {}", keys.join(", ")),
+        ChangeReason::Pin(name, Cause::Old(_)) => format!("release pin {name} does not hold it any more"),
+        ChangeReason::Pin(name, _) => format!("release pin {name} holds it"),
+        ChangeReason::Held(from, pins) if pins.is_empty() => {
             format!("held from commit {}, with no release pin any more", from.short())
         }
-        Reason::Held(from, pins) => {
+        ChangeReason::Held(from, pins) => {
             let names: Vec<_> = pins.iter().map(|(name, _)| &**name).collect();
             format!("held from commit {}, with release pin {}", from.short(), names.join(", "))
         }
-        Reason::Label(Because::Label(_, key)) => format!("label {key} changes"),
-        Reason::Label(_) => "a label changes".to_owned(),
-        Reason::Unknown => "the same values, another template, label or manifest".to_owned(),
+        ChangeReason::Label(Cause::Label(_, key)) => format!("label {key} changes"),
+        ChangeReason::Label(_) => "a label changes".to_owned(),
+        ChangeReason::Unknown => "the same values, another template, label or manifest".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use delivery::planned::Planned;
 use delivery::selection::Selection as Selected;
-use engine::plan::{Change, PlannedId};
+use engine::plan::{AssignmentChange, PlannedId};
 use model::selector::LabelSelector;
 
 use crate::arguments;
@@ -22,7 +22,7 @@ pub(in crate::commands) struct View<'p> {
     /// The whole plan.
     pub(super) planned: &'p Planned,
     /// Those that are selected, by name.
-    pub(super) changes: Vec<(&'p PlannedId, &'p Change)>,
+    pub(super) changes: Vec<(&'p PlannedId, &'p AssignmentChange)>,
     /// The options that select them, as they were typed; empty if all are.
     pub(super) filters: String,
     /// How many of anything are listed at most, if somebody has said so.

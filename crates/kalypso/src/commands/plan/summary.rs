@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::loaded::Loaded;
-use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, ValueChange};
+use engine::plan::{AssignmentChange, Cause, ChangeKind, FileChange, PlannedId, ValueChange};
 use model::field_path::FieldPath;
 
 use super::confirmation::removed_text;
@@ -44,7 +44,7 @@ struct Group {
 }
 
 /// What happens: its kind, the way to the value that changes, its words, and where the reason is written.
-type What = (ChangeKind, FieldPath, String, Option<Because>);
+type What = (ChangeKind, FieldPath, String, Option<Cause>);
 
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 
@@ -205,7 +205,7 @@ impl View<'_> {
     }
 
     /// How many changes there are of each name, those with most first.
-    fn counted<'v>(&'v self, name: impl Fn(&'v PlannedId, &'v Change) -> &'v str) -> Counts<'v> {
+    fn counted<'v>(&'v self, name: impl Fn(&'v PlannedId, &'v AssignmentChange) -> &'v str) -> Counts<'v> {
         let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
         for (id, change) in &self.changes {
             *counts.entry(name(id, change)).or_default().entry(change.kind).or_default() += 1;
@@ -248,12 +248,12 @@ impl Group {
 }
 
 /// What a change is listed under: its workload, or its target, if it is not known whose that was.
-fn owner<'v>(id: &'v PlannedId, change: &'v Change) -> &'v Arc<str> {
+fn owner<'v>(id: &'v PlannedId, change: &'v AssignmentChange) -> &'v Arc<str> {
     if change.workload.is_empty() { &id.target } else { &change.workload }
 }
 
 /// How many workloads changes are of: `2 workloads`; `1 deployment target`, where it is not known whose that was.
-fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v Change)>) -> String {
+fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange)>) -> String {
     let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
     for (id, change) in changes {
         if change.workload.is_empty() {
@@ -305,18 +305,18 @@ fn folder(change: &FileChange) -> String {
 }
 
 /// What happens to an assignment, with where that is written: a line for each value, or one for the whole.
-fn whats(change: &Change) -> Vec<(FieldPath, String, Option<Because>)> {
+fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
     let nothing = FieldPath::default;
-    let Some(why) = &change.why else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
+    let Some(reasons) = &change.reasons else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
     let value = |folded: Folded<'_>| match folded {
-        Folded::One(value) => (value.path.clone(), value_words(value), value.because.clone()),
+        Folded::One(value) => (value.path.clone(), value_words(value), value.cause.clone()),
         Folded::List(list) => {
             let words = format!("{}  {}", cut(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
             (list.path.clone(), words, list.because.cloned())
         }
     };
-    let mut whats: Vec<_> = folded(&why.values).into_iter().map(value).collect();
-    whats.extend(why.reasons.iter().map(|reason| (nothing(), words(reason), because(reason))));
+    let mut whats: Vec<_> = folded(&reasons.values).into_iter().map(value).collect();
+    whats.extend(reasons.others.iter().map(|reason| (nothing(), words(reason), because(reason))));
     if whats.is_empty() {
         whats.push((nothing(), String::new(), None));
     }
@@ -375,9 +375,9 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
 }
 
 /// Where the reason is written. A label may be written in as many places as there are cluster types: then one of them is named.
-fn because_words(because: &Because, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
+fn because_words(because: &Cause, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
     let first = places.short(ids.first()?, because)?;
-    let Because::Label(_, key) = because else { return Some(format!("because {first}")) };
+    let Cause::Label(_, key) = because else { return Some(format!("because {first}")) };
     let looked_at = ids.iter().take(LABELS_MAX);
     let all: BTreeSet<_> = looked_at.filter_map(|id| places.short(id, because)).collect();
     let more = if all.len() > 1 { " and others" } else { "" };

@@ -1,4 +1,4 @@
-//! Layouts: the paths of places' folders in a branch.
+//! Folders of the output in a branch: their paths by layout, and which of them are folders of places.
 
 use std::sync::Arc;
 
@@ -6,7 +6,33 @@ use model::git_id::GitId;
 use model::tree::{Blob, Open, OpenError, Tree, is_utf8};
 use sha2::{Digest as _, Sha256};
 
-use super::MARKER;
+use crate::own_files::MARKER;
+
+/// The path of a folder in a repository, without slashes at its ends. Empty for the root.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Folder(Arc<str>);
+
+impl Folder {
+    /// Parses a path as in `spec.path`: `.`, `./clusters/`, `/clusters`. None if it leads out of the repository, contains `.git` or control
+    /// characters, or is deeper than 64 folders.
+    pub fn parse(text: &str) -> Option<Self> {
+        const DEPTH_MAX: usize = 64;
+        let parts: Vec<_> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let is_safe =
+            |part: &&str| *part != ".." && !part.eq_ignore_ascii_case(".git") && !part.contains(char::is_control);
+        (parts.len() <= DEPTH_MAX && parts.iter().all(is_safe)).then(|| Self(parts.join("/").into()))
+    }
+
+    /// The path of a file in the folder.
+    pub fn join(&self, path: &str) -> String {
+        joined(&self.0, path)
+    }
+
+    /// The path. Empty for the root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// The layout of the folders of places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +46,7 @@ pub enum Layout {
 
 impl Layout {
     /// The folders around the folder of a place, the outermost one first.
-    pub(super) fn around(self, place: &str) -> Vec<String> {
+    pub(crate) fn around(self, place: &str) -> Vec<String> {
         match self {
             Self::Plain => Vec::new(),
             Self::FanOut => Sha256::digest(place).iter().take(2).map(|byte| format!("{byte:02x}")).collect(),
@@ -64,7 +90,7 @@ pub(crate) enum Level {
 }
 
 /// The kind of a folder.
-pub(crate) enum Found {
+pub(crate) enum FolderKind {
     /// The folder of a place, with the marker.
     Place,
     /// A prefix folder, which may contain folders of places.
@@ -75,7 +101,7 @@ pub(crate) enum Found {
 
 impl Level {
     /// The kind of a folder by its name, its content, and the path `around` it.
-    pub(crate) fn find(self, around: &str, name: &str, folder: &Tree) -> Found {
+    pub(crate) fn folder_kind(self, around: &str, name: &str, folder: &Tree) -> FolderKind {
         let is_place = match self {
             // No place has such a name, independent of the folder's content.
             _ if !is_utf8(name) => false,
@@ -84,10 +110,10 @@ impl Level {
             Self::Second => Layout::FanOut.around(name).join("/") == around && is_marked(folder),
         };
         match self {
-            _ if is_place => Found::Place,
-            Self::Top if is_prefix(name) => Found::Prefix(Self::First),
-            Self::First if is_prefix(name) => Found::Prefix(Self::Second),
-            _ => Found::Foreign,
+            _ if is_place => FolderKind::Place,
+            Self::Top if is_prefix(name) => FolderKind::Prefix(Self::First),
+            Self::First if is_prefix(name) => FolderKind::Prefix(Self::Second),
+            _ => FolderKind::Foreign,
         }
     }
 }
@@ -102,10 +128,10 @@ pub fn own_folders(folder: &Tree, open: &Open<'_>) -> Result<Vec<Arc<str>>, Open
     while let Some((level, around, folder)) = rest.pop() {
         for (name, child) in folder.children() {
             let Some(below) = child.opened(open)? else { continue };
-            match level.find(&around, name, &below) {
-                Found::Place => found.push(Arc::clone(name)),
-                Found::Prefix(level) => rest.push((level, joined(&around, name), below)),
-                Found::Foreign => {}
+            match level.folder_kind(&around, name, &below) {
+                FolderKind::Place => found.push(Arc::clone(name)),
+                FolderKind::Prefix(level) => rest.push((level, joined(&around, name), below)),
+                FolderKind::Foreign => {}
             }
         }
     }

@@ -12,7 +12,7 @@ use model::fleet::{Fleet, Unread};
 use model::kind::Kind;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
-use model::object::{Object, SchedulingPolicy};
+use model::object::{Object, ReleasePin, SchedulingPolicy};
 use model::object_key::ObjectKey;
 use model::similar;
 use roaring::RoaringBitmap;
@@ -30,7 +30,7 @@ const SHOWN_MAX: usize = 5;
 const COMBINED_MAX: usize = 10;
 
 /// Whether all places and all targets of the fleet are loaded, so that a label without a match is certain.
-pub(crate) struct Coverage<'f> {
+struct Coverage<'f> {
     fleet: &'f Fleet,
     has_all_places: bool,
     has_all_targets: bool,
@@ -56,16 +56,8 @@ impl<'f> Coverage<'f> {
         }
     }
 
-    pub(crate) fn has_all_places(&self) -> bool {
-        self.has_all_places
-    }
-
-    pub(crate) fn has_all_targets(&self) -> bool {
-        self.has_all_targets
-    }
-
     /// Whether the selection of a policy or pin matches a target of another environment.
-    pub(crate) fn is_for_elsewhere(&self, policy: &SchedulingPolicy) -> bool {
+    fn is_for_elsewhere(&self, policy: &SchedulingPolicy) -> bool {
         self.elsewhere().iter().any(|target| {
             (policy.workspace.is_empty() || *policy.workspace == *target.workspace())
                 && policy.targets.matches(&target.labels)
@@ -83,26 +75,55 @@ fn may_hold(unread: &Unread, kinds: &[Kind]) -> bool {
 }
 
 /// Filters the diagnostics about targets. Unknown environments are reported only if all `Environment` objects could be read.
-pub(crate) fn of_targets(fleet: &Fleet, found: &[Diagnostic]) -> Vec<Diagnostic> {
+pub(crate) fn without_uncertain(fleet: &Fleet, found: &[Diagnostic]) -> Vec<Diagnostic> {
     let has_all = !fleet.unread.iter().any(|unread| may_hold(unread, &[Kind::Environment]));
     found.iter().filter(|found| has_all || found.code != Code::UnknownEnvironment).cloned().collect()
 }
 
 /// Reports policies and pins that select nothing.
-pub(crate) fn select_nothing(prepared: &Prepared) -> Vec<Diagnostic> {
+pub(crate) fn unused_selectors(prepared: &Prepared) -> Vec<Diagnostic> {
     let coverage = Coverage::of(&prepared.fleet);
     let is_certain = |(policy, code): &(&Object<SchedulingPolicy>, Code)| match code {
         Code::NoClusterTypeSelected => coverage.has_all_places,
         _ => coverage.has_all_targets && !coverage.is_for_elsewhere(&policy.spec),
     };
-    let policies =
-        prepared.schedule.idle().filter(is_certain).map(|(policy, code)| selects_nothing(prepared, policy, code));
+    let policies = prepared
+        .schedule
+        .without_effect()
+        .filter(is_certain)
+        .map(|(policy, code)| unused_policy(prepared, policy, code));
     let mut diagnostics: Vec<_> = policies.collect();
-    diagnostics.extend(prepared.pins.idle(&prepared.place_index, &prepared.target_index, &coverage));
+    diagnostics.extend(unused_pins(prepared, &coverage));
     diagnostics
 }
 
-fn selects_nothing(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
+/// Reports pins that hold nothing, because their selectors match no place or no target.
+fn unused_pins(prepared: &Prepared, coverage: &Coverage<'_>) -> Vec<Diagnostic> {
+    let (places, targets) = (&prepared.place_index, &prepared.target_index);
+    let mut diagnostics = Vec::new();
+    for pin in prepared.pins.all() {
+        let SchedulingPolicy { workspace, targets: target_selector, cluster_types } = &pin.spec.selection;
+        let mut selected = targets.select(target_selector);
+        if !workspace.is_empty() {
+            selected &= targets.with(WORKSPACE_LABEL, workspace);
+        }
+        if selected.is_empty() && coverage.has_all_targets && !coverage.is_for_elsewhere(&pin.spec.selection) {
+            diagnostics.push(unused_pin(pin, "deployment target", TARGET_SELECTOR));
+        }
+        if places.select(cluster_types).is_empty() && coverage.has_all_places {
+            diagnostics.push(unused_pin(pin, "cluster type and no cluster", CLUSTER_TYPE_SELECTOR));
+        }
+    }
+    diagnostics
+}
+
+fn unused_pin(pin: &Object<ReleasePin>, what: &str, selector: [&str; 2]) -> Diagnostic {
+    let message = format!("release pin `{}` selects no {what}, so it holds nothing", pin.name);
+    let key = pin.key();
+    Diagnostic::warning(Code::IdlePin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
+}
+
+fn unused_policy(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
     let (what, selector) = match code {
         Code::NoClusterTypeSelected => ("cluster type", CLUSTER_TYPE_SELECTOR),
         _ => ("deployment target", TARGET_SELECTOR),
@@ -111,14 +132,14 @@ fn selects_nothing(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code:
     let message = format!("policy `{}` selects no {what} of {}", policy.name, prepared.fleet.environment);
     let diagnostic =
         Diagnostic::warning(code, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key);
-    match cause(prepared, policy, code) {
+    match shared_cause(prepared, policy, code) {
         Some(cause) => diagnostic.because(cause),
         None => diagnostic,
     }
 }
 
 /// The cause that several policies may have in common: a requirement that no place or target meets.
-fn cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Option<String> {
+fn shared_cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Option<String> {
     let (index, selector) = match code {
         Code::NoClusterTypeSelected => (&prepared.place_index, &policy.spec.cluster_types),
         _ => (&prepared.target_index, &policy.spec.targets),
@@ -135,7 +156,7 @@ fn cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> 
 }
 
 /// An object that applies to assignments with certain labels.
-struct Scoped<'p> {
+struct LabelledObject<'p> {
     key: ObjectKey,
     /// The name in messages.
     name: String,
@@ -144,33 +165,39 @@ struct Scoped<'p> {
 }
 
 /// Reports containers and schemas that apply to nothing. `containers` and `schemas` are the positions of those that apply to something.
-pub(crate) fn apply_to_nothing(
+pub(crate) fn unused_labels(
     prepared: &Prepared,
     containers: &RoaringBitmap,
     schemas: &RoaringBitmap,
 ) -> Vec<Diagnostic> {
-    let idle = |used: &RoaringBitmap, position: usize| !used.contains(position as u32);
-    let of_containers = prepared.containers.list.iter().enumerate().filter(|(position, _)| idle(containers, *position));
-    let mut scoped: Vec<Scoped<'_>> = of_containers
-        .map(|(_, container)| Scoped {
+    let is_unused = |used: &RoaringBitmap, position: usize| !used.contains(position as u32);
+    let unused_containers =
+        prepared.containers.list.iter().enumerate().filter(|(position, _)| is_unused(containers, *position));
+    let mut objects: Vec<LabelledObject<'_>> = unused_containers
+        .map(|(_, container)| LabelledObject {
             key: container.key(),
             name: container.display_name(),
             conditions: &container.conditions,
             origin: Box::new(|label| container.condition_origin(label)),
         })
         .collect();
-    let of_schemas = prepared.schemas.labelled.iter().enumerate().filter(|(position, _)| idle(schemas, *position));
-    scoped.extend(of_schemas.map(|(_, labelled)| {
+    let unused_schemas =
+        prepared.schemas.labelled.iter().enumerate().filter(|(position, _)| is_unused(schemas, *position));
+    objects.extend(unused_schemas.map(|(_, labelled)| {
         let key = labelled.schema.text.object.clone();
         let object = key.clone();
         let origin = move |label: &str| Origin::field(&object, FieldPath::from(["metadata", "labels"]).key(label));
-        Scoped { name: key.to_string(), key, conditions: &labelled.conditions, origin: Box::new(origin) }
+        LabelledObject { name: key.to_string(), key, conditions: &labelled.conditions, origin: Box::new(origin) }
     }));
-    let mut checker = ScopeChecker { prepared, coverage: Coverage::of(&prepared.fleet), nearest: BTreeMap::new() };
-    scoped.iter().filter(|scoped| !scoped.is_without_labels()).filter_map(|scoped| checker.diagnostic(scoped)).collect()
+    let mut checker = UnusedLabels { prepared, coverage: Coverage::of(&prepared.fleet), nearest: BTreeMap::new() };
+    objects
+        .iter()
+        .filter(|object| !object.is_without_labels())
+        .filter_map(|object| checker.diagnostic(object))
+        .collect()
 }
 
-impl Scoped<'_> {
+impl LabelledObject<'_> {
     fn labels(&self) -> impl Iterator<Item = &(Arc<str>, Arc<str>)> {
         self.conditions.iter().filter(|(key, _)| **key != *APPLICATION)
     }
@@ -185,28 +212,28 @@ impl Scoped<'_> {
 }
 
 /// Finds the reason why an object applies to nothing.
-struct ScopeChecker<'p> {
+struct UnusedLabels<'p> {
     prepared: &'p Prepared,
     coverage: Coverage<'p>,
     /// The advice for labels that no place or target has.
     nearest: BTreeMap<(Arc<str>, Arc<str>), Option<String>>,
 }
 
-impl ScopeChecker<'_> {
+impl UnusedLabels<'_> {
     /// None if the object may apply to something that is not loaded, or to something of another environment.
-    fn diagnostic(&mut self, scoped: &Scoped<'_>) -> Option<Diagnostic> {
-        let unmet = scoped.labels().find(|(key, value)| !self.is_met(key, value));
+    fn diagnostic(&mut self, object: &LabelledObject<'_>) -> Option<Diagnostic> {
+        let unmet = object.labels().find(|(key, value)| !self.is_met(key, value));
         if let Some((key, value)) = unmet {
-            return self.is_certain(key).then(|| self.unmet(scoped, key, value));
+            return self.is_certain(key).then(|| self.unmet(object, key, value));
         }
         let is_elsewhere = |(key, value): &(Arc<str>, Arc<str>)| self.is_met_elsewhere(key, value);
-        if !self.coverage.has_all_places || !self.coverage.has_all_targets || scoped.labels().any(is_elsewhere) {
+        if !self.coverage.has_all_places || !self.coverage.has_all_targets || object.labels().any(is_elsewhere) {
             return None;
         }
-        let labels: Vec<_> = scoped.labels().collect();
+        let labels: Vec<_> = object.labels().collect();
         let sides: Vec<_> = labels.iter().take(COMBINED_MAX).map(|(key, value)| self.sides(key, value)).collect();
         let none = RoaringBitmap::new();
-        let (is_of_places, is_of_targets) = (fits(&sides, None, Some(&none)), fits(&sides, Some(&none), None));
+        let (is_of_places, is_of_targets) = (can_meet(&sides, None, Some(&none)), can_meet(&sides, Some(&none), None));
         // The labels fit a place alone, or a target alone. Missing assignments are then not a problem of the labels.
         if is_of_places || is_of_targets {
             return None;
@@ -214,8 +241,8 @@ impl ScopeChecker<'_> {
         let (first, _) = labels.first()?;
         let shown: Vec<_> = labels.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let shown = shown.join(" and ");
-        let name = &scoped.name;
-        let (message, help) = if fits(&sides, None, None) {
+        let name = &object.name;
+        let (message, help) = if can_meet(&sides, None, None) {
             (
                 format!("{name} applies to nothing: what has {shown} is nowhere assigned together"),
                 "does a policy put these deployment targets there?",
@@ -226,10 +253,10 @@ impl ScopeChecker<'_> {
                 "all labels have to be met by one assignment",
             )
         };
-        Some(scoped.diagnostic(message, first).help(help))
+        Some(object.diagnostic(message, first).help(help))
     }
 
-    fn unmet(&mut self, scoped: &Scoped<'_>, key: &Arc<str>, value: &Arc<str>) -> Diagnostic {
+    fn unmet(&mut self, object: &LabelledObject<'_>, key: &Arc<str>, value: &Arc<str>) -> Diagnostic {
         let what = match &**key {
             "cluster-type" | "cluster" | "deployment-target" | WORKLOAD_LABEL => {
                 format!("there is no {} `{value}`", key.replace('-', " "))
@@ -237,8 +264,8 @@ impl ScopeChecker<'_> {
             _ => format!("nothing has the label `{key}: {value}`"),
         };
         let environment = &self.prepared.fleet.environment;
-        let message = format!("{} applies to nothing in {environment}: {what}", scoped.name);
-        let diagnostic = scoped.diagnostic(message, key).because(format!("{key}: {value}"));
+        let message = format!("{} applies to nothing in {environment}: {what}", object.name);
+        let diagnostic = object.diagnostic(message, key).because(format!("{key}: {value}"));
         match self.advice(key, value) {
             Some(advice) => diagnostic.help(advice),
             None => diagnostic,
@@ -346,7 +373,7 @@ fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
 
 /// Whether a place and a target exist that together meet all labels. `labels` contains the places and the targets that meet each label.
 /// `places` and `targets` restrict the result. None: no restriction.
-fn fits(
+fn can_meet(
     labels: &[(RoaringBitmap, RoaringBitmap)],
     places: Option<&RoaringBitmap>,
     targets: Option<&RoaringBitmap>,
@@ -354,6 +381,6 @@ fn fits(
     let Some(((of_places, of_targets), rest)) = labels.split_first() else { return true };
     let and = |one: Option<&RoaringBitmap>, other: &RoaringBitmap| one.map_or_else(|| other.clone(), |one| one & other);
     let (with_places, with_targets) = (and(places, of_places), and(targets, of_targets));
-    (!with_places.is_empty() && fits(rest, Some(&with_places), targets))
-        || (!with_targets.is_empty() && fits(rest, places, Some(&with_targets)))
+    (!with_places.is_empty() && can_meet(rest, Some(&with_places), targets))
+        || (!with_targets.is_empty() && can_meet(rest, places, Some(&with_targets)))
 }

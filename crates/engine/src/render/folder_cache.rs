@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::git_id::GitId;
 use model::tree::{Blob, Tree};
 
-/// The most bytes that are kept in memory. Without a store, the folders of a larger fleet are rendered again when they are opened: memory does not grow
+/// The most bytes that stay in memory. Without a store, the folders of a larger fleet are rendered again when they are opened: memory does not grow
 /// with the files.
-const KEPT_BYTES_MAX: usize = 64 << 20;
+const CACHED_BYTES_MAX: usize = 64 << 20;
 /// Bytes that a folder or file takes beside its content, roughly.
 const ENTRY_BYTES: usize = 200;
 
@@ -24,31 +24,31 @@ pub trait FolderStore: fmt::Debug + Send + Sync {
 
 /// Rendered folders and files by their ids.
 #[derive(Debug)]
-pub(crate) struct KeptFolders {
+pub(crate) struct FolderCache {
     bytes_max: usize,
     /// Whether there were too many bytes for memory.
     is_full: AtomicBool,
-    kept: Mutex<Kept>,
+    cached: Mutex<CachedFolders>,
     /// Where folders go that have no room in memory.
     store: Option<Arc<dyn FolderStore>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CachedFolders {
     folders: HashMap<GitId, Tree>,
     /// Files that several assignments have.
     files: HashMap<GitId, Blob>,
     bytes: usize,
 }
 
-impl KeptFolders {
-    /// Keeps folders in memory, and in the store what has no room there.
+impl FolderCache {
+    /// Folders that have no room in memory go to the store.
     pub(crate) fn new(store: Option<Arc<dyn FolderStore>>) -> Self {
-        Self::of_size(KEPT_BYTES_MAX, store)
+        Self::of_size(CACHED_BYTES_MAX, store)
     }
 
     fn of_size(bytes_max: usize, store: Option<Arc<dyn FolderStore>>) -> Self {
-        Self { bytes_max, is_full: AtomicBool::new(false), kept: Mutex::default(), store }
+        Self { bytes_max, is_full: AtomicBool::new(false), cached: Mutex::default(), store }
     }
 
     /// The store of the folders that have no room in memory.
@@ -56,7 +56,7 @@ impl KeptFolders {
         self.store.clone()
     }
 
-    /// Whether folders and files are still kept.
+    /// Whether folders and files are still cached.
     pub(crate) fn is_open(&self) -> bool {
         self.has_room() || self.store.is_some()
     }
@@ -65,30 +65,30 @@ impl KeptFolders {
         !self.is_full.load(Ordering::Relaxed)
     }
 
-    /// Keeps a file that several assignments have. With a store, such files stay in memory: they are few, and each folder needs them.
-    pub(crate) fn keep_file(&self, file: &Blob) {
+    /// Adds a file that several assignments have. With a store, such files stay in memory: they are few, and each folder needs them.
+    pub(crate) fn add_file(&self, file: &Blob) {
         if self.is_open() {
-            let mut kept = self.kept();
-            if kept.files.insert(file.id(), file.clone()).is_none() {
-                kept.bytes += size(file);
+            let mut cached = self.cached();
+            if cached.files.insert(file.id(), file.clone()).is_none() {
+                cached.bytes += size(file);
             }
-            self.bound(kept);
+            self.bound(cached);
         }
     }
 
     /// A file that several assignments have.
     pub(crate) fn file(&self, id: GitId) -> Option<Blob> {
-        self.kept().files.get(&id).cloned()
+        self.cached().files.get(&id).cloned()
     }
 
-    /// Keeps a folder all of whose files are at hand. `own_bytes` is what only this folder has.
-    pub(crate) fn keep_folder(&self, folder: &Tree, own_bytes: usize) {
+    /// Adds a folder all of whose files are at hand. `own_bytes` is what only this folder has.
+    pub(crate) fn add_folder(&self, folder: &Tree, own_bytes: usize) {
         if self.has_room() {
-            let mut kept = self.kept();
-            if kept.folders.insert(folder.id(), folder.clone()).is_none() {
-                kept.bytes += own_bytes + (1 + folder.len()) * ENTRY_BYTES;
+            let mut cached = self.cached();
+            if cached.folders.insert(folder.id(), folder.clone()).is_none() {
+                cached.bytes += own_bytes + (1 + folder.len()) * ENTRY_BYTES;
             }
-            self.bound(kept);
+            self.bound(cached);
         } else if let Some(store) = &self.store {
             store.put(folder);
         }
@@ -96,22 +96,22 @@ impl KeptFolders {
 
     /// The folder with this id, with the bytes of its files.
     pub(crate) fn folder(&self, id: GitId) -> Option<Tree> {
-        let in_memory = self.kept().folders.get(&id).cloned();
+        let in_memory = self.cached().folders.get(&id).cloned();
         in_memory.or_else(|| self.store.as_ref()?.get(id))
     }
 
     /// Without a store, all folders are dropped when there are too many: some of them would save little. With one, those in memory stay there.
-    fn bound(&self, mut kept: MutexGuard<'_, Kept>) {
-        if kept.bytes > self.bytes_max {
+    fn bound(&self, mut cached: MutexGuard<'_, CachedFolders>) {
+        if cached.bytes > self.bytes_max {
             self.is_full.store(true, Ordering::Relaxed);
             if self.store.is_none() {
-                *kept = Kept::default();
+                *cached = CachedFolders::default();
             }
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, CachedFolders> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -131,21 +131,21 @@ mod tests {
 
     #[test]
     fn a_folder_is_found_by_its_id() {
-        let kept = KeptFolders::new(None);
-        kept.keep_folder(&folder("a"), 1);
-        assert_eq!(kept.folder(folder("a").id()), Some(folder("a")));
-        assert_eq!(kept.folder(folder("b").id()), None);
+        let cache = FolderCache::new(None);
+        cache.add_folder(&folder("a"), 1);
+        assert_eq!(cache.folder(folder("a").id()), Some(folder("a")));
+        assert_eq!(cache.folder(folder("b").id()), None);
     }
 
     #[test]
-    fn nothing_is_kept_of_what_is_too_large() {
-        let kept = KeptFolders::of_size(1_000, None);
-        kept.keep_folder(&folder("a"), 100);
-        kept.keep_folder(&folder("a"), 100);
-        assert!(kept.folder(folder("a").id()).is_some());
-        kept.keep_folder(&folder("b"), 900);
-        kept.keep_folder(&folder("c"), 1);
-        assert!(!kept.is_open() && ["a", "b", "c"].iter().all(|text| kept.folder(folder(text).id()).is_none()));
+    fn a_full_cache_is_cleared() {
+        let cache = FolderCache::of_size(1_000, None);
+        cache.add_folder(&folder("a"), 100);
+        cache.add_folder(&folder("a"), 100);
+        assert!(cache.folder(folder("a").id()).is_some());
+        cache.add_folder(&folder("b"), 900);
+        cache.add_folder(&folder("c"), 1);
+        assert!(!cache.is_open() && ["a", "b", "c"].iter().all(|text| cache.folder(folder(text).id()).is_none()));
     }
 
     /// A store in memory.
@@ -163,16 +163,16 @@ mod tests {
     }
 
     #[test]
-    fn a_store_keeps_what_has_no_room_in_memory() {
+    fn a_store_gets_what_has_no_room_in_memory() {
         let store = Arc::new(Stored::default());
-        let kept = KeptFolders::of_size(1_000, Some(store.clone()));
+        let cache = FolderCache::of_size(1_000, Some(store.clone()));
         let file = Blob::new(*b"shared");
-        kept.keep_folder(&folder("a"), 1_000);
-        kept.keep_folder(&folder("b"), 1);
-        kept.keep_file(&file);
-        assert!(kept.is_open());
-        assert_eq!(["a", "b"].map(|text| kept.folder(folder(text).id())), ["a", "b"].map(|text| Some(folder(text))));
-        assert_eq!(kept.file(file.id()), Some(file));
+        cache.add_folder(&folder("a"), 1_000);
+        cache.add_folder(&folder("b"), 1);
+        cache.add_file(&file);
+        assert!(cache.is_open());
+        assert_eq!(["a", "b"].map(|text| cache.folder(folder(text).id())), ["a", "b"].map(|text| Some(folder(text))));
+        assert_eq!(cache.file(file.id()), Some(file));
         assert_eq!(store.0.lock().unwrap().keys().copied().collect::<Vec<_>>(), [folder("b").id()]);
     }
 }

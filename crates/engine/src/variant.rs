@@ -1,32 +1,32 @@
-//! Renders an assignment again with other values.
+//! Renders variants of an assignment: with other values, or with other manifests of its target.
 
 use std::collections::BTreeSet;
 
 use model::digest::Digest;
 
-use super::{Context, Files, Pinned, PlaceFields, Readable};
 use crate::compose::Composition;
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
+use crate::render::{Context, Files, Pinned, PlaceFields, ValidFiles};
 
 /// An assignment with its own or other values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rendering<'a> {
+pub(crate) struct Variant<'a> {
     /// The ids of its place and target.
     pub(crate) assigned: (u32, u32),
     pub(crate) composition: &'a Composition,
     /// Whether some value is itself a template.
     pub(crate) has_nested: bool,
     /// The manifests that override the target's. None: the fleet's own release pins apply.
-    pub(crate) over: Option<&'a Manifests>,
+    pub(crate) manifests: Option<&'a Manifests>,
 }
 
-impl Rendering<'_> {
+impl Variant<'_> {
     /// Renders the files. None if the assignment can't be rendered.
     pub(crate) fn files(&self, prepared: &Prepared) -> Option<Files> {
         let (place, target) = (prepared.place(self.assigned.0)?, prepared.target(self.assigned.1)?);
-        let pinned = match self.over {
-            Some(over) => Pinned::over(over, &target.target),
+        let pinned = match self.manifests {
+            Some(manifests) => Pinned::with(manifests, &target.target),
             None => prepared.pinned(place, target).ok()?,
         };
         let context = Context {
@@ -39,8 +39,8 @@ impl Rendering<'_> {
             values: self.composition.digest,
             has_nested: self.has_nested,
             long_names: prepared.settings.long_names,
-            must_be_readable: false,
-            readable: &Readable::default(),
+            must_be_yaml: false,
+            valid_files: &ValidFiles::default(),
             hides_output: false,
             // The reason of a failure is not used.
             sensitive: &BTreeSet::new(),

@@ -3,7 +3,8 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Mode, Open, OpenError, Tree};
 
-use super::{Destination, OWNER_FILE, TRACKING_FILE};
+use super::Destination;
+use crate::own_files::{OWNER_FILE, TRACKING_FILE};
 
 /// Reports entries at the paths of Kalypso's own files that are not plain files.
 ///
@@ -17,7 +18,7 @@ pub(super) fn problems(
     let tracking = destination.promoted_commit.is_some().then(|| TRACKING_FILE.to_owned());
     let mut found = Vec::new();
     for path in [Some(destination.folder.join(OWNER_FILE)), tracking].into_iter().flatten() {
-        if let Some(blocking) = in_the_way(previous, (&path, &destination.folder.0), open)? {
+        if let Some(blocking) = blocking_entry(previous, (&path, destination.folder.as_str()), open)? {
             found.push(foreign_file(&blocking, &format!("it stands where Kalypso keeps `{path}`")));
         }
     }
@@ -34,7 +35,7 @@ pub fn foreign_file(path: &str, reason: &str) -> Diagnostic {
 
 /// Finds the entry that blocks a file's path: a parent that is not a folder, or an entry at the path that is not a plain file. Parents of the
 /// output's folder are not reported here: they are reported with the output.
-fn in_the_way(tree: &Tree, (path, folder): (&str, &str), open: &Open<'_>) -> Result<Option<String>, OpenError> {
+fn blocking_entry(tree: &Tree, (path, folder): (&str, &str), open: &Open<'_>) -> Result<Option<String>, OpenError> {
     for (end, _) in path.match_indices('/') {
         let above = path.get(..end).unwrap_or_default();
         if tree.find(above, open)?.is_some_and(|child| !child.is_folder()) {
