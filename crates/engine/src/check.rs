@@ -63,7 +63,7 @@ fn explain(finding: Finding, missing: MissingValues, trace: &Trace) -> Diagnosti
     if kind == FindingKind::TooMuch {
         return Diagnostic::error(Code::CostlySchema, message)
             .at(Origin::field(&schema.object, schema.path), requirement)
-            .help("write fewer alternatives that refer to one another, and patterns that are shorter");
+            .help("write fewer alternatives that refer to one another, and shorter patterns");
     }
     if kind == FindingKind::Missing {
         let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };

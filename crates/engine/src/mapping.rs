@@ -104,7 +104,7 @@ fn conflict(target: &Target, key: &str, mappings: [(&Arc<str>, &Object<LabelMapp
     }
     diagnostic
         .note(format!(
-            "it is scheduled with the value of `{}`, the first by name; what was published of it stays",
+            "it is scheduled with the value of `{}`, the first by name; its published output stays",
             first.name
         ))
         .help("let only one of the two match the target, or let both add the same value")

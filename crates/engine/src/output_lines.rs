@@ -15,7 +15,7 @@ use crate::variant::Variant;
 /// Returns, for each file of an assignment that depends on the value at `path`, the first line that differs (from 1). To find the lines,
 /// the assignment is rendered a second time with another value at `path`.
 pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &FieldPath) -> Vec<(Arc<str>, usize)> {
-    const OTHER: &str = "kalypso-asks-where-this-value-ends-up";
+    const OTHER: &str = "kalypso-other-value";
     let (containers, _) = prepared.inputs_of(place, target);
     let data = compose(&containers, &mut Silent).data;
     let Some(other) = trace::with_value(&data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };

@@ -140,7 +140,7 @@ fn conflict(key: &str, pins: [(&Arc<str>, &Object<ReleasePin>); 2]) -> Diagnosti
         let origin = Origin::field(&pin.key(), FieldPath::from(MANIFESTS).key(key));
         diagnostic = diagnostic.at(origin, format!("`{value}` of pin `{}`", pin.name));
     }
-    diagnostic.help("remove one of the two pins, or let their selectors not overlap")
+    diagnostic.help("remove one of the two pins, or change their selectors so that they do not overlap")
 }
 
 #[cfg(test)]

@@ -371,14 +371,14 @@ pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnosti
         fleet.unread.iter().filter(|unread| unread.object.as_ref().is_some_and(is_template)).collect();
     if !unread_template.is_empty() {
         let broken = Diagnostic { message: format!("template `{name}` is broken"), help: Vec::new(), ..diagnostic };
-        return with_places(broken, &unread_template, "this is wrong with it").help("mend the template");
+        return with_places(broken, &unread_template, "the error is here").help("fix the template");
     }
     let mut files: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.is_none()).collect();
     files.dedup_by_key(|unread| unread.file);
     if files.is_empty() {
         return diagnostic;
     }
-    let help = vec!["mend what is not understood: the template may be in there".to_owned()];
+    let help = vec!["fix the unreadable objects; the template may be one of them".to_owned()];
     with_places(Diagnostic { help, ..diagnostic }, &files, "not understood")
 }
 

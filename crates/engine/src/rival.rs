@@ -150,10 +150,10 @@ fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diag
     let (one, other) = (&first.name, &last.name);
     let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");
     let diagnostic = Diagnostic::warning(Code::RivalValues, message)
-        .at(last.origin(later, Part::Key), format!("`{other}` counts, because its name comes last"))
-        .at(first.origin(earlier, Part::Key), format!("`{one}` sets something else"))
+        .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
+        .at(first.origin(earlier, Part::Key), format!("`{one}` sets a different value"))
         .note(conditions_note(&first.conditions, &last.conditions))
-        .help("give the one that should count a higher `config.kalypso.io/priority`, or more labels")
+        .help("give the ConfigMap that should take precedence a higher `config.kalypso.io/priority`, or more labels")
         .because(&**other.as_arc());
     Some(diagnostic.about(&last.key()))
 }
@@ -161,13 +161,13 @@ fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diag
 fn conditions_note(one: &Conditions, other: &Conditions) -> String {
     let labels: BTreeSet<_> = one.iter().chain(other.iter()).collect();
     if labels.is_empty() {
-        return "both are for everything".to_owned();
+        return "both apply to all assignments".to_owned();
     }
     let more = labels.len().saturating_sub(LABELS_SHOWN_MAX);
     let shown = labels.iter().take(LABELS_SHOWN_MAX).map(|(key, value)| format!("`{key}: {value}`"));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("both are for what has {shown}{more}")
+    format!("both apply to assignments with {shown}{more}")
 }
 
 /// Whether two values contradict each other when the later one is merged into the earlier one. If they do, `path` is extended to the first contradiction.

@@ -244,13 +244,13 @@ impl UnusedLabels<'_> {
         let name = &object.name;
         let (message, help) = if can_meet(&sides, None, None) {
             (
-                format!("{name} applies to nothing: what has {shown} is nowhere assigned together"),
-                "does a policy put these deployment targets there?",
+                format!("{name} applies to nothing: no assignment has {shown}"),
+                "does a policy assign these deployment targets to these places?",
             )
         } else {
             (
                 format!("{name} applies to nothing: no assignment can have {shown}"),
-                "all labels have to be met by one assignment",
+                "one assignment must have all these labels",
             )
         };
         Some(object.diagnostic(message, first).help(help))
@@ -261,7 +261,7 @@ impl UnusedLabels<'_> {
             "cluster-type" | "cluster" | "deployment-target" | WORKLOAD_LABEL => {
                 format!("there is no {} `{value}`", key.replace('-', " "))
             }
-            _ => format!("nothing has the label `{key}: {value}`"),
+            _ => format!("no place or target has the label `{key}: {value}`"),
         };
         let environment = &self.prepared.fleet.environment;
         let message = format!("{} applies to nothing in {environment}: {what}", object.name);

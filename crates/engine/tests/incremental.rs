@@ -79,7 +79,7 @@ fn printing((line, annotation, value): (&str, &str, &str)) -> std::io::Result<Ar
 }
 
 #[test]
-fn rendered_files_are_broken_and_mended_as_if_compiled_anew() -> std::io::Result<()> {
+fn rendered_files_break_and_recover_as_in_a_new_compilation() -> std::io::Result<()> {
     const NOTE: &str = "note: {{ .ConfigData.NOTE | default \"none\" }}";
     const UNCHECKED: &str = "template.kalypso.io/unchecked: \"true\"";
     // Five of six cluster types use the template. One of the five has the value.
@@ -91,7 +91,7 @@ fn rendered_files_are_broken_and_mended_as_if_compiled_anew() -> std::io::Result
         (("@broken: {{ .ClusterType }}", UNCHECKED, "fine"), 48),
         (("@broken: {{ .ClusterType }}", "", "fine"), 8),
         (("name: twice", "", "fine"), 8),
-        ((NOTE, "", "mended"), 48),
+        ((NOTE, "", "fixed"), 48),
         ((NOTE, "", "@broken"), 40),
         ((NOTE, "", "fine"), 48),
     ];

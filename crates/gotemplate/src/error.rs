@@ -87,7 +87,7 @@ impl fmt::Display for TemplateError {
         let Self { template, line, column, message, .. } = self;
         write!(f, "{template}:{line}:{column}: {message}")?;
         if let Some(excerpt) = &self.excerpt {
-            write!(f, " (in what rendering {} produced: {excerpt:?})", self.pass)?;
+            write!(f, " (in the output of rendering {}: {excerpt:?})", self.pass)?;
         }
         Ok(())
     }

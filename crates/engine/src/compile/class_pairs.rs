@@ -358,7 +358,7 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
 fn too_much_to_merge(container: &Container) -> Diagnostic {
     let key = container.key();
     Diagnostic::error(Code::TooMuchToMerge, format!("merging the values up to {key} takes more than {STEPS_MAX} steps"))
-        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "too much at the latest here")
-        .help("merge lists with `config.kalypso.io/merge: append` or `replace`, or give their items names of their own")
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "the limit is exceeded here")
+        .help("merge lists with `config.kalypso.io/merge: append` or `replace`, or give each item its own name")
         .about(&key)
 }

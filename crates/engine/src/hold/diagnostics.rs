@@ -38,49 +38,57 @@ fn pin_names(pins: &[Pin]) -> String {
 fn is_held(pins: &[Pin], from: GitId) -> Diagnostic {
     let from = from.short();
     let message = if pins.is_empty() {
-        format!("what fails is rendered from the commits of publication {from}: no release pin holds it any more")
+        format!(
+            "failing assignments are rendered from the commits of publication {from}; no release pin holds them any more"
+        )
     } else {
-        format!("what fails is rendered from the commits of publication {from}, with {}", pin_names(pins))
+        format!("failing assignments are rendered from the commits of publication {from}, with {}", pin_names(pins))
     };
     let diagnostic = Diagnostic::warning(Code::HeldEarlier, message)
-        .note("its values and templates are those of that publication, whatever the control plane says now")
-        .help("mend what is wrong with it; from then on it follows its sources again");
+        .note("their values and templates are those of that publication, not the current ones")
+        .help("fix the errors; the assignments are then rendered from their current sources again");
     at_pins(diagnostic, pins)
 }
 
 fn is_not_held(pins: &[Pin], reason: &NotHeldReason) -> Diagnostic {
     let what = if pins.is_empty() {
-        "what a release pin held can't be rendered without it".to_owned()
+        "assignments that a release pin held can't be rendered without it".to_owned()
     } else {
-        format!("{} can't be laid over what was published", pin_names(pins))
+        format!("{} can't be applied to the published output", pin_names(pins))
     };
     let (because, help) = reason_and_help(reason);
     let diagnostic = Diagnostic::error(Code::NotHeld, format!("{what}: {because}"));
-    at_pins(diagnostic.note("the folder stays as it is in the branch").help(help), pins)
+    at_pins(diagnostic.note("the published folder stays").help(help), pins)
 }
 
 fn reason_and_help(reason: &NotHeldReason) -> (String, String) {
-    let help = "mend what is wrong with the assignment: then the pin is laid over what the control plane says now";
+    let help = "fix the errors of the assignment; the pin then applies to its current sources";
     match reason {
         NotHeldReason::NoPublication => (
-            "no commit of the GitOps branch that is near enough says what it was made of".to_owned(),
-            format!("merge Kalypso's commits with their messages, `Kalypso-Source` lines included; or {help}"),
+            "no recent commit of the GitOps branch names the commits that it was rendered from".to_owned(),
+            format!("merge Kalypso's commits with their messages, including the `Kalypso-Source` lines; or {help}"),
         ),
         NotHeldReason::Unreadable(from, why) => (
-            format!("the commits that publication {} was made of can't be read: {why}", from.short()),
-            format!("make these commits available again, for example by pushing a branch or tag at them; or {help}"),
+            format!("the commits that publication {} was rendered from can't be read: {why}", from.short()),
+            format!("make these commits available again, for example with a branch or tag; or {help}"),
         ),
         NotHeldReason::Failing(from, codes) => {
             let codes: Vec<_> = codes.iter().map(|code| code.id()).collect();
             let with = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
-            (format!("it can't be rendered from the commits of publication {} either{with}", from.short()), help.into())
+            (
+                format!(
+                    "the assignments can't be rendered from the commits of publication {} either{with}",
+                    from.short()
+                ),
+                help.into(),
+            )
         }
         NotHeldReason::TooManyFleets => (
             format!("more than {FLEETS_MAX} earlier publications would have to be read"),
             format!("let the pin select fewer assignments; or {help}"),
         ),
         NotHeldReason::TooManyAssignments => (
-            format!("more than {} assignments that fail would be held", model::count::thousands(HELD_MAX)),
+            format!("more than {} failing assignments would be held", model::count::thousands(HELD_MAX)),
             format!("let the pin select fewer assignments; or {help}"),
         ),
     }
@@ -88,7 +96,7 @@ fn reason_and_help(reason: &NotHeldReason) -> (String, String) {
 
 fn at_pins(mut diagnostic: Diagnostic, pins: &[Pin]) -> Diagnostic {
     for pin in pins {
-        diagnostic = diagnostic.at(Origin::field(&pin.key(), FieldPath::from(MANIFESTS)), "this is laid over");
+        diagnostic = diagnostic.at(Origin::field(&pin.key(), FieldPath::from(MANIFESTS)), "these manifests");
     }
     match pins {
         [only] => diagnostic.about(&only.key()),

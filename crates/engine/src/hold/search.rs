@@ -169,9 +169,10 @@ impl Candidate {
     ) -> Result<HeldFolder, NotHeldReason> {
         let failing = |codes: BTreeSet<Code>| match earlier.fleet().unavailable.first() {
             // The assignment may belong to a registration whose repository could not be read.
-            Some(registration) if codes.is_empty() => {
-                NotHeldReason::Unreadable(self.from, format!("what registration `{registration}` brought is not known"))
-            }
+            Some(registration) if codes.is_empty() => NotHeldReason::Unreadable(
+                self.from,
+                format!("the workloads of registration `{registration}` are not known"),
+            ),
             _ => NotHeldReason::Failing(self.from, codes),
         };
         let (files, version) = alone.files(id, &self.manifests).map_err(failing)?;

@@ -311,9 +311,7 @@ fn foreign_folder(compiled: &Compiled, place: &Place, path: &str) -> Diagnostic 
     let mut diagnostic = Diagnostic::error(Code::ForeignFolder, message)
         .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("this {what} needs the folder"))
         .note(format!("the folder stays as it is; the {what}'s assignments are not written"))
-        .help(format!(
-            "rename the {what}, move the folder, or take it over with `--adopt`, which replaces what is in it"
-        ));
+        .help(format!("rename the {what}, move the folder, or replace its content with `--adopt`"));
     let ids = compiled.assignments_on(place.name_text()).filter_map(|assignment| assignment.id());
     diagnostic.assignments = ids.collect();
     diagnostic.about(&key)

@@ -45,10 +45,9 @@ fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnost
         return None;
     }
     let (count, max) = (thousands(count), thousands(FOLDERS_MAX));
-    let message =
-        format!("{count} folders would be beside each other in the GitOps branch, and more than {max} may not");
+    let message = format!("{count} folders would be in one folder of the GitOps branch; the maximum is {max}");
     let help = format!(
-        "set the annotation `{}: \"true\"` on this GitOpsRepo, and let clusters look at their new paths",
+        "set the annotation `{}: \"true\"` on this GitOpsRepo, and let clusters pull from their new paths",
         gitops_repo::FAN_OUT
     );
     let origin = Origin::field(&key, FieldPath::from(["metadata", "name"]));

@@ -19,7 +19,7 @@ pub(super) fn problems(
     let mut found = Vec::new();
     for path in [Some(destination.folder.join(OWNER_FILE)), tracking].into_iter().flatten() {
         if let Some(blocking) = blocking_entry(previous, (&path, destination.folder.as_str()), open)? {
-            found.push(foreign_file(&blocking, &format!("it stands where Kalypso keeps `{path}`")));
+            found.push(foreign_file(&blocking, &format!("it blocks the path of Kalypso's own file `{path}`")));
         }
     }
     Ok(found)
@@ -29,7 +29,7 @@ pub(super) fn problems(
 pub fn foreign_file(path: &str, reason: &str) -> Diagnostic {
     Diagnostic::error(Code::ForeignFile, format!("the GitOps branch has `{path}`, which is not Kalypso's"))
         .note(reason.to_owned())
-        .note("it stays as it is, and nothing is published; `--adopt` does not take it over")
+        .note("it stays as it is, and nothing is published; `--adopt` does not replace it")
         .help(format!("move or remove `{path}`, or give the environment a branch or path of its own"))
 }
 

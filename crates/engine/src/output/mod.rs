@@ -79,8 +79,8 @@ fn left_behind(previous: &Tree, destination: &Destination, open: &Open<'_>) -> R
         at_root.len()
     );
     Ok(Some(
-        Diagnostic::error(Code::PathMoved, message)
-            .note(format!("the first one is `{first}`"))
-            .help("move or remove them in one commit with the change that makes clusters look at the new path, or set `path: .` again"),
+        Diagnostic::error(Code::PathMoved, message).note(format!("the first one is `{first}`")).help(
+            "move or remove them in the commit that lets clusters pull from the new path, or set `path: .` again",
+        ),
     ))
 }

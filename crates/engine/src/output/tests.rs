@@ -60,7 +60,7 @@ fn many_folders_have_to_be_spread() {
 #[test]
 fn how_many_folders_are_too_many_can_be_read() {
     let found = destination_problems(&fleet(FOLDERS_MAX + 1, "false"));
-    let message = "10,001 folders would be beside each other in the GitOps branch, and more than 10,000 may not";
+    let message = "10,001 folders would be in one folder of the GitOps branch; the maximum is 10,000";
     assert_eq!(found[0].message, message);
 }
 

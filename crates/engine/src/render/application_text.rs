@@ -41,11 +41,11 @@ pub(super) fn template_in_data(target: &Target, refused: &[String]) -> Vec<Diagn
     let found: Vec<_> = texts(target).filter_map(|(text, origin)| Some((holds(text)?, origin))).collect();
     if found.is_empty() {
         // Template functions created the template text from the target's texts, and possibly from values. So it is not shown.
-        let message = format!("a template makes template text of texts of `{}`, and these are data", target.name);
+        let message = format!("a template creates template text from texts of `{}`, which are data", target.name);
         return vec![with_help(Diagnostic::error(Code::TemplateInData, message).at(place(target), ""), target)];
     }
     let diagnostic = |(refused, origin): (&String, Origin)| {
-        let message = format!("`{refused}` is template text, and the texts of `{}` are data", target.name);
+        let message = format!("`{refused}` is template text, but the texts of `{}` are data", target.name);
         with_help(Diagnostic::error(Code::TemplateInData, message).at(origin, "it is not evaluated"), target)
     };
     found.into_iter().map(diagnostic).collect()
@@ -55,7 +55,7 @@ fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
     let names: Vec<_> = REFERENCES.iter().map(|name| format!("`{{{{ .{name} }}}}`")).collect();
     diagnostic
         .help(format!("only plain references to names are replaced: {}", names.join(", ")))
-        .help("if braces are meant literally, the template that prints them needs the annotation `template.kalypso.io/literal: \"true\"`")
+        .help("if the braces are literal text, set the annotation `template.kalypso.io/literal: \"true\"` on the template that prints them")
         .about(&target.origin.0)
 }
 
@@ -77,18 +77,18 @@ pub(super) fn structure_changed(target: &Target, template: &str, made: &Rendered
         is_suspicious(field) && culprits.iter().any(|text| text.contains(field) || field.contains(text.trim()))
     };
     let places: Vec<_> = texts(target).filter(|(field, _)| printed(field)).map(|(_, origin)| origin).collect();
-    let message = format!("a text of `{}` changes the structure of what template `{template}` makes", target.name);
+    let message = format!("a text of `{}` changes the structure of the output of template `{template}`", target.name);
     let mut diagnostic = Diagnostic::error(Code::StructureChanged, message);
     if places.is_empty() {
         diagnostic = diagnostic.at(place(target), "");
     }
     for origin in places {
-        diagnostic = diagnostic.at(origin, "it is more than a text there");
+        diagnostic = diagnostic.at(origin, "this text is not a single value in the output");
     }
     Some(
         diagnostic
-            .help("write a text without characters that mean something in YAML, or let the template print it with `toJson`")
-            .help("a template that is to print pieces of YAML needs the annotation `template.kalypso.io/unchecked: \"true\"`")
+            .help("remove YAML syntax from the text, or print the text with `toJson` in the template")
+            .help("if the template prints pieces of YAML, set the annotation `template.kalypso.io/unchecked: \"true\"` on it")
             .about(&target.origin.0),
     )
 }

@@ -92,7 +92,7 @@ pub(super) fn check(
     let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
     let diagnostic = Diagnostic::error(
         Code::NotYamlRendered,
-        format!("template `{}` does not make YAML: {reason}", template.key.name),
+        format!("the output of template `{}` is not valid YAML: {reason}", template.key.name),
     );
     let (origin, label) = place(problem.span.start);
     let mut diagnostic = diagnostic.at(origin, label);
@@ -107,8 +107,8 @@ pub(super) fn check(
     }
     Some(
         diagnostic
-            .help("a value that is to stay one text whatever is in it is printed with `toJson`")
-            .help("a template that is not to make YAML needs the annotation `template.kalypso.io/unchecked: \"true\"`")
+            .help("print values with `toJson`, so that each one stays a single text")
+            .help("if the output is not meant to be YAML, set the annotation `template.kalypso.io/unchecked: \"true\"` on the template")
             .about(&template.key),
     )
 }

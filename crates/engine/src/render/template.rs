@@ -224,7 +224,7 @@ fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
         diagnostic = diagnostic.note(if excerpt.is_empty() { place } else { format!("{place}: {excerpt}") });
     }
     diagnostic.help(
-        "if the braces are meant literally, give the template the annotation `template.kalypso.io/literal: \"true\"`",
+        "if the braces are literal text, set the annotation `template.kalypso.io/literal: \"true\"` on the template",
     )
 }
 

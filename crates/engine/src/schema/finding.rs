@@ -56,17 +56,16 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
     let requirement = requirement(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
     let message = match requirement {
         Some(requirement) => format!("{subject} {requirement}, here it is {shown}"),
-        None if is_secret => format!("{subject} is not what the schema asks for, here it is {shown}"),
-        None => format!("{subject} is not what the schema asks for: {error}"),
+        None if is_secret => format!("{subject} does not match the schema, here it is {shown}"),
+        None => format!("{subject} does not match the schema: {error}"),
     };
     vec![Finding { path, kind: FindingKind::Wrong, message, schema, schema_path }]
 }
 
 /// A finding for a value that looks like a number that JSON does not have.
 pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
-    let message = format!(
-        "`{key}` reads as a number that JSON does not have, which no schema allows; in single quotes it is a text"
-    );
+    let message =
+        format!("`{key}` is read as a number that JSON can't represent; put it in single quotes to make it a text");
     let path = FieldPath::from([key]);
     Finding { path, kind: FindingKind::Wrong, message, schema: schema.clone(), schema_path: FieldPath::default() }
 }
@@ -74,10 +73,10 @@ pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
 /// A finding for a check that exceeds the cost limit.
 pub(super) fn too_much(reason: TooMuch, schema: &SchemaText) -> Finding {
     let reason = match reason {
-        TooMuch::Steps => "its alternatives and references multiply for these values",
-        TooMuch::Depth => "its references go too deep into these values",
+        TooMuch::Steps => "its alternatives and references take too many steps for these values",
+        TooMuch::Depth => "its references are nested too deeply for these values",
     };
-    let message = format!("checking these values with this schema takes too much: {reason}");
+    let message = format!("checking these values with this schema exceeds the limit: {reason}");
     let (path, schema_path) = Default::default();
     Finding { path, kind: FindingKind::TooMuch, message, schema: schema.clone(), schema_path }
 }
@@ -120,9 +119,9 @@ fn requirement(kind: &Kind) -> Option<String> {
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinItems { limit } => format!("must have at least {limit} items"),
         Kind::MaxItems { limit } => format!("must have at most {limit} items"),
-        Kind::UniqueItems => "must not have an item twice".to_owned(),
+        Kind::UniqueItems => "must not contain an item twice".to_owned(),
         Kind::AdditionalProperties { unexpected } => format!("must not have the key `{}`", unexpected.join("`, `")),
-        Kind::FalseSchema => "must not be there".to_owned(),
+        Kind::FalseSchema => "must not be set".to_owned(),
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "must match one of the schema's alternatives".to_owned(),
         Kind::OneOfMultipleValid { .. } => "must match only one of the schema's alternatives".to_owned(),
         _ => return None,

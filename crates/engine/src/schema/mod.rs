@@ -298,7 +298,7 @@ fn unusable(text: &SchemaText, SchemaError { reason, part }: &SchemaError) -> Di
 }
 
 fn misspelled(text: &SchemaText, word: &keywords::Misspelled) -> Diagnostic {
-    let message = format!("`{}` is no keyword of JSON Schema: it asks for nothing", word.path);
+    let message = format!("`{}` is not a keyword of JSON Schema, so it has no effect", word.path);
     Diagnostic::warning(Code::UnknownKeyword, message)
         .at(Origin::part(&text.object, text.path.clone(), Part::Inside(word.path.clone())), "")
         .help(format!("did you mean `{}`?", word.suggestion))

@@ -77,7 +77,7 @@ fn collision(first: &Target, second: &Target) -> Diagnostic {
     Diagnostic::error(Code::NameCollision, message)
         .at(place(first), format!("of {}", first.origin.0))
         .at(place(second), format!("of {}", second.origin.0))
-        .note("neither is rendered; what was published of them stays")
+        .note("neither is rendered; their published output stays")
         .help("rename one of them")
 }
 
@@ -86,8 +86,8 @@ fn name_taken(target: &Target, (owner, precedence): (&Target, Precedence)) -> Di
     let whose = if is_workload(owner) { "a deployment target of " } else { "" };
     let message = format!("the whole name `{}` belongs to {whose}{}", target.name, owner.origin.0);
     let why = match precedence {
-        Precedence::Platform => "this one counts: it comes from the control plane",
-        _ => "this one counts: the registration that brings it has its workload's name",
+        Precedence::Platform => "this one is used: it comes from the control plane",
+        _ => "this one is used: its registration has the name of its workload",
     };
     Diagnostic::error(Code::TargetTaken, message)
         .at(place(target), format!("this one, of {}, is ignored", target.origin.0))
@@ -122,11 +122,12 @@ fn name_maybe_taken(fleet: &Fleet, target: &Target, registration: &RegistrationN
     let mut diagnostic = Diagnostic::error(Code::TargetTaken, message).at(place(target), "");
     if let Some(object) = fleet.registrations.get(registration) {
         let name = Origin::field(&object.key(), FieldPath::from(["metadata", "name"]));
-        diagnostic = diagnostic.at(name, "names that begin with this name belong to it, if it brings them");
+        diagnostic = diagnostic
+            .at(name, "names that begin with this name belong to this registration, if its repository defines them");
     }
     diagnostic
-        .note("what was published of it stays")
-        .help("see why the repository can't be read, or rename the deployment target")
+        .note("its published output stays")
+        .help("make the repository readable, or rename the deployment target")
         .about(&target.origin.0)
 }
 

@@ -38,7 +38,7 @@ fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, Failure> 
         Value::Int(seconds, IntKind::Int | IntKind::Int32 | IntKind::Int64) => Time::from_unix(*seconds).in_zone(zone),
         other => {
             return Err(Failure::error(format!(
-                "not a date: {}, for which sprig shows the present moment, and the output would depend on it: give the result of `toDate`, or seconds since 1970 as an integer",
+                "not a date: {}, for which sprig shows the current time, and the output would depend on it: give the result of `toDate`, or seconds since 1970 as an integer",
                 type_name(other),
             )));
         }

@@ -56,7 +56,7 @@ fn an_unknown_field_of_a_struct_is_an_error() {
 }
 
 #[test]
-fn errors_show_line_and_column_of_what_failed() {
+fn errors_show_line_and_column() {
     check("é\nü {{ .map.a.x }}", "t:2:12: can't evaluate field x in type int");
     check("a\n  {{ len .list | len }}", "t:2:18: error calling len: len of type int");
     check("{{ if .name }}{{ nosuch }}{{ end }}", "t:1:18: function \"nosuch\" not defined");
@@ -64,7 +64,7 @@ fn errors_show_line_and_column_of_what_failed() {
 }
 
 #[test]
-fn a_forbidden_function_says_what_to_do_instead() {
+fn a_forbidden_function_names_an_alternative() {
     let error = render("{{ now }}");
     assert!(error.starts_with("t:1:4: `now` would make the output depend on the time of rendering"), "{error}");
 }
@@ -74,12 +74,12 @@ fn output_is_rendered_again_while_it_has_braces() {
     check("{{ .nested }}", "kalypso");
     check(
         "{{ .broken }}",
-        "t:2:9: can't evaluate field x in type []interface {} (in what rendering 1 produced: \"{{ .list.x }}\")",
+        "t:2:9: can't evaluate field x in type []interface {} (in the output of rendering 1: \"{{ .list.x }}\")",
     );
     let error = render("{{ .forever }}");
     assert_eq!(
         error,
-        "t:1:1: its output still contains `{{` after 8 passes (in what rendering 8 produced: \"{{ .forever }}\")"
+        "t:1:1: its output still contains `{{` after 8 passes (in the output of rendering 8: \"{{ .forever }}\")"
     );
 }
 
@@ -114,7 +114,7 @@ fn and_and_or_evaluate_no_more_than_they_need() {
 }
 
 #[test]
-fn a_limit_stops_what_runs_away() {
+fn a_limit_stops_endless_renderings() {
     check_stopped("{{ define \"a\" }}{{ template \"a\" . }}{{ end }}{{ template \"a\" . }}");
     check_stopped("{{ template \"t\" . }}");
     check_stopped("{{ range 1000000000000 }}{{ end }}");
@@ -138,7 +138,7 @@ fn a_template_is_shared_between_threads() {
 }
 
 #[test]
-fn a_rendering_tells_how_often_it_took_rendering() {
+fn a_rendering_returns_its_number_of_passes() {
     let passes = |text: &str, is_literal| {
         let options = Options { is_literal, ..Options::default() };
         Template::parse("t", text).unwrap().render_with(&data(), &options).map(|rendered| rendered.passes)

@@ -229,7 +229,9 @@ fn a_proposal_names_the_same_and_a_folder_without_history_is_not_held() {
     let squashed = git(&company.repository("gitops"), &squashed);
     git(&company.repository("gitops"), &["update-ref", "refs/heads/dev", &squashed]);
     pin(&company, WEST, "shop-older");
-    publish(&company).0.says(&["K0221", "no commit of the GitOps branch that is near enough says what it was made of"]);
+    publish(&company)
+        .0
+        .says(&["K0221", "no recent commit of the GitOps branch names the commits that it was rendered from"]);
     check(&company, "west/shop-test", "shop-stable", &["LOG_LEVEL: info"]);
 }
 
