@@ -26,12 +26,12 @@ struct Inner {
     may_be_open: bool,
     /// Whether there was a token: then there always was one.
     is_closed: AtomicBool,
-    known: Mutex<HashMap<String, Known>>,
+    known: Mutex<HashMap<String, CachedToken>>,
     used: Mutex<HashMap<String, Timestamp>>,
 }
 
 /// A token, or that there is none, and when that was looked up.
-type Known = (Instant, Option<Arc<KnownToken>>);
+type CachedToken = (Instant, Option<Arc<KnownToken>>);
 
 /// Somebody is not let in.
 #[derive(Debug, thiserror::Error)]

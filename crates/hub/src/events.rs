@@ -161,7 +161,7 @@ impl Waiting {
 
 /// What there is to say to somebody who follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum FollowEvent {
     /// Something changed. Who goes on behind the position misses nothing.
     Change(Position, Box<Change>),
     /// Nothing of what is selected changed up to that position. This is also the first that is said.
@@ -175,20 +175,20 @@ impl Follower {
     ///
     /// # Errors
     /// What is asked about is no more. A database that is away is waited for.
-    pub async fn next(&mut self) -> Result<Said, QuestionError> {
+    pub async fn next(&mut self) -> Result<FollowEvent, QuestionError> {
         let said = loop {
             if let Some((position, change)) = self.waiting.next() {
-                break Said::Change(position, Box::new(change));
+                break FollowEvent::Change(position, Box::new(change));
             }
-            let Some(spoke) = self.spoke else { break Said::Nothing(self.position) };
+            let Some(spoke) = self.spoke else { break FollowEvent::Nothing(self.position) };
             let quiet_until = spoke + EVENTS_KEEP_ALIVE;
             let horizon = *self.horizon.borrow_and_update();
             let is_quiet = self.position.has_reached(&horizon);
             if Instant::now() >= quiet_until {
                 break if self.sent_position == Some(self.position) {
-                    Said::Alive
+                    FollowEvent::Alive
                 } else {
-                    Said::Nothing(self.position)
+                    FollowEvent::Nothing(self.position)
                 };
             }
             tokio::select! {
@@ -212,8 +212,8 @@ impl Follower {
         };
         self.spoke = Some(Instant::now());
         match said {
-            Said::Change(position, _) | Said::Nothing(position) => self.sent_position = Some(position),
-            Said::Alive => {}
+            FollowEvent::Change(position, _) | FollowEvent::Nothing(position) => self.sent_position = Some(position),
+            FollowEvent::Alive => {}
         }
         Ok(said)
     }

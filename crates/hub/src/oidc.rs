@@ -145,7 +145,8 @@ impl Issuer {
         let mut keys = self.keys.lock().await;
         let is_old = keys.fetched.is_none_or(|fetched| fetched.elapsed() > OIDC_KEYS_AGE);
         if is_old || keys.find(id, algorithm).is_none() {
-            let fetched = if keys.may_ask() { self.fetch().await } else { Err("it was asked too often".to_owned()) };
+            let fetched =
+                if keys.may_request() { self.fetch().await } else { Err("it was asked too often".to_owned()) };
             match fetched {
                 Ok(set) => (keys.set, keys.fetched) = (set, Some(Instant::now())),
                 // What is known stays good while the issuer is away.
@@ -200,7 +201,7 @@ impl Keys {
         found.next().filter(|_| id.is_some() || found.next().is_none())
     }
 
-    fn may_ask(&mut self) -> bool {
+    fn may_request(&mut self) -> bool {
         self.attempts.retain(|attempt| attempt.elapsed() < Duration::from_mins(1));
         let may = self.attempts.len() < OIDC_FETCHES_MAX;
         if may {

@@ -140,7 +140,7 @@ impl Server {
 
     /// The same, which looks at these rules while it runs.
     #[must_use]
-    pub fn telling(mut self, rules: Vec<Rule>) -> Self {
+    pub fn with_rules(mut self, rules: Vec<Rule>) -> Self {
         self.app = self.app.ruled(Configured::new(rules));
         self
     }

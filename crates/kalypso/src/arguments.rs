@@ -222,7 +222,7 @@ pub(crate) struct Publish {
     #[arg(skip)]
     pub(crate) committed_on: Option<i64>,
     #[command(flatten)]
-    pub(crate) telling: Telling,
+    pub(crate) publication_hub: PublicationHub,
     /// Let warnings count as problems
     #[arg(long)]
     pub(crate) strict: bool,
@@ -233,7 +233,7 @@ pub(crate) struct Publish {
 
 /// Which hub is told of a publication.
 #[derive(Args, Debug, Clone, Default)]
-pub(crate) struct Telling {
+pub(crate) struct PublicationHub {
     /// The hub to tell [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml; without any, none is told]
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,

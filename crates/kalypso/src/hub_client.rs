@@ -1,4 +1,4 @@
-//! Asking the hub: which one, with which token, and page by page.
+//! HubConnection the hub: which one, with which token, and page by page.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use hub_api::publication::{Publication, PublicationReceipt};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
 
-use crate::arguments::{Asking, Filtering, HostFiltering, Telling};
+use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
 use crate::exit::Failure;
 use crate::{configuration, times};
 
@@ -31,15 +31,18 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// The hub that the arguments name, else the variable, else the configuration file.
-    pub(crate) fn of(asking: &Asking) -> anyhow::Result<Self> {
-        let url = named(asking.hub.as_ref(), asking.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
-        Self::at(&url, token(asking)?)
+    pub(crate) fn of(connection: &HubConnection) -> anyhow::Result<Self> {
+        let url = named(connection.hub.as_ref(), connection.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
+        Self::at(&url, token(connection)?)
     }
 
     /// The hub that is told of publications: as above, but none if nobody names one.
-    pub(crate) fn told(telling: &Telling, config: Option<&Path>) -> anyhow::Result<Option<Self>> {
-        let Some(url) = named(telling.hub.as_ref(), config)? else { return Ok(None) };
-        Self::at(&url, token_of(telling.token_file.as_deref())?).map(Some)
+    pub(crate) fn for_publications(
+        publication_hub: &PublicationHub,
+        config: Option<&Path>,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(url) = named(publication_hub.hub.as_ref(), config)? else { return Ok(None) };
+        Self::at(&url, token_of(publication_hub.token_file.as_deref())?).map(Some)
     }
 
     /// The hub at a URL.
@@ -55,10 +58,10 @@ impl Hub {
     }
 
     /// The answer to a question about something that the hub may not know yet.
-    pub(crate) fn look<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<Found<T>, Failure> {
+    pub(crate) fn find<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<Lookup<T>, Failure> {
         match self.runtime.block_on(question) {
-            Ok(answer) => Ok(Found::Answer(answer)),
-            Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Found::Nothing(error.to_string())),
+            Ok(answer) => Ok(Lookup::Answer(answer)),
+            Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Lookup::Nothing(error.to_string())),
             Err(error) => Err(failure(&error)),
         }
     }
@@ -118,11 +121,11 @@ fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Opt
 }
 
 /// The token of the file that the arguments name, else of the variable.
-pub(crate) fn token(asking: &Asking) -> Result<Option<String>, Failure> {
-    if asking.is_open {
+pub(crate) fn token(connection: &HubConnection) -> Result<Option<String>, Failure> {
+    if connection.is_open {
         return Ok(None);
     }
-    token_of(asking.token_file.as_deref())
+    token_of(connection.token_file.as_deref())
 }
 
 fn token_of(file: Option<&Path>) -> Result<Option<String>, Failure> {
@@ -138,7 +141,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// What is known of something.
-pub(crate) enum Found<T> {
+pub(crate) enum Lookup<T> {
     /// That.
     Answer(T),
     /// The hub has never heard of it; so it says.
@@ -174,7 +177,7 @@ pub(crate) fn filter(filtering: &Filtering, hosts: Option<&HostFiltering>, statu
 
 /// The time that `--at` names.
 pub(crate) fn at(text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
-    text.map(|text| times::moment("--at", text)).transpose()
+    text.map(|text| times::timestamp("--at", text)).transpose()
 }
 
 /// Says how long ago something was, in one unit: `5 min ago`.

@@ -187,7 +187,7 @@ fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit>
     let mut made = Vec::new();
     let (mut done, mut drift) = (0, 0_isize);
     for (number, hunk) in hunks.iter().enumerate() {
-        let known: Vec<_> = hunk.lines().iter().filter_map(known).collect();
+        let known: Vec<_> = hunk.lines().iter().filter_map(line_before).collect();
         let start = hunk.old_range().start();
         // After line 5 nothing is removed: the hunk begins behind it.
         let stated = if known.is_empty() { start } else { start.saturating_sub(1) };
@@ -206,7 +206,7 @@ fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit>
         };
         let position = found.ok_or_else(|| Misfit { hunk: number, why: misfit(image, &known, expected) })?;
         made.extend_from_slice(&image[done..position].concat());
-        hunk.lines().iter().filter_map(wanted).for_each(|line| made.extend_from_slice(line));
+        hunk.lines().iter().filter_map(line_after).for_each(|line| made.extend_from_slice(line));
         drift = position as isize - stated as isize;
         done = position + known.len();
     }
@@ -241,14 +241,14 @@ fn misfit(image: &[&[u8]], known: &[&[u8]], expected: usize) -> String {
     }
 }
 
-fn known<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
+fn line_before<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
     match line {
         Line::Context(line) | Line::Delete(line) => Some(line),
         Line::Insert(_) => None,
     }
 }
 
-fn wanted<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
+fn line_after<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
     match line {
         Line::Context(line) | Line::Insert(line) => Some(line),
         Line::Delete(_) => None,

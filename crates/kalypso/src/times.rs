@@ -6,17 +6,17 @@ use hub_api::timestamp::Timestamp;
 
 use crate::exit::Failure;
 
-/// A moment in the past: a date, a moment, or a time ago.
-pub(crate) fn moment(name: &str, text: &str) -> Result<Timestamp, Failure> {
+/// Parses a timestamp in the past: a date, a timestamp, or a time ago.
+pub(crate) fn timestamp(name: &str, text: &str) -> Result<Timestamp, Failure> {
     let wrong = |_| {
         Failure::usage(format!(
-            "`{name} {text}` is neither a date (2026-11-21), a moment (2026-11-21T13:44:01Z) nor a time ago (30d, 12h)"
+            "`{name} {text}` is neither a date (2026-11-21), a timestamp (2026-11-21T13:44:01Z) nor a time ago (30d, 12h)"
         ))
     };
     date(text).map_or_else(|| Ok(Timestamp::now().before(duration(name, text).map_err(wrong)?)), Ok)
 }
 
-/// A date, which is its beginning in UTC, or a moment.
+/// Parses a timestamp, or a date, which stands for its beginning in UTC.
 pub(crate) fn date(text: &str) -> Option<Timestamp> {
     text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()
 }
@@ -43,11 +43,11 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_dates_or_times_ago() {
-        let check = |text| moment("--since", text).map(|moment| moment.to_string());
+    fn timestamps_are_dates_or_times_ago() {
+        let check = |text| timestamp("--since", text).map(|timestamp| timestamp.to_string());
         assert_eq!(check("2026-11-21").unwrap(), "2026-11-21T00:00:00.000Z");
         assert_eq!(check("2026-11-21T12:00:00+02:00").unwrap(), "2026-11-21T10:00:00.000Z");
-        assert!(moment("--since", "30d").unwrap() < Timestamp::now());
+        assert!(timestamp("--since", "30d").unwrap() < Timestamp::now());
         assert!(check("lately").unwrap_err().message.contains("`--since lately` is neither"));
     }
 }

@@ -24,11 +24,11 @@ pub(super) struct Named<'a> {
     pub(super) endpoint: &'a Endpoint,
     /// The group that it is counted in.
     pub(super) group: String,
-    known: Option<Known>,
+    known: Option<StoredPlace>,
 }
 
 /// A place as far as the store knows it.
-struct Known {
+struct StoredPlace {
     id: PlaceId,
     tree: Option<String>,
     revision_id: Option<RevisionId>,
@@ -36,7 +36,7 @@ struct Known {
     group: String,
 }
 
-impl FromRow for Known {
+impl FromRow for StoredPlace {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, tree, revision_id, config_version, group) = columns.take()?;
         Ok(Self { id, tree, revision_id, config_version, group })
@@ -171,7 +171,7 @@ async fn named<'a>(
     desired_places: &[(&'a DesiredPlace, &'a Endpoint)],
 ) -> Result<Vec<Named<'a>>, DatabaseError> {
     let places = plans::known(transaction, desired_places).await?;
-    let mut known = known(transaction, desired_places).await?;
+    let mut known = stored_places(transaction, desired_places).await?;
     let named = |(place, (_, endpoint)): (Cow<'a, DesiredPlace>, &(_, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
         let group = groups::group_name(&place, endpoint);
@@ -182,10 +182,10 @@ async fn named<'a>(
     Ok(places.into_iter().zip(desired_places).map(named).collect())
 }
 
-async fn known(
+async fn stored_places(
     transaction: &mut Transaction,
     desired_places: &[(&DesiredPlace, &Endpoint)],
-) -> Result<BTreeMap<String, Known>, DatabaseError> {
+) -> Result<BTreeMap<String, StoredPlace>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
     let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \

@@ -22,7 +22,7 @@ use super::caller::authorization;
 use super::problem::{Kind, Problem};
 use super::question_request::QuestionRequest;
 use crate::authority::Refusal;
-use crate::events::{FollowError, Follower, Said};
+use crate::events::{FollowError, FollowEvent, Follower};
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
 use crate::questions::Position;
 use crate::tokens::prune;
@@ -93,7 +93,7 @@ struct Conversation {
 
 impl Conversation {
     /// The next thing to say; none when it is over: the hub is being stopped, or who follows may not ask any more.
-    async fn next(&mut self) -> Option<Said> {
+    async fn next(&mut self) -> Option<FollowEvent> {
         let app = self.app.clone();
         tokio::select! {
             said = self.say() => said,
@@ -101,7 +101,7 @@ impl Conversation {
         }
     }
 
-    async fn say(&mut self) -> Option<Said> {
+    async fn say(&mut self) -> Option<FollowEvent> {
         let said = self.follower.next().await;
         let said = said.inspect_err(|error| tracing::warn!(%error, "a stream of events ends")).ok()?;
         self.may_read().await.then_some(said)
@@ -121,9 +121,9 @@ impl Conversation {
     }
 }
 
-fn event(said: Said, reach: &Reach) -> Event {
+fn event(said: FollowEvent, reach: &Reach) -> Event {
     match said {
-        Said::Change(position, change) => {
+        FollowEvent::Change(position, change) => {
             let event = Event::default().id(position.to_string());
             let mut data = serde_json::to_value(&change).unwrap_or_default();
             // Of what is not shown, the position is said: where to go on.
@@ -134,8 +134,8 @@ fn event(said: Said, reach: &Reach) -> Event {
             event.event(change.kind()).data(data.to_string())
         }
         // Without data nothing is told to who reads, but where to go on is remembered.
-        Said::Nothing(position) => Event::default().id(position.to_string()).retry(EVENTS_RETRY),
-        Said::Alive => Event::default().comment(""),
+        FollowEvent::Nothing(position) => Event::default().id(position.to_string()).retry(EVENTS_RETRY),
+        FollowEvent::Alive => Event::default().comment(""),
     }
 }
 

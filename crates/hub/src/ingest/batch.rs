@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::history::{self, Chain, Late, Link, NewRow, Said};
+use super::history::{self, Chain, Late, Link, NewRow, RowContent};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::report_places;
@@ -176,14 +176,14 @@ impl<'a> Work<'a> {
     }
 
     /// What an entry says.
-    fn said(&self, (index, entry): (usize, &Entry<&'a Submitted>), located: &Located<'_>) -> Said<'a> {
+    fn content(&self, (index, entry): (usize, &Entry<&'a Submitted>), located: &Located<'_>) -> RowContent<'a> {
         match entry.origin {
             Origin::New(report) => {
                 let held = located.held(self.place_of(index), report);
                 let commit = held.map_or(report.commit.as_str(), |held| held.commit.as_str());
-                Said::Now { report, commit: commit.to_owned() }
+                RowContent::Now { report, commit: commit.to_owned() }
             }
-            Origin::Stored(id) => Said::Before(id),
+            Origin::Stored(id) => RowContent::Before(id),
         }
     }
 
@@ -245,8 +245,8 @@ async fn write_history(
             let Some(id) = row.or_else(|| reserved.next()) else { break };
             let link = work.link(index, before);
             if row.is_none() {
-                let (reconciler_id, said) = (work.subject.reconciler_id, work.said((index, entry), located));
-                rows.push((id, NewRow { reconciler_id, statement: entry.statement, said, link }));
+                let (reconciler_id, content) = (work.subject.reconciler_id, work.content((index, entry), located));
+                rows.push((id, NewRow { reconciler_id, statement: entry.statement, content, link }));
             } else if work.rows.get(&id).is_some_and(|known| known.link != link) {
                 links.push((id, link));
             }

@@ -118,12 +118,12 @@ fn chain_statement(dialect: Dialect) -> String {
 pub(super) struct NewRow<'a> {
     pub(super) reconciler_id: ReconcilerId,
     pub(super) statement: Statement,
-    pub(super) said: Said<'a>,
+    pub(super) content: RowContent<'a>,
     pub(super) link: Link,
 }
 
 /// What a new row says.
-pub(super) enum Said<'a> {
+pub(super) enum RowContent<'a> {
     /// What a report says, and the commit that it means.
     Now { report: &'a Report, commit: String },
     /// What an earlier row says.
@@ -180,8 +180,8 @@ pub(super) async fn add(
     ]);
     for (id, row) in rows {
         let Link { since, previous_id, previous_seen_on, endpoint } = row.link;
-        match row.said {
-            Said::Now { report, commit } => reported.push(vec![
+        match row.content {
+            RowContent::Now { report, commit } => reported.push(vec![
                 Value::from(id),
                 commit.into(),
                 row.reconciler_id.into(),
@@ -198,7 +198,7 @@ pub(super) async fn add(
                 endpoint.into(),
                 report.endpoint.is_some().into(),
             ]),
-            Said::Before(of) => {
+            RowContent::Before(of) => {
                 let link = vec![previous_id.into(), previous_seen_on.into(), endpoint.into()];
                 resumed.push([vec![Value::from(id), of.into(), since.into(), now.into()], link].concat());
             }

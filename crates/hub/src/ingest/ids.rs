@@ -16,15 +16,15 @@ const PAGE: i64 = 2_000;
 /// The pause after each, so that whoever reports or asks does not wait for it.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The ids that are known. Clones know the same.
+/// The ids that are cached. Clones know the same.
 ///
 /// Nobody deletes or renames reconcilers. Names themselves would be most of the memory: 96 bits of keyed hashes stand for them, so that no two of a fleet are
 /// taken for each other, and nobody can make two that are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ids(Arc<Mutex<Known>>);
+pub(super) struct Ids(Arc<Mutex<CachedIds>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CachedIds {
     ids: HashMap<u64, Id>,
     hashes: (RandomState, RandomState),
 }
@@ -37,44 +37,44 @@ struct Id {
 }
 
 impl Ids {
-    /// The ids of reconcilers of hosts, as far as they are known.
+    /// The ids of reconcilers of hosts, as far as they are cached.
     pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<ReconcilerId>> {
-        let known = self.known();
-        subjects.map(|subject| known.get(subject)).collect()
+        let cached = self.cached();
+        subjects.map(|subject| cached.get(subject)).collect()
     }
 
     /// Remembers ids that are there whatever becomes of the current transaction; whether there is room for more.
     pub(super) fn remember<'a>(&self, found: impl Iterator<Item = ((&'a str, &'a str), ReconcilerId)>) -> bool {
-        let mut known = self.known();
-        found.for_each(|(subject, id)| known.insert(subject, id));
-        known.ids.len() < IDS_MAX
+        let mut cached = self.cached();
+        found.for_each(|(subject, id)| cached.insert(subject, id));
+        cached.ids.len() < IDS_MAX
     }
 
     /// Forgets all: it may not be the same database any more.
     pub(super) fn forget(&self) {
-        self.known().ids = HashMap::new();
+        self.cached().ids = HashMap::new();
     }
 
     /// Learns those that the database has, in the background, for as long as they are needed.
     pub(super) fn learn(&self, database: Database) {
-        let known = Arc::downgrade(&self.0);
+        let cached = Arc::downgrade(&self.0);
         tokio::spawn(async move {
-            if let Err(error) = learn(&database, &known).await {
+            if let Err(error) = learn(&database, &cached).await {
                 // They will be looked up one by one.
                 tracing::warn!(%error, "reconcilers are not read in advance");
             }
         });
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn cached(&self) -> MutexGuard<'_, CachedIds> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl CachedIds {
     fn get(&self, subject: (&str, &str)) -> Option<ReconcilerId> {
         let (key, rest) = self.hash(subject);
-        self.ids.get(&key).filter(|known| known.rest == rest).map(|known| ReconcilerId::new(known.id.into()))
+        self.ids.get(&key).filter(|cached| cached.rest == rest).map(|cached| ReconcilerId::new(cached.id.into()))
     }
 
     fn insert(&mut self, subject: (&str, &str), id: ReconcilerId) {
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-async fn learn(database: &Database, known: &Weak<Mutex<Known>>) -> Result<(), DatabaseError> {
+async fn learn(database: &Database, cached: &Weak<Mutex<CachedIds>>) -> Result<(), DatabaseError> {
     let sql = format!(
         "with page as (select id, name from host where id > $1 order by id limit $2) select max(page.id), {} \
          from page left join reconciler r on r.host_id = page.id",
@@ -105,11 +105,11 @@ async fn learn(database: &Database, known: &Weak<Mutex<Known>>) -> Result<(), Da
             return Ok(());
         };
         last = host;
-        let Some(known) = known.upgrade().map(Ids) else { return Ok(()) };
+        let Some(cached) = cached.upgrade().map(Ids) else { return Ok(()) };
         let named: Vec<(String, Option<String>, Option<ReconcilerId>)> =
             serde_json::from_str(&text).map_err(|error| DatabaseError::Refused(error.to_string()))?;
         let found = named.iter().filter_map(|(host, name, id)| Some(((host.as_str(), name.as_deref()?), (*id)?)));
-        if !known.remember(found) {
+        if !cached.remember(found) {
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;

@@ -212,7 +212,7 @@ impl Selection {
             dialect.millis("v.desired_on")
         );
         let mut found = transaction.query(&sql, parameters.into_values()).await?;
-        tell(transaction, &mut found).await?;
+        add_versions(transaction, &mut found).await?;
         Ok(found.into_iter().map(|(id, found)| (id, Change::Desired(found.change))).collect())
     }
 
@@ -324,7 +324,7 @@ fn reported(state: RolloutState) -> Option<&'static str> {
 }
 
 /// Adds the versions that became desired with revisions of places, or else the targets that the places are for.
-async fn tell(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
+async fn add_versions(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
     let targets = facts::targets(transaction, found.iter().map(|(_, found)| found.group_id).collect()).await?;
     let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id })| {
         targets.get(group_id).into_iter().flatten().map(|(id, _)| (*id, change.commit.clone()))

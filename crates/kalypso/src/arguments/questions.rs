@@ -8,7 +8,7 @@ use super::Format;
 
 /// Which hub is asked, and how its answer is written.
 #[derive(Args, Debug, Clone, Default)]
-pub(crate) struct Asking {
+pub(crate) struct HubConnection {
     /// The hub [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml, else `http://127.0.0.1:8080`]
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) struct Deployments {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Say how environments are: what is desired, and how many reconcilers of hosts have it
@@ -109,7 +109,7 @@ pub(crate) struct Status {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Say how far rollouts are, or wait for one
@@ -152,7 +152,7 @@ pub(crate) struct RolloutStatus {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Wait until a rollout is done
@@ -178,7 +178,7 @@ pub(crate) struct RolloutWait {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) failures: i64,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// List the commits that changed what is desired, the newest first
@@ -193,7 +193,7 @@ pub(crate) struct RolloutList {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Compare two environments: versions and configuration, target by target
@@ -222,7 +222,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Say what happened when: what became desired, and what hosts reported
@@ -240,7 +240,7 @@ pub(crate) struct History {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Say where what is reported is not what is desired, since when, and who has gone silent
@@ -261,7 +261,7 @@ pub(crate) struct Drift {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// Follow what changes: what becomes desired, what is reported, who goes silent
@@ -288,7 +288,7 @@ pub(crate) struct Events {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }
 
 /// How many rows at most: at least one.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Asking;
+use super::HubConnection;
 
 /// Report to the hub what was applied, or sign reports and keep them in a file for it
 #[derive(Args, Debug)]
@@ -74,5 +74,5 @@ pub(crate) struct Report {
     #[arg(long, value_name = "TIME", default_value = "1m")]
     pub(crate) retry_for: String,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) connection: HubConnection,
 }

@@ -12,7 +12,7 @@ use crate::hub_client::{self, Hub, List};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let compared = Compared {
         from: options.from.clone(),
         to: options.to.clone(),
@@ -22,7 +22,7 @@ pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let filter = Filter { workload: options.workload.clone(), ..Filter::default() };
     let ask = async |client: &Client, page: &Page| client.compare(&compared, &filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
-    match options.asking.output {
+    match options.connection.output {
         Format::Human => terminal::answer(&text(&list, options))?,
         format => {
             let answer = json!({"from": options.from, "to": options.to, "items": list.items, "more": list.is_more});

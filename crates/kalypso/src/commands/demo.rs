@@ -20,7 +20,7 @@ use self::life::Life;
 use super::plan::fallback;
 use super::publish::diagnostics;
 use crate::arguments::{Demo, SourceOptions};
-use crate::demo::{self, DemoHub, Found};
+use crate::demo::{self, DemoHub, FolderState};
 use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -114,24 +114,24 @@ struct Company<'a> {
 }
 
 impl Company<'_> {
-    fn text(&self, found: Found) -> String {
+    fn text(&self, found: FolderState) -> String {
         let folder = shown(self.folder).display().to_string();
         let outcomes = || self.published.iter();
         let what = format!("{} git repositories, no network needed", demo::REPOSITORIES.len());
         let first = match found {
-            Found::Nothing => format!("Made a small company in {folder} ({what})"),
-            Found::Pieces => format!("An earlier run ended early: made the company in {folder} anew ({what})"),
-            Found::Company if outcomes().all(is_unchanged) && self.was_published => {
+            FolderState::Nothing => format!("Made a small company in {folder} ({what})"),
+            FolderState::Pieces => format!("An earlier run ended early: made the company in {folder} anew ({what})"),
+            FolderState::Company if outcomes().all(is_unchanged) && self.was_published => {
                 format!("Hosts pull what was published in {folder} since the last run")
             }
-            Found::Company if outcomes().all(is_unchanged) && self.has_news => {
+            FolderState::Company if outcomes().all(is_unchanged) && self.has_news => {
                 format!("Manifests in {folder} have changed")
             }
-            Found::Company if outcomes().all(is_unchanged) => format!("Nothing changed in {folder}"),
-            Found::Company if outcomes().any(|outcome| outcome.delivered.is_none()) => {
+            FolderState::Company if outcomes().all(is_unchanged) => format!("Nothing changed in {folder}"),
+            FolderState::Company if outcomes().any(|outcome| outcome.delivered.is_none()) => {
                 format!("Not everything in {folder} could be published")
             }
-            Found::Company => format!("Published what had changed in {folder}"),
+            FolderState::Company => format!("Published what had changed in {folder}"),
         };
         let rows = [
             ("  control plane", self.control_plane()),

@@ -13,13 +13,13 @@ use crate::hub_client::{self, Hub, List};
 use crate::{names, paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, at).await;
     let list = hub.list(options.limit, ask, taken)?;
-    names::remember_hosts(options.asking.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
-    tell(&list, options.asking.output)?;
+    names::remember_hosts(options.connection.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
+    show(&list, options.connection.output)?;
     Ok(Exit::Good)
 }
 
@@ -29,7 +29,7 @@ pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
 }
 
 /// Writes rows.
-pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
+pub(super) fn show(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
         Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::states),
         format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),

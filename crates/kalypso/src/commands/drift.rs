@@ -16,17 +16,17 @@ use crate::hub_client::{self, Hub};
 use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if let Some(kind) = options.kind.as_deref().and_then(DriftKind::parse) {
         let ask = async |client: &Client, page: &Page| client.drift_hosts(kind, &filter, page).await;
         let list = hub.list(options.limit, ask, deployments::taken)?;
-        deployments::tell(&list, options.asking.output)?;
+        deployments::show(&list, options.connection.output)?;
         return Ok(Exit::Good);
     }
     let page = Page { cursor: None, limit: Some(options.limit) };
     let drift = hub.ask(hub.client.drift(&filter, &page))?;
-    match options.asking.output {
+    match options.connection.output {
         Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::states)?,
         format => terminal::answer(&terminal::structured(&json!(drift), format))?,
     }

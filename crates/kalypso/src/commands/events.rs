@@ -12,7 +12,7 @@ use crate::hub_client::{self, Hub};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let (mut left, mut is_lost) = (options.limit.unwrap_or(usize::MAX), false);
     if left == 0 {
@@ -23,7 +23,7 @@ pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
             StreamItem::Change { id, change } => {
                 is_lost = false;
                 left -= 1;
-                terminal::answer(&text(id, change, options.asking.output))?;
+                terminal::answer(&text(id, change, options.connection.output))?;
             }
             StreamItem::Lost(error) if !is_lost => {
                 is_lost = true;

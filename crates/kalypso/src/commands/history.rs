@@ -15,11 +15,11 @@ use crate::hub_client::{self, Hub};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     let ask = async |client: &Client, page: &Page| client.history(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
-    match options.asking.output {
+    match options.connection.output {
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
             let now = Timestamp::now();

@@ -63,8 +63,8 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         answers.push(planned);
     }
     watch.end();
-    let told = Told { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
-    told.tell(options, &answers)
+    let answer = PlanAnswer { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
+    answer.show(options, &answers)
 }
 
 /// Reads an environment as `publish` would, if its output goes to a branch.
@@ -91,8 +91,8 @@ fn between(
     let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
     reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
     watch.end();
-    let told = Told { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
-    told.tell(options, &[planned])
+    let answer = PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
+    answer.show(options, &[planned])
 }
 
 /// Everything that is wrong: also why nothing of it would be published.
@@ -102,8 +102,8 @@ fn all_diagnostics(loaded: &Loaded, planned: &Planned) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// What there is to tell, beside the plans.
-struct Told<'a> {
+/// The answer, except for the plans.
+struct PlanAnswer<'a> {
     selection: &'a Selection,
     loaded: &'a Loaded,
     compiled: &'a Compiled,
@@ -111,8 +111,8 @@ struct Told<'a> {
     report: &'a Report<'a>,
 }
 
-impl Told<'_> {
-    fn tell(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
+impl PlanAnswer<'_> {
+    fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
         let diffs = |planned| options.diff.then(|| Diffs::new(planned));
         let views = answers.iter().map(|planned| self.selection.view(planned));
         match options.output {
@@ -147,7 +147,7 @@ impl Told<'_> {
 }
 
 /// The plan for one place, for reading.
-fn text(view: &View<'_>, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
+fn text(view: &View<'_>, told: &PlanAnswer<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
     let (planned, loaded) = (view.planned, told.loaded);
     let title = match told.change {
         Some(change) => change.title(),

@@ -39,7 +39,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
             committed_on: options.committed_on,
         },
         hub: hub.as_ref().map(|hub| Receiver { hub, environments: &environments }),
-        is_hub_only: options.telling.hub_only,
+        is_hub_only: options.publication_hub.hub_only,
     };
     let outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
     show(options, outcome, watch)
@@ -47,8 +47,8 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
 
 /// The hub that is told, if one is named.
 fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
-    let hub = Hub::told(&options.telling, options.config.as_deref())?;
-    if options.telling.hub_only && hub.is_none() {
+    let hub = Hub::for_publications(&options.publication_hub, options.config.as_deref())?;
+    if options.publication_hub.hub_only && hub.is_none() {
         let help = "--hub or the variable KALYPSO_HUB_URL names one, or `hub.url` in kalypso.toml";
         return Err(Failure::usage("there is no hub to tell").help(help).into());
     }
@@ -142,7 +142,7 @@ fn text(place: &PlaceOutcome, options: &Publish) -> String {
         Some(Ok(folders)) => format!("Told the hub of {}\n", terminal::count(*folders, "folder")),
         _ => String::new(),
     };
-    if options.telling.hub_only { told } else { format!("{}{told}", delivered_text(place, options)) }
+    if options.publication_hub.hub_only { told } else { format!("{}{told}", delivered_text(place, options)) }
 }
 
 fn delivered_text(place: &PlaceOutcome, options: &Publish) -> String {

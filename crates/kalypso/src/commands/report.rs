@@ -17,7 +17,7 @@ use crate::arguments::{Format, Report};
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{Hub, plain};
 use crate::terminal;
-use crate::times::{duration, moment};
+use crate::times::{duration, timestamp};
 
 pub(super) fn run(options: &Report) -> anyhow::Result<Exit> {
     let given = match &options.file {
@@ -32,7 +32,7 @@ pub(super) fn run(options: &Report) -> anyhow::Result<Exit> {
 
 fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
     let patience = duration("--retry-for", &options.retry_for)?;
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let mut whole = Receipt::default();
     for Batch { body, lines, before } in batches(given) {
         let part = hub.report(body, lines.is_some(), patience).map_err(|error| {
@@ -51,10 +51,10 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
         whole.add(part, before, lines.as_deref());
     }
     let exit = Exit::Good.unless(!whole.refused.is_empty());
-    if options.asking.output == Format::Human {
+    if options.connection.output == Format::Human {
         terminal::answer(&text(&whole))?;
     } else {
-        terminal::answer(&terminal::structured(&json!(whole), options.asking.output))?;
+        terminal::answer(&terminal::structured(&json!(whole), options.connection.output))?;
     }
     Ok(exit)
 }
@@ -79,7 +79,7 @@ fn text(receipt: &Receipt) -> String {
 /// The report that the arguments make.
 fn one(options: &Report) -> Result<Said, Failure> {
     let heartbeat = options.heartbeat.as_deref().map(|text| duration("--heartbeat", text)).transpose()?;
-    let observed = options.observed_at.as_deref().map(|text| moment("--observed-at", text)).transpose()?;
+    let observed = options.observed_at.as_deref().map(|text| timestamp("--observed-at", text)).transpose()?;
     let place = options
         .repository
         .as_ref()

@@ -16,7 +16,7 @@ use super::deployments;
 use super::status::{bar, of, others};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
 use crate::exit::{Exit, Failure};
-use crate::hub_client::{self, Found, Hub};
+use crate::hub_client::{self, Hub, Lookup};
 use crate::times::duration;
 use crate::{paint, table, terminal};
 
@@ -32,22 +32,22 @@ pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
 }
 
 fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let is_list = options.status.is_some() || options.hosts.host.is_some() || options.hosts.selector.is_some();
     if is_list {
         let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
         let ask = async |client: &Client, page: &Page| client.rollout_hosts(&options.of, &filter, page).await;
         let list = hub.list(options.limit, ask, deployments::taken)?;
-        deployments::tell(&list, options.asking.output)?;
+        deployments::show(&list, options.connection.output)?;
         return Ok(Exit::Good);
     }
     let filter = hub_client::filter(&options.filter, None, None);
     let rollout = hub.ask(hub.client.rollout(&options.of, &filter))?;
-    tell(&rollout, options.asking.output)?;
+    show(&rollout, options.connection.output)?;
     Ok(Exit::Good)
 }
 
-fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
+fn show(rollout: &Rollout, format: Format) -> std::io::Result<()> {
     match format {
         Format::Human => terminal::answer_painted(&text(rollout, Timestamp::now()), paint::states),
         format => terminal::answer(&terminal::structured(&json!(rollout), format)),
@@ -170,22 +170,22 @@ fn advice(rollout: &Rollout) -> String {
 
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let timeout = duration("--timeout", &options.timeout)?;
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
     let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
         let is_late = started.elapsed() >= timeout;
-        let reason = match hub.look(hub.client.rollout(&options.of, &filter)) {
-            Ok(Found::Answer(rollout)) => {
+        let reason = match hub.find(hub.client.rollout(&options.of, &filter)) {
+            Ok(Lookup::Answer(rollout)) => {
                 is_reached = true;
                 if let Some(exit) = verdict(&rollout, options.failures, is_late) {
-                    tell(&rollout, options.asking.output)?;
+                    show(&rollout, options.connection.output)?;
                     terminal::note(&why(&rollout, (exit, options)));
                     return Ok(exit);
                 }
                 None
             }
-            Ok(Found::Nothing(reason)) => {
+            Ok(Lookup::Nothing(reason)) => {
                 is_reached = true;
                 Some(reason)
             }
@@ -250,11 +250,11 @@ fn reconcilers(count: i64) -> String {
 }
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, None, None);
     let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
-    match options.asking.output {
+    match options.connection.output {
         Format::Human if list.items.is_empty() => terminal::answer("the hub knows no rollout yet\n")?,
         Format::Human => {
             let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "RECONCILERS", "VERSIONS"].map(str::to_owned);

@@ -16,12 +16,12 @@ use crate::{paint, table, terminal};
 const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
-    let hub = Hub::of(&options.asking)?;
+    let hub = Hub::of(&options.connection)?;
     let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
         let answer = hub.ask(hub.client.environments(&filter))?;
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
-        match options.asking.output {
+        match options.connection.output {
             Format::Human if is_selected && is_empty(&answer) => {
                 terminal::answer("no host matches what was asked for\n")?;
             }
@@ -33,7 +33,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.targets(&filter, page, at).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
-    match options.asking.output {
+    match options.connection.output {
         Format::Human => terminal::answer_painted(&targets(&list, Timestamp::now()), paint::states)?,
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;

@@ -15,14 +15,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::exit::Failure;
 
 pub(crate) use hub::DemoHub;
-pub(crate) use place::Found;
+pub(crate) use place::FolderState;
 pub(crate) use repositories::{ALL as REPOSITORIES, ENVIRONMENTS, GITOPS};
 
 /// Makes the company in a folder, unless it is there already. What an earlier run began is begun anew.
-pub(crate) fn make(folder: &Path, force: bool) -> Result<Found, Failure> {
+pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     program::check()?;
-    let found = place::look(folder, force)?;
-    if found == Found::Company {
+    let found = place::inspect(folder, force)?;
+    if found == FolderState::Company {
         return Ok(found);
     }
     let _mark = place::begin(folder)?;

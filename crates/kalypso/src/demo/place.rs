@@ -15,7 +15,7 @@ const RUNNING: &str = ".kalypso/demo-running";
 
 /// What is in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FolderState {
     /// Nothing of ours.
     Nothing,
     /// What an earlier run left behind that ended early.
@@ -25,21 +25,21 @@ pub(crate) enum Found {
 }
 
 /// Looks what is in the folder. Refuses one that holds something else.
-pub(super) fn look(folder: &Path, force: bool) -> Result<Found, Failure> {
+pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     let shown = folder.display();
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FolderState::Nothing),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(Failure::usage(format!("`{shown}` is a file")).help("name a folder"));
         }
         Err(error) => return Err(Failure::outside(format!("`{shown}` can't be read: {error}"))),
     };
     if folder.join(RECEIPT).is_file() {
-        return Ok(Found::Company);
+        return Ok(FolderState::Company);
     }
     if folder.join(RUNNING).is_file() {
-        return Ok(Found::Pieces);
+        return Ok(FolderState::Pieces);
     }
     // A run that ended before it could mark the folder leaves an empty `.kalypso`.
     let is_empty = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".kalypso"));
@@ -53,7 +53,7 @@ pub(super) fn look(folder: &Path, force: bool) -> Result<Found, Failure> {
             let message = format!("`{}` is in the way, and was not made by `demo`", folder.join(name).display());
             Err(Failure::usage(message).help("take another folder: nothing that is there is ever overwritten"))
         }
-        None => Ok(Found::Nothing),
+        None => Ok(FolderState::Nothing),
     }
 }
 
@@ -110,24 +110,24 @@ pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure
 mod tests {
     use super::*;
 
-    fn check(files: &[&str], force: bool, expected: Option<Found>) {
+    fn check(files: &[&str], force: bool, expected: Option<FolderState>) {
         let folder = tempfile::tempdir().unwrap();
         files.iter().for_each(|name| write(folder.path(), name, "").unwrap());
-        assert_eq!(look(folder.path(), force).ok(), expected, "{files:?}");
+        assert_eq!(inspect(folder.path(), force).ok(), expected, "{files:?}");
     }
 
     #[test]
     fn only_an_empty_folder_or_one_of_ours_is_taken() {
-        check(&[], false, Some(Found::Nothing));
-        check(&[RUNNING], false, Some(Found::Pieces));
-        check(&[RECEIPT, "notes.txt"], false, Some(Found::Company));
-        check(&[".kalypso/.kalypso-new-demo.json"], false, Some(Found::Nothing));
+        check(&[], false, Some(FolderState::Nothing));
+        check(&[RUNNING], false, Some(FolderState::Pieces));
+        check(&[RECEIPT, "notes.txt"], false, Some(FolderState::Company));
+        check(&[".kalypso/.kalypso-new-demo.json"], false, Some(FolderState::Nothing));
         check(&["notes.txt"], false, None);
     }
 
     #[test]
     fn force_overwrites_nothing() {
-        check(&["notes.txt"], true, Some(Found::Nothing));
+        check(&["notes.txt"], true, Some(FolderState::Nothing));
         check(&["notes.txt", "README.md"], true, None);
         check(&["checkout/main.rs"], true, None);
     }

@@ -29,6 +29,8 @@ mod moments;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod publication_hub;
+#[cfg(test)]
 mod publishing;
 #[cfg(test)]
 mod questions;
@@ -42,7 +44,5 @@ mod secrets;
 mod selecting;
 #[cfg(test)]
 mod strict;
-#[cfg(test)]
-mod telling;
 #[cfg(test)]
 mod trust;

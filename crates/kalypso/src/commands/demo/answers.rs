@@ -2,7 +2,7 @@
 
 use clap::Parser as _;
 
-use crate::arguments::{Arguments, Asking, Command, RolloutCommand};
+use crate::arguments::{Arguments, Command, HubConnection, RolloutCommand};
 use crate::terminal;
 
 /// What is asked, as people type it.
@@ -20,8 +20,8 @@ pub(super) fn show(hub: &str, host: &str) -> anyhow::Result<()> {
     for question in QUESTIONS.into_iter().chain([history.as_str()]) {
         terminal::answer(&format!("\n$ {question}\n"))?;
         let mut arguments = Arguments::try_parse_from(question.split(' '))?;
-        if let Some(asking) = asking(&mut arguments.command) {
-            (asking.hub, asking.is_open) = (Some(hub.to_owned()), true);
+        if let Some(connection) = connection(&mut arguments.command) {
+            (connection.hub, connection.is_open) = (Some(hub.to_owned()), true);
         }
         super::super::run(&arguments)?;
     }
@@ -29,17 +29,17 @@ pub(super) fn show(hub: &str, host: &str) -> anyhow::Result<()> {
 }
 
 /// How a command asks.
-fn asking(command: &mut Command) -> Option<&mut Asking> {
+fn connection(command: &mut Command) -> Option<&mut HubConnection> {
     match command {
-        Command::Status(options) => Some(&mut options.asking),
-        Command::Deployments(options) => Some(&mut options.asking),
-        Command::Compare(options) => Some(&mut options.asking),
-        Command::History(options) => Some(&mut options.asking),
-        Command::Drift(options) => Some(&mut options.asking),
+        Command::Status(options) => Some(&mut options.connection),
+        Command::Deployments(options) => Some(&mut options.connection),
+        Command::Compare(options) => Some(&mut options.connection),
+        Command::History(options) => Some(&mut options.connection),
+        Command::Drift(options) => Some(&mut options.connection),
         Command::Rollout(options) => match &mut options.command {
-            RolloutCommand::Status(options) => Some(&mut options.asking),
-            RolloutCommand::Wait(options) => Some(&mut options.asking),
-            RolloutCommand::List(options) => Some(&mut options.asking),
+            RolloutCommand::Status(options) => Some(&mut options.connection),
+            RolloutCommand::Wait(options) => Some(&mut options.connection),
+            RolloutCommand::List(options) => Some(&mut options.connection),
         },
         _ => None,
     }

@@ -111,7 +111,7 @@ impl Life {
             self.hub.is_at(loaded.url(&place.repo)?, &place.branch, Some(commit));
         }
         let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };
-        look(&mut fleet, loaded)?;
+        read_contents(&mut fleet, loaded)?;
         if self.hub.is_new || fleet.is_outdated() {
             self.fleets.push((fleet, starts_on));
         }
@@ -150,8 +150,8 @@ impl Life {
     }
 }
 
-/// The hosts of an environment see what is there now.
-fn look(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> {
+/// Reads the current contents of the environment for its hosts.
+fn read_contents(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> {
     if let Some(here) = &loaded.access {
         fleet.read_contents(&*here.repositories)?;
     }

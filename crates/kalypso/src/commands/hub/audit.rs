@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::with_database;
 use crate::arguments::{Format, HubAudit};
 use crate::exit::{Exit, Failure};
-use crate::times::moment;
+use crate::times::timestamp;
 use crate::{hub_client, table, terminal};
 
 pub(super) fn run(options: &HubAudit) -> anyhow::Result<Exit> {
-    let time = |name: &str, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
+    let time = |name: &str, text: &Option<String>| text.as_deref().map(|text| timestamp(name, text)).transpose();
     let mut filter = AuditFilter {
         actor: options.actor.clone(),
         action: options.action.as_deref().map(action).transpose()?,

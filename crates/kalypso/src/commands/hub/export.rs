@@ -7,10 +7,10 @@ use hub::export::{self, ExportError, Selection};
 use super::with_database;
 use crate::arguments::{HubExport, TableFormat};
 use crate::exit::{Exit, Failure};
-use crate::times::moment;
+use crate::times::timestamp;
 
 pub(super) fn run(options: &HubExport) -> anyhow::Result<Exit> {
-    let bound = |name, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
+    let bound = |name, text: &Option<String>| text.as_deref().map(|text| timestamp(name, text)).transpose();
     let selection = Selection {
         table: options.table.clone(),
         since: bound("--since", &options.since)?,

@@ -34,7 +34,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("the program can't wait for several things at once")?.block_on(async {
         let server = Server::start(settings).await.map_err(failure)?;
-        let server = server.telling(rules).demanding(heartbeats);
+        let server = server.with_rules(rules).demanding(heartbeats);
         let server = hub_tasks::poll_azure(server, azure)?;
         let server = hub_tasks::read_branches(server, watched);
         server.order(environments).await.map_err(failure)?;

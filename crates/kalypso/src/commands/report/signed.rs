@@ -21,7 +21,7 @@ use crate::hub_client;
 use crate::terminal;
 
 pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Result<Exit> {
-    let token = hub_client::token(&options.asking)?.ok_or_else(|| {
+    let token = hub_client::token(&options.connection)?.ok_or_else(|| {
         Failure::usage("without a token nothing can be signed")
             .help("put it into KALYPSO_HUB_TOKEN, or name its file with --token-file")
     })?;
@@ -34,20 +34,20 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
             )
             .into());
     }
-    let reports = said(given)?;
+    let reports = parse_reports(given)?;
     let count = add(file, &token, &reports).map_err(|error| failure(file, error))?;
-    if options.asking.output == Format::Human {
+    if options.connection.output == Format::Human {
         let (added, all) = (terminal::count(reports.len(), "report"), terminal::thousands(usize::try_from(count)?));
         terminal::answer(&format!("{added} signed and added to `{}`, which has {all} now\n", file.display()))?;
     } else {
         let answer = json!({ "file": file, "added": reports.len(), "reports": count });
-        terminal::answer(&terminal::structured(&answer, options.asking.output))?;
+        terminal::answer(&terminal::structured(&answer, options.connection.output))?;
     }
     Ok(Exit::Good)
 }
 
 /// The reports of a text, all of them or none: what is signed should be taken.
-fn said(given: &[u8]) -> Result<Vec<Said>, Failure> {
+fn parse_reports(given: &[u8]) -> Result<Vec<Said>, Failure> {
     let mut reports = Vec::new();
     for Batch { body, lines, .. } in batches(given) {
         let batch = generic::read(&body, Timestamp::now()).map_err(|error| Failure::usage(error.to_string()))?;
