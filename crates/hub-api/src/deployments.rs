@@ -63,7 +63,7 @@ pub struct Deployment {
     pub since: Option<Timestamp>,
     /// The time of the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_heard: Option<Timestamp>,
+    pub last_report_on: Option<Timestamp>,
     /// Whether a promised report is overdue.
     pub silent: bool,
     /// The reason why the deployment target is not known although the reports name a workload.

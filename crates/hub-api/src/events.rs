@@ -20,7 +20,7 @@ pub enum Change {
     /// A promised report of a reconciler is overdue.
     Silent(SilenceChange),
     /// A silent reconciler has reported again.
-    Heard(SilenceChange),
+    Resumed(SilenceChange),
 }
 
 impl Change {
@@ -30,7 +30,7 @@ impl Change {
             Self::Desired(_) => "desired",
             Self::Report(_) => "report",
             Self::Silent(_) => "silent",
-            Self::Heard(_) => "heard",
+            Self::Resumed(_) => "resumed",
         }
     }
 

@@ -38,7 +38,7 @@ pub struct RuleState {
     pub since: Option<Timestamp>,
     /// The time of the last evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub looked: Option<Timestamp>,
+    pub evaluated_on: Option<Timestamp>,
     /// The number of reconcilers that matched in the last evaluation.
     pub matching: i64,
     /// The number of all selected reconcilers.

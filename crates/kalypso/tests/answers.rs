@@ -433,7 +433,7 @@ fn full_state() -> RuleState {
         format: text(),
         phase: Some(Phase::Ok),
         since: moment,
-        looked: moment,
+        evaluated_on: moment,
         matching: 0,
         expected: 0,
         problem: problem.clone(),

@@ -45,7 +45,7 @@ struct After {
 /// Follow what changes
 ///
 /// Server-sent events, for as long as the connection lasts: `desired` (a place is to hold something else), `report` (a host reported something else than
-/// before), `silent` (a reconciler promised to report, and did not) and `heard` (it did again). Each has an `id`; whoever connects again with the last one misses
+/// before), `silent` (a reconciler promised to report, and did not) and `resumed` (it did again). Each has an `id`; whoever connects again with the last one misses
 /// nothing and gets nothing twice. An event without data says how far everything is: the first one comes at once. Of what happened at the same time, events
 /// of one kind come in the order in which the hub heard of it. Of statuses, `succeeded`, `failed`, `inProgress` and `silent` can be selected; then nothing
 /// that became desired is told.

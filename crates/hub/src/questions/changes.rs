@@ -271,7 +271,7 @@ impl Selection {
             dialect.millis("n.silent_after"),
         );
         let change =
-            |(id, is_silent, silence)| (id, if is_silent { Change::Silent(silence) } else { Change::Heard(silence) });
+            |(id, is_silent, silence)| (id, if is_silent { Change::Silent(silence) } else { Change::Resumed(silence) });
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().map(change).collect())
     }
 }

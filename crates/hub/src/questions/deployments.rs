@@ -156,7 +156,7 @@ fn row(fact: &Fact) -> Deployment {
         status: fact.status,
         message: fact.message.clone(),
         since: fact.since,
-        last_heard: fact.seen,
+        last_report_on: fact.seen,
         silent: fact.is_silent,
         unplaced: None,
     }

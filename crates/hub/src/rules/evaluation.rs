@@ -270,7 +270,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             format: rule.receiver.format.as_str().to_owned(),
             phase: standing.map(|standing| standing.phase),
             since: standing.map(|standing| standing.since),
-            looked: standing.map(|standing| standing.evaluated_on),
+            evaluated_on: standing.map(|standing| standing.evaluated_on),
             matching,
             expected,
             problem,

@@ -198,7 +198,14 @@ async fn the_client_manages_hosts() {
     assert!(matches!(client.retire_host("c", None).await, Err(ClientError::Refused { status: 404, .. })));
     let audit = client.audit(&AuditFilter { subject: Some("a/b".into()), ..AuditFilter::default() }).await.unwrap();
     let actions: Vec<_> = audit.items.iter().map(|entry| entry.action).collect();
-    assert_eq!(actions, [Action::HostRestore, Action::HostRetire, Action::HostRegister]);
+    let expected = [
+        Action::HostRestore, // of the reconciler
+        Action::HostRestore,
+        Action::HostRetire,
+        Action::HostRetire, // of the reconciler
+        Action::HostRegister,
+    ];
+    assert_eq!(actions, expected);
     let refused = client.refresh_watches().await.unwrap_err();
     assert!(matches!(refused, ClientError::Refused { status: 403, .. }), "{refused}");
 }

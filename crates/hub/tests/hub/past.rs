@@ -326,7 +326,7 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     assert_eq!(reported.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{host}");
     let now = deployments(database, &filter, &page, None).await.unwrap().items;
     let last = model.hosts[number].0.keys().last().map(|moment| Timestamp::from_millis(millis(*moment)));
-    assert_eq!(now.first().and_then(|row| row.last_heard), last, "{host}");
+    assert_eq!(now.first().and_then(|row| row.last_report_on), last, "{host}");
 }
 
 /// Reports of the first host: which place each names, and its timestamp, status and commit; in the order in which they arrive.

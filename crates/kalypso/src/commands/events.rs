@@ -60,7 +60,7 @@ fn line(change: &Change) -> String {
         Change::Desired(desired) => of_desired(desired),
         Change::Report(report) => of_report(report),
         Change::Silent(silence) => of_silence("silent", silence),
-        Change::Heard(silence) => of_silence("heard", silence),
+        Change::Resumed(silence) => of_silence("resumed", silence),
     };
     let at = at.to_string();
     let at = at.split_once('.').map_or(at.as_str(), |(seconds, _)| seconds);

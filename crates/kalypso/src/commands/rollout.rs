@@ -130,7 +130,7 @@ fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
 
 fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     let said = match row.message.as_deref().map(hub_client::plain) {
-        _ if row.silent => format!("silent, last report {}", hub_client::ago(row.last_heard, now)),
+        _ if row.silent => format!("silent, last report {}", hub_client::ago(row.last_report_on, now)),
         Some(message) if !message.is_empty() => message,
         _ => row.state.map_or("", RolloutState::words).to_owned(),
     };

@@ -44,7 +44,7 @@ fn rules_are_listed_and_tried() {
     std::fs::write(folder.path().join("kalypso.toml"), format!("{rule}url = '{url}'\n")).unwrap();
     std::fs::write(folder.path().join("s"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
     let listed = said(&run(folder.path(), &["rule", "list"]));
-    assert!(listed.contains("stage-failing  not looked at yet") && listed.contains("above 5 %"), "{listed}");
+    assert!(listed.contains("stage-failing  not evaluated yet") && listed.contains("above 5 %"), "{listed}");
     let receiver = std::thread::spawn(move || {
         for status in ["204 No Content", "500 Internal Server Error"] {
             let (mut stream, _) = listener.accept().unwrap();

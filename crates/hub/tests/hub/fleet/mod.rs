@@ -123,7 +123,7 @@ fn row(row: &Deployment) -> String {
     let state = row.state.map_or("unwanted", model::rollout::RolloutState::as_str);
     let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
     let commit = row.commit.as_deref().unwrap_or("-");
-    let heard = row.last_heard.unwrap_or_default().millis() / 1_000;
+    let heard = row.last_report_on.unwrap_or_default().millis() / 1_000;
     format!("{}/{}: {status}, {state}, {commit}, {failed}, heard of at {heard}", row.host, row.reconciler)
 }
 

@@ -136,7 +136,7 @@ async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
                 )
             }
             Change::Report(report) => reported(&report.reported),
-            Change::Silent(_) | Change::Heard(_) => String::new(),
+            Change::Silent(_) | Change::Resumed(_) => String::new(),
         }));
         position = found.end;
     }

@@ -43,7 +43,7 @@ fn line(change: &Change) -> String {
             format!("{} {version} {before} {now}{superseded}", report.reported.host)
         }
         Change::Silent(silence) => format!("{} silent {}", silence.host, silence.due.is_some()),
-        Change::Heard(silence) => format!("{} heard {}", silence.host, silence.due.is_some()),
+        Change::Resumed(silence) => format!("{} resumed {}", silence.host, silence.due.is_some()),
     }
 }
 
@@ -116,7 +116,7 @@ async fn silence_begins_and_ends(ground: Ground) {
     let (lines, position) = since(&ground.database, &Filter::default(), position).await;
     assert_eq!(lines, ["h-1 silent true"]);
     fleet.submit(promise(now.after(Duration::from_secs(1)))).await;
-    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 heard false"]);
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 resumed false"]);
     let silent = Filter { status: Some("silent".into()), ..Filter::default() };
     assert_eq!(check(&ground.database, &silent).await, ["h-1 silent true"]);
     silence::forget(&ground.database, now.after(Duration::from_mins(1))).await.unwrap();
@@ -222,5 +222,5 @@ async fn what_is_under_way_is_waited_for() {
     assert!(early.is_err(), "{early:?}");
     first.commit().await.unwrap();
     let (lines, _) = since(&ground.database, &Filter::default(), before).await;
-    assert_eq!(lines, ["berlin silent false", "berlin heard false"]);
+    assert_eq!(lines, ["berlin silent false", "berlin resumed false"]);
 }

@@ -49,7 +49,7 @@ fn table(states: &[RuleState], now: Timestamp) -> String {
                 hub_client::plain(&format!("{} {what}", told.kind))
             },
         );
-        let phase = state.phase.map_or("not looked at yet", Phase::as_str).to_owned();
+        let phase = state.phase.map_or("not evaluated yet", Phase::as_str).to_owned();
         let RuleState { matching, expected, condition, above, problem, .. } = state;
         let counted = format!("{matching} of {expected} {}, above {above}", condition.as_str());
         let count = problem.as_deref().map_or(counted, hub_client::plain);
