@@ -6,7 +6,7 @@ use crate::function::{Function, Type};
 use crate::{ErrorKind, Limits, Template, Value, builtins, kalypso, sprig};
 
 /// Functions whose work does not depend on the items of a list or map.
-const LOOK_AT_NO_ITEM: &[&str] = &[
+const READS_NO_ITEM: &[&str] = &[
     "add",
     "add1",
     "biggest",
@@ -116,7 +116,7 @@ fn items_are_paid_for() {
         let takes_items =
             function.params.iter().any(|parameter| matches!(parameter, Type::Any | Type::Dict | Type::List));
         let is_text_only = function.params.iter().any(|parameter| matches!(parameter, Type::Text));
-        if takes_items && !is_text_only && !LOOK_AT_NO_ITEM.contains(&function.name) {
+        if takes_items && !is_text_only && !READS_NO_ITEM.contains(&function.name) {
             assert_eq!(render(&data, &call(function, ".list"), 1_000), Err(ErrorKind::Limit), "{}", function.name);
         }
     }
@@ -124,7 +124,7 @@ fn items_are_paid_for() {
 
 /// Calls with very large results, or much work for small arguments, end within the limits of one rendering.
 #[test]
-fn what_multiplies_ends() {
+fn multiplying_functions_reach_a_limit() {
     let data = data();
     for action in [
         r#"splitList "" (repeat 5 .text)"#,
@@ -156,6 +156,6 @@ fn expressions_are_compiled_once() {
 #[test]
 fn the_list_of_exceptions_names_functions() {
     let names: Vec<_> = functions().map(|function| function.name).collect();
-    let unknown: Vec<_> = LOOK_AT_NO_ITEM.iter().filter(|name| !names.contains(name)).collect();
+    let unknown: Vec<_> = READS_NO_ITEM.iter().filter(|name| !names.contains(name)).collect();
     assert_eq!(unknown, [&""; 0]);
 }

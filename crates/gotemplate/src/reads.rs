@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn called_templates_read_what_their_dot_has() {
+    fn called_templates_read_fields_of_their_dot() {
         let define = "{{ define \"d\" }}{{ .B }}{{ $.C }}{{ end }}{{ define \"unused\" }}{{ . }}{{ end }}";
         check(&format!("{define}{{{{ template \"d\" . }}}}"), "B C");
         check(&format!("{define}{{{{ template \"d\" .A }}}}{{{{ template \"d\" }}}}"), "A");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_union_reads_what_either_does() {
+    fn a_union_has_the_fields_of_both() {
         let reads = |text| Template::parse("t", text).expect("a template").reads().clone();
         let both = reads("{{ .A }}").union(&reads("{{ .B }}"));
         assert!(both.field("A") && both.field("B") && !both.field("C") && !both.is_everything());

@@ -26,7 +26,7 @@ fn shown(template: &str) -> String {
 }
 
 #[test]
-fn examples_give_what_the_page_says() {
+fn examples_have_the_output_on_the_page() {
     for (template, expected) in examples() {
         assert_eq!(shown(template), expected, "{template}");
     }

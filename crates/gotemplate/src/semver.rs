@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_short_versions_and_refuses_what_is_none() {
+    fn reads_short_versions_and_refuses_others() {
         assert_eq!(Version::parse("v1.2-rc1+meta").unwrap().to_string(), "1.2.0-rc1+meta");
         for text in ["", "1.2.3.4", "1.2.3-", "1.2.3+", "a", "1.", "99999999999999999999", "1.2.3-a..b", "-1"] {
             assert!(Version::parse(text).is_none(), "{text}");

@@ -25,7 +25,7 @@ pub(crate) struct User {
 
 /// A part of a URL. It determines which characters must be escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum UrlPart {
     Fragment,
     Host,
     Path,
@@ -38,7 +38,7 @@ impl Url {
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let (rest, fragment) = cut(text, b'#');
         let mut url = Self::parse_without_fragment(rest)?;
-        url.fragment = unescape(fragment, Part::Fragment)?;
+        url.fragment = unescape(fragment, UrlPart::Fragment)?;
         Ok(url)
     }
 
@@ -65,7 +65,7 @@ impl Url {
             (url.user, url.host) = parse_authority(authority)?;
             rest = path;
         }
-        url.path = unescape(rest, Part::Path)?;
+        url.path = unescape(rest, UrlPart::Path)?;
         Ok(url)
     }
 
@@ -95,7 +95,7 @@ impl Url {
         }
         if !self.fragment.is_empty() {
             out.push(b'#');
-            escape(&mut out, &self.fragment, Part::Fragment);
+            escape(&mut out, &self.fragment, UrlPart::Fragment);
         }
         out
     }
@@ -109,12 +109,12 @@ impl Url {
             out.extend_from_slice(&user.write());
             out.push(b'@');
         }
-        escape(out, &self.host, Part::Host);
+        escape(out, &self.host, UrlPart::Host);
         let mut path = Vec::new();
         if self.path == b"*" {
             path.push(b'*');
         } else {
-            escape(&mut path, &self.path, Part::Path);
+            escape(&mut path, &self.path, UrlPart::Path);
         }
         if !path.is_empty() && !path.starts_with(b"/") && !self.host.is_empty() {
             out.push(b'/');
@@ -135,10 +135,10 @@ impl User {
         if self.name.is_empty() && password.is_none_or(<[u8]>::is_empty) {
             return out;
         }
-        escape(&mut out, &self.name, Part::UserPassword);
+        escape(&mut out, &self.name, UrlPart::UserPassword);
         if let Some(password) = password {
             out.push(b':');
-            escape(&mut out, password, Part::UserPassword);
+            escape(&mut out, password, UrlPart::UserPassword);
         }
         out
     }
@@ -174,8 +174,8 @@ fn parse_authority(text: &[u8]) -> Result<(Option<User>, Vec<u8>), String> {
     }
     let (name, password) = cut(user, b':');
     let has_password = user.contains(&b':');
-    let password = if has_password { Some(unescape(password, Part::UserPassword)?) } else { None };
-    Ok((Some(User { name: unescape(name, Part::UserPassword)?, password }), host))
+    let password = if has_password { Some(unescape(password, UrlPart::UserPassword)?) } else { None };
+    Ok((Some(User { name: unescape(name, UrlPart::UserPassword)?, password }), host))
 }
 
 fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
@@ -185,7 +185,7 @@ fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
     if let Some(colon) = host.iter().position(|&byte| byte == b':') {
         check_port(host.get(colon..).unwrap_or_default())?;
     }
-    unescape(host, Part::Host)
+    unescape(host, UrlPart::Host)
 }
 
 /// Parses a host like `[fe80::1%25en0]:80`.
@@ -197,7 +197,7 @@ fn parse_ip_literal(host: &[u8]) -> Result<Vec<u8>, String> {
     check_port(port)?;
     let zone = address.windows(3).position(|part| part == b"%25").unwrap_or(address.len());
     let (address, zone) = address.split_at(zone);
-    let (address, zone) = (unescape(address, Part::Host)?, unescape(zone, Part::Zone)?);
+    let (address, zone) = (unescape(address, UrlPart::Host)?, unescape(zone, UrlPart::Zone)?);
     let is_address = std::str::from_utf8(&address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
     if !is_address || zone == b"%" {
         return Err("invalid host: not an IPv6 address in brackets".to_owned());
@@ -217,8 +217,8 @@ fn is_port(text: &[u8]) -> bool {
     text.is_empty() || text.strip_prefix(b":").is_some_and(|port| port.iter().all(u8::is_ascii_digit))
 }
 
-fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
-    let in_host = matches!(part, Part::Host | Part::Zone);
+fn unescape(text: &[u8], part: UrlPart) -> Result<Vec<u8>, String> {
+    let in_host = matches!(part, UrlPart::Host | UrlPart::Zone);
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, following)) = rest.split_first() {
@@ -232,8 +232,8 @@ fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
         }
         let escape = rest.get(..3).unwrap_or(rest);
         let decoded = hexadecimal(escape).filter(|&decoded| match part {
-            Part::Host => decoded >= 0x80 || decoded == b'%',
-            Part::Zone => decoded == b'%' || decoded == b' ' || !must_escape(decoded, Part::Host),
+            UrlPart::Host => decoded >= 0x80 || decoded == b'%',
+            UrlPart::Zone => decoded == b'%' || decoded == b' ' || !must_escape(decoded, UrlPart::Host),
             _ => true,
         });
         out.push(decoded.ok_or_else(|| format!("invalid URL escape {:?}", String::from_utf8_lossy(escape)))?);
@@ -249,7 +249,7 @@ fn hexadecimal(escape: &[u8]) -> Option<u8> {
     Some((digit(high)? * 16 + digit(low)?) as u8)
 }
 
-fn escape(out: &mut Vec<u8>, text: &[u8], part: Part) {
+fn escape(out: &mut Vec<u8>, text: &[u8], part: UrlPart) {
     for &byte in text {
         if must_escape(byte, part) {
             out.extend_from_slice(format!("%{byte:02X}").as_bytes());
@@ -259,15 +259,15 @@ fn escape(out: &mut Vec<u8>, text: &[u8], part: Part) {
     }
 }
 
-fn must_escape(byte: u8, part: Part) -> bool {
+fn must_escape(byte: u8, part: UrlPart) -> bool {
     if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
         return false;
     }
     let allowed: &[u8] = match part {
-        Part::Host | Part::Zone => b"!$&'()*+,;=:[]<>\"",
-        Part::Path => b"$&+,/:;=@",
-        Part::UserPassword => b"$&+,;=",
-        Part::Fragment => b"$&+,/:;=?@!()*",
+        UrlPart::Host | UrlPart::Zone => b"!$&'()*+,;=:[]<>\"",
+        UrlPart::Path => b"$&+,/:;=@",
+        UrlPart::UserPassword => b"$&+,;=",
+        UrlPart::Fragment => b"$&+,/:;=?@!()*",
     };
     !allowed.contains(&byte)
 }
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_an_error() {
+    fn an_invalid_url_is_an_error() {
         check("http://%zz", "error: invalid URL escape \"%zz\"");
         check("http://h:port/", "error: invalid port \":port\" after host");
         check("git@github.com:o/r", "error: first path segment in URL cannot contain colon");

@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
-    fn what_is_not_read_does_not_matter(
+    fn fields_that_are_not_read_do_not_change_the_output(
         text in template(),
         values in prop::collection::vec((value(), value()), 3),
         is_struct in any::<bool>(),

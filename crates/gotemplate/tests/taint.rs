@@ -178,7 +178,7 @@ fn no_function_makes_a_template_of_data() {
 }
 
 #[test]
-fn what_a_function_decodes_joins_or_counts_is_data() {
+fn results_of_decoding_joining_and_counting_are_data() {
     let code = "{{ .Own.secret }}";
     check_refused("{{ .Theirs.x | b64dec }}", "e3sgLk93bi5zZWNyZXQgfX0=");
     check_refused("{{ .Theirs.x | b32dec }}", "PN5SALSPO5XC443FMNZGK5BAPV6Q====");
@@ -231,7 +231,7 @@ fn members_of_a_map_that_also_holds_data_are_not_data() {
 }
 
 #[test]
-fn an_output_tells_what_of_it_is_data() {
+fn an_output_has_its_tainted_ranges() {
     let tainted_ranges = |template: &str| {
         let rendered = render(template, &data(&[("x", "a{{ .Type }}")], Taint::Raw), false).unwrap();
         let text = String::from_utf8(rendered.bytes).unwrap();

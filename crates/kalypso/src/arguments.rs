@@ -198,7 +198,7 @@ pub(crate) struct Plan {
 Examples:
   kalypso publish -e dev              onto branch kalypso/dev, for review
   kalypso publish -e dev --direct     straight onto the environment's branch
-  kalypso publish -e dev --hub-only   push nothing, but tell a hub that came later what that branch holds")]
+  kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -234,13 +234,13 @@ pub(crate) struct Publish {
 /// Which hub is told of a publication.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct PublicationHub {
-    /// The hub to tell [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml; without any, none is told]
+    /// The hub that gets the publication [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml; else no hub]
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,
     /// A file with the token for it [default: the variable `KALYPSO_HUB_TOKEN`]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Push nothing: only tell the hub what the environment's branch holds
+    /// Push nothing: only send the content of the environment's branch to the hub
     #[arg(long, conflicts_with_all = ["direct", "confirm", "adopt"])]
     pub(crate) hub_only: bool,
 }

@@ -50,7 +50,7 @@ impl Exit {
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Good => "good, or no change; warnings do not change it, unless `--strict` is given",
-            Self::Problems => "problems were found, or what was asked for was refused; it wins over 2",
+            Self::Problems => "problems were found, or the command was refused; it takes precedence over 2",
             Self::Pending => "changes are pending (`plan` only)",
             Self::Late => "not done in time (`wait`)",
             Self::Superseded => "superseded: something else is desired by now (`wait`)",

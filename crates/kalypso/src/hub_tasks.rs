@@ -13,7 +13,7 @@ use crate::exit::Failure;
 pub(crate) fn poll_azure(server: Server, sources: Vec<Source>) -> Result<Server, Failure> {
     let hosts = HostNames::default();
     let pollers = sources.into_iter().map(|source| Poller::new(source, hosts.clone())).collect::<Result<_, _>>();
-    let pollers = pollers.map_err(|error| Failure::outside(format!("Azure can't be asked: {error}")))?;
+    let pollers = pollers.map_err(|error| Failure::outside(format!("Azure can't be queried: {error}")))?;
     let sink = server.report_sink();
     Ok(server.with_task(azure::run(pollers, sink)))
 }

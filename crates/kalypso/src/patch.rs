@@ -87,9 +87,10 @@ impl<'a> Patch<'a> {
             let new = self.patched(file, &name, (&old, hunks_before))?;
             hunks_before += hunks(file).len();
             if after.is_none() && !new.is_empty() {
-                return Err(
-                    Failure::refused(format!("it removes `{name}`, which holds more than the patch knows")).into()
-                );
+                return Err(Failure::refused(format!(
+                    "it removes `{name}`, which has more content than the patch removes"
+                ))
+                .into());
             }
             let is_copy = matches!(file.operation(), FileOperation::Copy { .. });
             if let Some(path) = before.filter(|path| !is_copy && after.as_ref() != Some(path)) {
@@ -237,7 +238,7 @@ fn misfit(image: &[&[u8]], known: &[&[u8]], expected: usize) -> String {
             Some(there) => format!("line {} is `{}`, and should be `{}`", position + 1, shown(there), shown(line)),
             None => format!("it has {} lines, and line {} should be `{}`", image.len(), position + 1, shown(line)),
         },
-        None => "there is more before or behind it than the patch knows".to_owned(),
+        None => "there are more lines before or after it than in the patch".to_owned(),
     }
 }
 

@@ -338,7 +338,7 @@ impl<'a> Decoder<'a> {
             Shape::Text => self.check_text(node, name),
             Shape::Name => self.check_name(node, name),
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),
-            Shape::Moment => self.check_moment(node, name),
+            Shape::Timestamp => self.check_moment(node, name),
             Shape::TextMap => self.check_text_map(node, name, false),
             Shape::PlainTextMap => self.check_text_map(node, name, true),
             Shape::Fields(fields) => self.check_fields(node, fields, false),

@@ -58,7 +58,7 @@ impl RolloutState {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub struct Counts {
-    /// Reconcilers of registered hosts, not retired, at whose place it is wanted.
+    /// Reconcilers of registered hosts, not retired, at whose places it is desired.
     pub expected: i64,
     /// Of these: have it, and reported success.
     pub succeeded: i64,

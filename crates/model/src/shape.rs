@@ -10,7 +10,7 @@ pub enum Shape {
     /// The name of an object, or a part of one.
     Name,
     /// A day, `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
-    Moment,
+    Timestamp,
     /// A mapping of texts to texts.
     TextMap,
     /// A mapping of texts to texts that become part of other people's manifests: no control characters.

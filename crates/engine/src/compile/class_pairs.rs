@@ -149,7 +149,7 @@ impl ClassPairs {
         self.all.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
     }
 
-    /// Removes all class pairs. ComposedValues and check results remain in the cache.
+    /// Removes all class pairs. Values and check results remain in the cache.
     pub(crate) fn clear_classes(&mut self) {
         self.all.clear();
         self.keys.clear();

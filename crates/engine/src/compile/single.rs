@@ -23,7 +23,7 @@ pub(crate) struct SingleAssignments<'a> {
     shared: SharedFiles,
 }
 
-/// SingleAssignment of these assignments, with its inputs.
+/// One of these assignments, with its inputs.
 struct SingleAssignment<'a> {
     ids: (u32, u32),
     place: &'a Place,

@@ -1,4 +1,4 @@
-//! ParsedTemplate templates. Each template is parsed once.
+//! Parsed templates. Each template is parsed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -83,7 +83,7 @@ pub(crate) struct LabelledSchema {
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
     pub(crate) labelled: Vec<LabelledSchema>,
-    /// CompiledSchema schemas by text. Each text is compiled once.
+    /// Compiled schemas by text. Each text is compiled once.
     compiled: BTreeMap<Arc<str>, Result<Arc<CompiledSchema>, SchemaError>>,
     missing: MissingValues,
     /// The schemas of targets, each once.

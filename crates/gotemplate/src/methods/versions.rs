@@ -12,9 +12,9 @@ pub(crate) const METHODS: &[Function] = &[
     method("Compare", &[Type::Any, Type::Any], |_, args| Ok(Value::int(order(args)? as i64))),
     method("Equal", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_eq()))),
     method("GreaterThan", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_gt()))),
-    method("IncMajor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Major))),
-    method("IncMinor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Minor))),
-    method("IncPatch", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Patch))),
+    method("IncMajor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, VersionPart::Major))),
+    method("IncMinor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, VersionPart::Minor))),
+    method("IncPatch", &[Type::Any], |_, args| Ok(next(version(args, 0)?, VersionPart::Patch))),
     method("LessThan", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_lt()))),
     method("Major", &[Type::Any], |_, args| Ok(Value::int64(version(args, 0)?.major))),
     method("Metadata", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.metadata.as_str()))),
@@ -27,7 +27,7 @@ pub(crate) const METHODS: &[Function] = &[
 
 /// The part of a version that is incremented.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum VersionPart {
     Major,
     Minor,
     Patch,
@@ -45,13 +45,13 @@ fn order(args: &[Value]) -> Result<Ordering, Failure> {
 }
 
 /// The next version, as Go returns it: a struct whose fields templates can print. It has no methods.
-fn next(version: &Version, part: Part) -> Value {
+fn next(version: &Version, part: VersionPart) -> Value {
     let (major, minor, patch) = match part {
-        Part::Major => (version.major.wrapping_add(1), 0, 0),
-        Part::Minor => (version.major, version.minor.wrapping_add(1), 0),
+        VersionPart::Major => (version.major.wrapping_add(1), 0, 0),
+        VersionPart::Minor => (version.major, version.minor.wrapping_add(1), 0),
         // A prerelease is before its version.
-        Part::Patch if !version.prerelease.is_empty() => (version.major, version.minor, version.patch),
-        Part::Patch => (version.major, version.minor, version.patch.wrapping_add(1)),
+        VersionPart::Patch if !version.prerelease.is_empty() => (version.major, version.minor, version.patch),
+        VersionPart::Patch => (version.major, version.minor, version.patch.wrapping_add(1)),
     };
     let original = format!("{}{major}.{minor}.{patch}", if version.original.starts_with('v') { "v" } else { "" });
     let fields = vec![

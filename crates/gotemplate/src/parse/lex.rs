@@ -9,7 +9,7 @@ use crate::taint::{TaintedRange, overlaps};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// Text outside of actions.
     Text,
     LeftDelimiter,
@@ -52,12 +52,12 @@ pub(super) enum Kind {
 /// A piece of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// All tokens of a text up to the first error. The last token is [`Kind::EndOfText`]. If `error` is set, the error occurred at that place.
+/// All tokens of a text up to the first error. The last token is [`TokenKind::EndOfText`]. If `error` is set, the error occurred at that place.
 pub(super) struct Tokens {
     pub(super) tokens: Vec<Token>,
     pub(super) error: Option<ParseError>,
@@ -68,7 +68,7 @@ pub(super) fn tokenize(text: &[u8], tainted_ranges: &[TaintedRange]) -> Tokens {
     let mut lexer = Lexer { text, tainted_ranges, at: 0, start: 0, closed: 0, parentheses: 0, tokens: Vec::new() };
     let error = lexer.run().err();
     lexer.start = lexer.at.min(text.len());
-    lexer.emit(Kind::EndOfText);
+    lexer.emit(TokenKind::EndOfText);
     Tokens { tokens: lexer.tokens, error }
 }
 
@@ -109,7 +109,7 @@ impl Lexer<'_> {
         if self.comment()? {
             return Ok(());
         }
-        self.emit(Kind::LeftDelimiter);
+        self.emit(TokenKind::LeftDelimiter);
         if is_left_trim(self.rest()) {
             self.at += 2;
         }
@@ -136,7 +136,7 @@ impl Lexer<'_> {
         let Some(delimiter) = self.delimiter() else {
             self.at = self.text.len();
             if self.at > self.start {
-                self.emit(Kind::Text);
+                self.emit(TokenKind::Text);
             }
             return false;
         };
@@ -147,7 +147,7 @@ impl Lexer<'_> {
         }
         if end > self.start {
             self.at = end;
-            self.emit(Kind::Text);
+            self.emit(TokenKind::Text);
         }
         self.start = delimiter;
         self.at = delimiter + 2;
@@ -200,7 +200,7 @@ impl Lexer<'_> {
             if self.parentheses > 0 {
                 return Err(self.error("unclosed left paren"));
             }
-            self.tokens.push(Token { kind: Kind::RightDelimiter, start: self.at, end: self.at + 2 });
+            self.tokens.push(Token { kind: TokenKind::RightDelimiter, start: self.at, end: self.at + 2 });
             self.leave(trims);
             return Ok(true);
         }
@@ -209,29 +209,29 @@ impl Lexer<'_> {
         };
         match character {
             ' ' | '\t' | '\r' | '\n' => self.space(),
-            '=' => self.emit(Kind::Assign),
-            ':' if self.next() == Some('=') => self.emit(Kind::Declare),
+            '=' => self.emit(TokenKind::Assign),
+            ':' if self.next() == Some('=') => self.emit(TokenKind::Declare),
             ':' => return Err(self.error("expected :=")),
-            '|' => self.emit(Kind::Pipe),
-            '"' => self.quoted('"', Kind::QuotedText, "unterminated quoted string")?,
-            '\'' => self.quoted('\'', Kind::CharacterConstant, "unterminated character constant")?,
+            '|' => self.emit(TokenKind::Pipe),
+            '"' => self.quoted('"', TokenKind::QuotedText, "unterminated quoted string")?,
+            '\'' => self.quoted('\'', TokenKind::CharacterConstant, "unterminated character constant")?,
             '`' => self.raw()?,
-            '$' => self.name_after_mark(Kind::Variable)?,
-            '.' if !self.rest().first().is_some_and(u8::is_ascii_digit) => self.name_after_mark(Kind::Field)?,
+            '$' => self.name_after_mark(TokenKind::Variable)?,
+            '.' if !self.rest().first().is_some_and(u8::is_ascii_digit) => self.name_after_mark(TokenKind::Field)?,
             '.' | '+' | '-' | '0'..='9' => self.number()?,
             '(' => {
                 self.parentheses += 1;
-                self.emit(Kind::LeftParenthesis);
+                self.emit(TokenKind::LeftParenthesis);
             }
             ')' => {
                 let Some(left) = self.parentheses.checked_sub(1) else {
                     return Err(self.error("unexpected right paren"));
                 };
                 self.parentheses = left;
-                self.emit(Kind::RightParenthesis);
+                self.emit(TokenKind::RightParenthesis);
             }
             other if is_alphanumeric(other) => self.identifier()?,
-            other if other.is_ascii_graphic() => self.emit(Kind::Character),
+            other if other.is_ascii_graphic() => self.emit(TokenKind::Character),
             other => return Err(self.error(format!("unrecognized character in action: {}", code_point(other)))),
         }
         Ok(false)
@@ -247,11 +247,11 @@ impl Lexer<'_> {
             self.at += 1;
         }
         if self.at > self.start {
-            self.emit(Kind::Space);
+            self.emit(TokenKind::Space);
         }
     }
 
-    fn quoted(&mut self, quote: char, kind: Kind, unterminated: &str) -> Result<(), ParseError> {
+    fn quoted(&mut self, quote: char, kind: TokenKind, unterminated: &str) -> Result<(), ParseError> {
         loop {
             match self.next() {
                 None | Some('\n') => return Err(self.error(unterminated)),
@@ -269,14 +269,14 @@ impl Lexer<'_> {
             return Err(self.error("unterminated raw quoted string"));
         };
         self.at += length + 1;
-        self.emit(Kind::RawText);
+        self.emit(TokenKind::RawText);
         Ok(())
     }
 
     /// Reads the name after `.` or `$`, if there is one.
-    fn name_after_mark(&mut self, kind: Kind) -> Result<(), ParseError> {
+    fn name_after_mark(&mut self, kind: TokenKind) -> Result<(), ParseError> {
         if self.is_at_terminator() {
-            self.emit(if kind == Kind::Field { Kind::Dot } else { kind });
+            self.emit(if kind == TokenKind::Field { TokenKind::Dot } else { kind });
             return Ok(());
         }
         self.alphanumerics();
@@ -289,19 +289,19 @@ impl Lexer<'_> {
         self.alphanumerics();
         self.expect_terminator()?;
         let kind = match self.slice(self.start, self.at) {
-            b"block" => Kind::Block,
-            b"break" => Kind::Break,
-            b"continue" => Kind::Continue,
-            b"define" => Kind::Define,
-            b"else" => Kind::Else,
-            b"end" => Kind::End,
-            b"if" => Kind::If,
-            b"nil" => Kind::Nil,
-            b"range" => Kind::Range,
-            b"template" => Kind::Template,
-            b"with" => Kind::With,
-            b"true" | b"false" => Kind::Bool,
-            _ => Kind::Identifier,
+            b"block" => TokenKind::Block,
+            b"break" => TokenKind::Break,
+            b"continue" => TokenKind::Continue,
+            b"define" => TokenKind::Define,
+            b"else" => TokenKind::Else,
+            b"end" => TokenKind::End,
+            b"if" => TokenKind::If,
+            b"nil" => TokenKind::Nil,
+            b"range" => TokenKind::Range,
+            b"template" => TokenKind::Template,
+            b"with" => TokenKind::With,
+            b"true" | b"false" => TokenKind::Bool,
+            _ => TokenKind::Identifier,
         };
         self.emit(kind);
         Ok(())
@@ -331,10 +331,10 @@ impl Lexer<'_> {
 
     fn number(&mut self) -> Result<(), ParseError> {
         self.at = self.start;
-        let mut kind = Kind::Number;
+        let mut kind = TokenKind::Number;
         let mut good = self.scan_number();
         if good && matches!(self.peek(), Some('+' | '-')) {
-            kind = Kind::Complex;
+            kind = TokenKind::Complex;
             good = self.scan_number() && self.slice(self.start, self.at).ends_with(b"i");
         }
         if !good {
@@ -395,7 +395,7 @@ impl Lexer<'_> {
         first_char(self.rest()).map(|(character, _)| character)
     }
 
-    fn emit(&mut self, kind: Kind) {
+    fn emit(&mut self, kind: TokenKind) {
         self.tokens.push(Token { kind, start: self.start, end: self.at });
         self.start = self.at;
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use crate::taint::TaintedRange;
 use crate::text::Text;
-use lex::{Kind, Token};
+use lex::{Token, TokenKind};
 use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
 
 pub(crate) use parts::mark;
@@ -112,16 +112,16 @@ impl Parser<'_> {
         loop {
             let token = self.next_non_space();
             match token.kind {
-                Kind::EndOfText if self.lex_error.is_none() => return Ok(body),
-                Kind::Text => body.push(Node::Text(token.start..token.end)),
-                Kind::LeftDelimiter if self.peek_non_space().kind == Kind::Define => {
+                TokenKind::EndOfText if self.lex_error.is_none() => return Ok(body),
+                TokenKind::Text => body.push(Node::Text(token.start..token.end)),
+                TokenKind::LeftDelimiter if self.peek_non_space().kind == TokenKind::Define => {
                     self.next_non_space();
                     self.definition()?;
                 }
-                Kind::LeftDelimiter => match self.action()? {
-                    Parsed::Node(node) => body.push(node),
-                    Parsed::End(End::Whole) => return Err(ParseError::new(token.start, "unexpected {{end}}")),
-                    Parsed::End(_) => return Err(ParseError::new(token.start, "unexpected {{else}}")),
+                TokenKind::LeftDelimiter => match self.action()? {
+                    ParsedAction::Node(node) => body.push(node),
+                    ParsedAction::End(End::Whole) => return Err(ParseError::new(token.start, "unexpected {{end}}")),
+                    ParsedAction::End(_) => return Err(ParseError::new(token.start, "unexpected {{else}}")),
                 },
                 _ => return Err(self.unexpected(token, "input")),
             }
@@ -133,7 +133,7 @@ impl Parser<'_> {
         let context = "define clause";
         let token = self.next_non_space();
         let id = self.template_name(token, context)?;
-        self.expect(Kind::RightDelimiter, context)?;
+        self.expect(TokenKind::RightDelimiter, context)?;
         let body = self.separate_body(context)?;
         self.define(id, body, token.start)
     }
@@ -186,15 +186,15 @@ impl Parser<'_> {
         loop {
             let token = self.next_non_space();
             match token.kind {
-                Kind::Text => body.push(Node::Text(token.start..token.end)),
-                Kind::LeftDelimiter => match self.action()? {
-                    Parsed::Node(node) => body.push(node),
-                    Parsed::End(end) => {
+                TokenKind::Text => body.push(Node::Text(token.start..token.end)),
+                TokenKind::LeftDelimiter => match self.action()? {
+                    ParsedAction::Node(node) => body.push(node),
+                    ParsedAction::End(end) => {
                         self.nesting -= 1;
                         return Ok((body, end, token.start));
                     }
                 },
-                Kind::EndOfText if self.lex_error.is_none() => {
+                TokenKind::EndOfText if self.lex_error.is_none() => {
                     return Err(ParseError::new(token.start, "unexpected EOF"));
                 }
                 _ => return Err(self.unexpected(token, "input")),
@@ -203,34 +203,34 @@ impl Parser<'_> {
     }
 
     /// Parses an action. The left delimiter is already read.
-    fn action(&mut self) -> Result<Parsed, ParseError> {
+    fn action(&mut self) -> Result<ParsedAction, ParseError> {
         let token = self.next_non_space();
         let node = match token.kind {
-            Kind::End => {
-                self.expect(Kind::RightDelimiter, "end")?;
-                return Ok(Parsed::End(End::Whole));
+            TokenKind::End => {
+                self.expect(TokenKind::RightDelimiter, "end")?;
+                return Ok(ParsedAction::End(End::Whole));
             }
-            Kind::Else => return self.else_clause().map(Parsed::End),
-            Kind::If => Node::If(self.choice(ChoiceKind::If)?),
-            Kind::With => Node::With(self.choice(ChoiceKind::With)?),
-            Kind::Range => Node::Range(Box::new(self.range()?)),
-            Kind::Block => self.block()?,
-            Kind::Template => self.template_call()?,
-            Kind::Break => self.jump(token, "{{break}}", Node::Break)?,
-            Kind::Continue => self.jump(token, "{{continue}}", Node::Continue)?,
+            TokenKind::Else => return self.else_clause().map(ParsedAction::End),
+            TokenKind::If => Node::If(self.choice(ChoiceKind::If)?),
+            TokenKind::With => Node::With(self.choice(ChoiceKind::With)?),
+            TokenKind::Range => Node::Range(Box::new(self.range()?)),
+            TokenKind::Block => self.block()?,
+            TokenKind::Template => self.template_call()?,
+            TokenKind::Break => self.jump(token, "{{break}}", Node::Break)?,
+            TokenKind::Continue => self.jump(token, "{{continue}}", Node::Continue)?,
             _ => {
                 self.at -= 1;
-                Node::Action(self.pipeline("command", Kind::RightDelimiter)?)
+                Node::Action(self.pipeline("command", TokenKind::RightDelimiter)?)
             }
         };
-        Ok(Parsed::Node(node))
+        Ok(ParsedAction::Node(node))
     }
 
     fn else_clause(&mut self) -> Result<End, ParseError> {
         match self.peek_non_space().kind {
-            Kind::If => Ok(End::ElseIf),
-            Kind::With => Ok(End::ElseWith),
-            _ => self.expect(Kind::RightDelimiter, "else").map(|_| End::Else),
+            TokenKind::If => Ok(End::ElseIf),
+            TokenKind::With => Ok(End::ElseWith),
+            _ => self.expect(TokenKind::RightDelimiter, "else").map(|_| End::Else),
         }
     }
 
@@ -240,7 +240,7 @@ impl Parser<'_> {
         let context = if kind == ChoiceKind::If { "if" } else { "with" };
         let mut choice = Choice { branches: Vec::new(), otherwise: Body::new() };
         loop {
-            let condition = self.pipeline(context, Kind::RightDelimiter)?;
+            let condition = self.pipeline(context, TokenKind::RightDelimiter)?;
             let (body, end, at) = self.body()?;
             choice.branches.push((condition, body));
             match (end, kind) {
@@ -262,7 +262,7 @@ impl Parser<'_> {
     /// Parses `range`, after the keyword.
     fn range(&mut self) -> Result<Loop, ParseError> {
         let visible = self.variables.len();
-        let items = self.pipeline("range", Kind::RightDelimiter)?;
+        let items = self.pipeline("range", TokenKind::RightDelimiter)?;
         self.range_nesting += 1;
         let (body, end, at) = self.body()?;
         self.range_nesting -= 1;
@@ -288,7 +288,7 @@ impl Parser<'_> {
         let context = "block clause";
         let token = self.next_non_space();
         let id = self.template_name(token, context)?;
-        let argument = self.pipeline(context, Kind::RightDelimiter)?;
+        let argument = self.pipeline(context, TokenKind::RightDelimiter)?;
         let body = self.separate_body(context)?;
         self.define(id, body, token.start)?;
         Ok(Node::Template(Box::new(TemplateCall { at: token.start, id, argument: Some(argument) })))
@@ -299,17 +299,17 @@ impl Parser<'_> {
         let context = "template clause";
         let token = self.next_non_space();
         let id = self.template_name(token, context)?;
-        let argument = if self.peek_non_space().kind == Kind::RightDelimiter {
+        let argument = if self.peek_non_space().kind == TokenKind::RightDelimiter {
             self.next_non_space();
             None
         } else {
-            Some(self.pipeline(context, Kind::RightDelimiter)?)
+            Some(self.pipeline(context, TokenKind::RightDelimiter)?)
         };
         Ok(Node::Template(Box::new(TemplateCall { at: token.start, id, argument })))
     }
 
     fn template_name(&mut self, token: Token, context: &str) -> Result<TemplateId, ParseError> {
-        if !matches!(token.kind, Kind::QuotedText | Kind::RawText) {
+        if !matches!(token.kind, TokenKind::QuotedText | TokenKind::RawText) {
             return Err(self.unexpected(token, context));
         }
         let name = self.unquoted(token)?;
@@ -317,7 +317,7 @@ impl Parser<'_> {
     }
 
     fn jump(&mut self, token: Token, word: &str, node: Node) -> Result<Node, ParseError> {
-        self.expect(Kind::RightDelimiter, word)?;
+        self.expect(TokenKind::RightDelimiter, word)?;
         if self.range_nesting == 0 {
             return Err(ParseError::new(token.start, format!("{word} outside {{{{range}}}}")));
         }
@@ -342,7 +342,7 @@ impl Parser<'_> {
         self.source.get(token.start..token.end).unwrap_or_default()
     }
 
-    /// The next token. At the end of the text always [`Kind::EndOfText`].
+    /// The next token. At the end of the text always [`TokenKind::EndOfText`].
     fn next(&mut self) -> Token {
         let token = self.peek();
         self.at += 1;
@@ -350,7 +350,7 @@ impl Parser<'_> {
     }
 
     fn peek(&self) -> Token {
-        let end = Token { kind: Kind::EndOfText, start: self.source.len(), end: self.source.len() };
+        let end = Token { kind: TokenKind::EndOfText, start: self.source.len(), end: self.source.len() };
         self.tokens.get(self.at).copied().unwrap_or(end)
     }
 
@@ -365,12 +365,12 @@ impl Parser<'_> {
     }
 
     fn skip_space(&mut self) {
-        while self.peek().kind == Kind::Space {
+        while self.peek().kind == TokenKind::Space {
             self.at += 1;
         }
     }
 
-    fn expect(&mut self, kind: Kind, context: &str) -> Result<Token, ParseError> {
+    fn expect(&mut self, kind: TokenKind, context: &str) -> Result<Token, ParseError> {
         let token = self.next_non_space();
         if token.kind == kind { Ok(token) } else { Err(self.unexpected(token, context)) }
     }
@@ -378,22 +378,22 @@ impl Parser<'_> {
     fn unexpected(&self, token: Token, context: &str) -> ParseError {
         let text = String::from_utf8_lossy(self.text(token));
         let found = match token.kind {
-            Kind::EndOfText => match &self.lex_error {
+            TokenKind::EndOfText => match &self.lex_error {
                 Some(error) => return error.clone(),
                 None => "EOF".to_owned(),
             },
-            Kind::Dot
-            | Kind::Block
-            | Kind::Break
-            | Kind::Continue
-            | Kind::Define
-            | Kind::Else
-            | Kind::End
-            | Kind::If
-            | Kind::Nil
-            | Kind::Range
-            | Kind::Template
-            | Kind::With => format!("<{text}>"),
+            TokenKind::Dot
+            | TokenKind::Block
+            | TokenKind::Break
+            | TokenKind::Continue
+            | TokenKind::Define
+            | TokenKind::Else
+            | TokenKind::End
+            | TokenKind::If
+            | TokenKind::Nil
+            | TokenKind::Range
+            | TokenKind::Template
+            | TokenKind::With => format!("<{text}>"),
             _ => format!("{text:?}"),
         };
         ParseError::new(token.start, format!("unexpected {found} in {context}"))
@@ -401,7 +401,7 @@ impl Parser<'_> {
 }
 
 /// An action, or the end of a list of nodes.
-enum Parsed {
+enum ParsedAction {
     Node(Node),
     End(End),
 }

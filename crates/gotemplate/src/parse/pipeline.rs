@@ -1,6 +1,6 @@
 //! Parses pipelines: declarations, commands and operands.
 
-use super::lex::{Kind, Token};
+use super::lex::{Token, TokenKind};
 use super::tree::{Command, Field, Operand, Path, Pipeline, Term, VariableId};
 use super::{NESTING_MAX, ParseError, Parser, VARIABLES_MAX, number};
 use crate::names::{self, Name};
@@ -9,7 +9,7 @@ use crate::value::{Key, Value};
 
 impl Parser<'_> {
     /// Parses a pipeline and the token that ends it.
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, ParseError> {
+    pub(super) fn pipeline(&mut self, context: &str, end: TokenKind) -> Result<Pipeline, ParseError> {
         let at = self.peek_non_space().start;
         self.nesting += 1;
         if self.nesting > NESTING_MAX {
@@ -38,35 +38,35 @@ impl Parser<'_> {
     /// Parses `$x :=`, `$x =` or `$x,`, if there is one. Returns `true` if another variable must follow.
     fn declaration(&mut self, pipeline: &mut Pipeline, context: &str) -> Result<bool, ParseError> {
         let variable = self.peek_non_space();
-        if variable.kind != Kind::Variable {
+        if variable.kind != TokenKind::Variable {
             return Ok(false);
         }
         let back = self.at;
         self.next();
         let sign = self.peek_non_space();
-        let is_comma = sign.kind == Kind::Character && self.text(sign) == b",";
-        if !is_comma && !matches!(sign.kind, Kind::Assign | Kind::Declare) {
+        let is_comma = sign.kind == TokenKind::Character && self.text(sign) == b",";
+        if !is_comma && !matches!(sign.kind, TokenKind::Assign | TokenKind::Declare) {
             self.at = back;
             return Ok(false);
         }
         self.next();
         let number = self.variable_number(variable);
         pipeline.variables.push(number);
-        if sign.kind != Kind::Assign || !self.variables.contains(&number) {
+        if sign.kind != TokenKind::Assign || !self.variables.contains(&number) {
             self.variables.push(number);
         }
         if self.variables.len() > VARIABLES_MAX {
             return Err(ParseError::new(variable.start, format!("more than {VARIABLES_MAX} variables at once")));
         }
         if !is_comma {
-            pipeline.assigns = sign.kind == Kind::Assign;
+            pipeline.assigns = sign.kind == TokenKind::Assign;
             return Ok(false);
         }
         if context != "range" || pipeline.variables.len() > 1 {
             return Err(ParseError::new(sign.start, format!("too many declarations in {context}")));
         }
         match self.peek_non_space().kind {
-            Kind::Variable | Kind::RightDelimiter | Kind::RightParenthesis => Ok(true),
+            TokenKind::Variable | TokenKind::RightDelimiter | TokenKind::RightParenthesis => Ok(true),
             _ => Err(ParseError::new(sign.start, "range can only initialize variables")),
         }
     }
@@ -85,12 +85,12 @@ impl Parser<'_> {
             operands.extend(self.operand()?);
             let token = self.next();
             match token.kind {
-                Kind::Space => {}
-                Kind::RightDelimiter | Kind::RightParenthesis => {
+                TokenKind::Space => {}
+                TokenKind::RightDelimiter | TokenKind::RightParenthesis => {
                     self.at -= 1;
                     break;
                 }
-                Kind::Pipe => break,
+                TokenKind::Pipe => break,
                 _ => return Err(self.unexpected(token, "operand")),
             }
         }
@@ -106,11 +106,11 @@ impl Parser<'_> {
         let Some(mut operand) = self.term()? else {
             return Ok(None);
         };
-        if self.peek().kind != Kind::Field {
+        if self.peek().kind != TokenKind::Field {
             return Ok(Some(operand));
         }
         let mut fields = Vec::new();
-        while self.peek().kind == Kind::Field {
+        while self.peek().kind == TokenKind::Field {
             let token = self.next();
             fields.push(self.field(token));
         }
@@ -129,17 +129,17 @@ impl Parser<'_> {
     fn term(&mut self) -> Result<Option<Operand>, ParseError> {
         let token = self.next_non_space();
         let term = match token.kind {
-            Kind::Identifier => Term::Function(self.function(token)?),
-            Kind::Dot => Term::Dot,
-            Kind::Nil => Term::Nil,
-            Kind::Variable => Term::Variable(self.visible_variable(token)?, Path::default()),
-            Kind::Field => Term::Field([self.field(token)].into()),
-            Kind::Bool => Term::Constant(Value::Bool(self.text(token) == b"true")),
-            Kind::CharacterConstant | Kind::Complex | Kind::Number => Term::Number(self.number(token)?),
-            Kind::LeftParenthesis => {
-                Term::Pipeline(Box::new(self.pipeline("parenthesized pipeline", Kind::RightParenthesis)?))
+            TokenKind::Identifier => Term::Function(self.function(token)?),
+            TokenKind::Dot => Term::Dot,
+            TokenKind::Nil => Term::Nil,
+            TokenKind::Variable => Term::Variable(self.visible_variable(token)?, Path::default()),
+            TokenKind::Field => Term::Field([self.field(token)].into()),
+            TokenKind::Bool => Term::Constant(Value::Bool(self.text(token) == b"true")),
+            TokenKind::CharacterConstant | TokenKind::Complex | TokenKind::Number => Term::Number(self.number(token)?),
+            TokenKind::LeftParenthesis => {
+                Term::Pipeline(Box::new(self.pipeline("parenthesized pipeline", TokenKind::RightParenthesis)?))
             }
-            Kind::QuotedText | Kind::RawText => Term::Constant(Value::Text(self.unquoted(token)?)),
+            TokenKind::QuotedText | TokenKind::RawText => Term::Constant(Value::Text(self.unquoted(token)?)),
             _ => {
                 self.at -= 1;
                 return Ok(None);
@@ -175,8 +175,8 @@ impl Parser<'_> {
         let text = self.text(token);
         let written = String::from_utf8_lossy(text);
         let number = match token.kind {
-            Kind::CharacterConstant => number::character(text),
-            Kind::Complex => number::complex_number(&written),
+            TokenKind::CharacterConstant => number::character(text),
+            TokenKind::Complex => number::complex_number(&written),
             _ => number::number(&written),
         };
         number.map_err(|message| ParseError::new(token.start, message))
@@ -197,20 +197,20 @@ fn check_commands(pipeline: &Pipeline, context: &str) -> Result<(), ParseError> 
     Ok(())
 }
 
-fn begins_operand(kind: Kind) -> bool {
+fn begins_operand(kind: TokenKind) -> bool {
     matches!(
         kind,
-        Kind::Bool
-            | Kind::CharacterConstant
-            | Kind::Complex
-            | Kind::Dot
-            | Kind::Field
-            | Kind::Identifier
-            | Kind::Number
-            | Kind::Nil
-            | Kind::RawText
-            | Kind::QuotedText
-            | Kind::Variable
-            | Kind::LeftParenthesis
+        TokenKind::Bool
+            | TokenKind::CharacterConstant
+            | TokenKind::Complex
+            | TokenKind::Dot
+            | TokenKind::Field
+            | TokenKind::Identifier
+            | TokenKind::Number
+            | TokenKind::Nil
+            | TokenKind::RawText
+            | TokenKind::QuotedText
+            | TokenKind::Variable
+            | TokenKind::LeftParenthesis
     )
 }

@@ -51,7 +51,7 @@ fn check(text: &str, stored_count: usize) {
 }
 
 #[test]
-fn whatever_reads_only_the_field_is_made_once() {
+fn parts_that_read_only_the_field_are_rendered_once() {
     check("{{ toYaml .data }}{{ .data | toYaml | indent 2 }}{{ stringify .data }}", 1);
     check("{{ hash .data }} {{ .number }} {{ hash .data | quote }} {{ .data | toJson | sha256sum | trunc 8 }}", 2);
     check(
@@ -72,7 +72,7 @@ fn whatever_reads_only_the_field_is_made_once() {
 }
 
 #[test]
-fn what_reads_more_is_not() {
+fn parts_that_read_more_are_not_cached() {
     check("{{ range .data }}{{ $.number }}{{ . }}{{ end }}", 0);
     check("{{ toYaml . }}{{ toYaml $ }}{{ with . }}{{ printf \"%v%v\" .data .number }}{{ end }}", 0);
     check("{{ $x := .number }}{{ range .data }}{{ $x }}{{ end }}", 0);
@@ -113,7 +113,7 @@ fn regular_expressions_are_paid_for_as_always() {
 }
 
 #[test]
-fn everybody_pays_and_fails_at_the_same_place() {
+fn cached_results_have_the_same_cost_and_errors() {
     let texts = [
         "{{ toYaml .data | indent 2 }}{{ .number }}",
         "{{ range $key, $value := .data }}{{ $key }}={{ $value | toJson }}{{ end }}{{ hash .data }}",
@@ -150,7 +150,7 @@ fn results_are_of_one_program_and_one_map() {
 }
 
 #[test]
-fn a_text_is_kept_without_what_it_is_made_of() {
+fn a_cached_text_does_not_keep_its_inputs() {
     let cache = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
     let programs = cache.programs.read().unwrap();
     let made: Vec<_> =

@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The reason why no JSON was written.
-enum Stop {
+enum JsonStop {
     /// The value cannot be written as JSON.
     Unsupported,
     /// The text is longer than any output can be: deep indentation makes long texts from small values.
@@ -31,8 +31,8 @@ fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> 
     let mut writer = Writer { out: Vec::with_capacity(64), indent, level: 0, bytes_max };
     match writer.value(value) {
         Ok(()) => charge_text(call, writer.out.len())?,
-        Err(Stop::TooLong) => return Err(Exhausted::OutputBytes(bytes_max).into()),
-        Err(Stop::Unsupported) => writer.out.clear(),
+        Err(JsonStop::TooLong) => return Err(Exhausted::OutputBytes(bytes_max).into()),
+        Err(JsonStop::Unsupported) => writer.out.clear(),
     }
     Ok(Value::text(writer.out))
 }
@@ -48,14 +48,14 @@ struct Writer {
 
 impl Writer {
     /// The function is recursive. The depth of values is limited before.
-    fn value(&mut self, value: &Value) -> Result<(), Stop> {
+    fn value(&mut self, value: &Value) -> Result<(), JsonStop> {
         match value {
             Value::Missing | Value::Nil => self.put("null"),
             Value::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
             Value::Int(number, _) | Value::Duration(number) => self.shown(number),
             Value::Uint(number, _) => self.shown(number),
             Value::Float(number) if number.is_finite() => self.float(*number),
-            Value::Float(_) | Value::Complex(..) => return Err(Stop::Unsupported),
+            Value::Float(_) | Value::Complex(..) => return Err(JsonStop::Unsupported),
             Value::Text(text) => self.text(text.as_bytes()),
             Value::List(list) if list.is_nil() => self.put("null"),
             Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
@@ -68,7 +68,7 @@ impl Writer {
             }
             Value::Time(time) => {
                 if !(0..=9_999).contains(&time.year()) {
-                    return Err(Stop::Unsupported);
+                    return Err(JsonStop::Unsupported);
                 }
                 self.text(time.to_rfc3339().as_bytes());
             }
@@ -142,7 +142,7 @@ impl Writer {
     }
 
     /// Go's encoder returns an error for maps with untyped keys, and composed values are such maps. Here such keys are written as texts.
-    fn map(&mut self, map: &Map) -> Result<(), Stop> {
+    fn map(&mut self, map: &Map) -> Result<(), JsonStop> {
         // In the order of keys, texts are last: if the first key is a text, all are.
         if matches!(map.entries.keys().next(), None | Some(Key::Text(_))) {
             return self.items([b'{', b'}'], map.entries.iter(), |writer, (key, value)| match key {
@@ -155,7 +155,7 @@ impl Writer {
         self.items([b'{', b'}'], texts.iter(), |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
 
-    fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Stop> {
+    fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), JsonStop> {
         self.text(key);
         self.put(if self.indent.is_some() { ": " } else { ":" });
         self.value(value)
@@ -165,8 +165,8 @@ impl Writer {
         &mut self,
         [open, close]: [u8; 2],
         items: impl ExactSizeIterator<Item = T>,
-        write: impl Fn(&mut Self, T) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        write: impl Fn(&mut Self, T) -> Result<(), JsonStop>,
+    ) -> Result<(), JsonStop> {
         let is_empty = items.len() == 0;
         self.out.push(open);
         self.level += 1;
@@ -176,7 +176,7 @@ impl Writer {
             }
             self.newline();
             if self.out.len() as u64 > self.bytes_max {
-                return Err(Stop::TooLong);
+                return Err(JsonStop::TooLong);
             }
             write(self, item)?;
         }

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_what_go_takes_for_literals() {
+    fn literals_are_those_of_go() {
         check(r"a{,2}", "a{,2}", "aa");
         check(r"\Q.*\E+", ".**", ".*.*");
         check(r"\101\x41\x{41}", "AAA", "101");
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused() {
+    fn expressions_that_go_refuses_are_refused() {
         for pattern in [
             "a**",
             "a{2}{3}",

@@ -123,7 +123,7 @@ fn maps_are_changed_in_place() {
 }
 
 #[test]
-fn merging_fills_what_is_empty() {
+fn merging_fills_empty_values() {
     check(r#"{{ merge (dict "a" 0 "b" "x") (dict "a" 5 "b" "y") }}"#, "map[a:5 b:x]");
     check(r#"{{ mergeOverwrite (dict "a" 1 "b" "x") (dict "a" 0 "b" (dict "c" 1)) }}"#, "map[a:0 b:x]");
     check(r#"{{ mergeOverwrite (dict "a" 1) (dict "a" nil) | toJson }}"#, r#"{"a":null}"#);
@@ -147,7 +147,7 @@ fn json_is_written_as_go_writes_it() {
 }
 
 #[test]
-fn wrong_encodings_are_told_by_the_place_go_tells() {
+fn wrong_encodings_are_reported_at_the_same_place_as_in_go() {
     check(r#"{{ b64dec "aGVsbG8" }}"#, "illegal base64 data at input byte 4");
     check(
         r#"{{ b64dec "YQ=x" }} {{ b64dec "YQ==x" }} {{ b64dec "Y=" }}"#,

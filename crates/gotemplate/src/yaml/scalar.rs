@@ -262,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_for_ascii_says_the_same() {
+    fn the_fast_path_for_ascii_has_the_same_result() {
         for text in texts() {
             assert_eq!(Allowed::by_ascii(text.as_bytes()), Allowed::by_chars(&text), "{text:?}");
         }
     }
 
     #[test]
-    fn what_is_evidently_plain_is_plain() {
+    fn evidently_plain_texts_are_plain() {
         let texts =
             texts().flat_map(|text| [format!("some {text}"), format!("{text}words"), format!("a{text}a{text}")]);
         let plain = texts.filter(|text| is_evidently_plain(text.as_bytes())).map(|text| {

@@ -98,7 +98,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Make, list, revoke and rotate the tokens by which the hub knows who is talking to it
+/// Create, list, revoke and rotate the tokens of the hub's clients
 #[derive(Args, Debug)]
 pub(crate) struct HubToken {
     #[command(subcommand)]
@@ -114,16 +114,16 @@ pub(crate) enum HubTokenCommand {
     Rotate(HubTokenRotate),
 }
 
-/// Make a token, and print it: the hub keeps only a digest of it
+/// Create a token and print it; the hub stores only its digest
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso hub token create berlin-1 --host berlin-1                    one host reports
   kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
-  kalypso hub token create grafana --role read --expires 365d          somebody asks
+  kalypso hub token create grafana --role read --expires 365d          read-only queries
   kalypso hub token create web-team --role read --workspace web-team --environment dev --environment stage
-  kalypso hub token create ci --role publish                           `kalypso publish` tells what is desired")]
+  kalypso hub token create ci --role publish                           `kalypso publish` sends the desired state")]
 pub(crate) struct HubTokenCreate {
     /// Its name, unique among the tokens that are not revoked
     #[arg(value_name = "NAME")]
@@ -333,7 +333,7 @@ pub(crate) struct HubHostRestore {
     pub(crate) database: HubDatabase,
 }
 
-/// Write all that the hub knows into a file, of which `hub restore` makes it again; it may run meanwhile
+/// Write the whole database into a file that `hub restore` reads; the hub may run meanwhile
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -350,7 +350,7 @@ pub(crate) struct HubBackup {
     pub(crate) database: HubDatabase,
 }
 
-/// Fill an empty database with a backup of either kind of database, all of it or nothing
+/// Restore a backup into an empty database of either kind, completely or not at all
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -464,7 +464,7 @@ pub(crate) struct HubAudit {
     pub(crate) output: Format,
 }
 
-/// Show the rules of kalypso.toml, and try whom they tell
+/// List the rules of kalypso.toml, and send test notifications
 #[derive(Args, Debug)]
 pub(crate) struct HubRule {
     #[command(subcommand)]
@@ -478,7 +478,7 @@ pub(crate) enum HubRuleCommand {
     Test(HubRuleTest),
 }
 
-/// List the rules: where each stands, and what was last told of it
+/// List the rules, with the state and the last notification of each
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -127,16 +127,16 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Say how many reconcilers of hosts have a workload, a version of it or a commit, and which hosts do not
+/// Show how many reconcilers have a workload, a version or a commit, and which hosts do not
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso rollout status checkout                            what of it is desired now, in all environments
+  kalypso rollout status checkout                            its desired versions in all environments
   kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
   kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
 
-Workloads of one name are told apart by what they belong to: WORKSPACE/APPLICATION/WORKLOAD")]
+If several workloads have this name, write WORKSPACE/APPLICATION/WORKLOAD")]
 pub(crate) struct RolloutStatus {
     /// The workload, its version (also alone, if no other workload has such a one), or the commit
     #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
@@ -160,7 +160,7 @@ pub(crate) struct RolloutStatus {
 #[command(after_help = "\
 Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: something else is desired by now
 
-What the hub has not heard of yet is waited for too. If it never does, the status is 3, and the message says so.
+If the commit or version is not yet in the hub, the command waits for it. If it never appears, the status is 3.
 
 Examples:
   kalypso rollout wait 41c77fe -e stage --timeout 30m

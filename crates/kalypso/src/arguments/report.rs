@@ -28,7 +28,7 @@ pub(crate) struct Report {
     /// What kind of reconciler it is [default: generic]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "file")]
     pub(crate) kind: Option<String>,
-    /// The repository that it applies [default: the place that the hub knows]
+    /// The repository that it applies [default: the place in the hub]
     #[arg(long, value_name = "URL", requires = "branch", conflicts_with = "file")]
     pub(crate) repository: Option<String>,
     /// The branch that it applies

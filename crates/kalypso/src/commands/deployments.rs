@@ -39,7 +39,7 @@ pub(super) fn show(list: &List<Deployment>, format: Format) -> std::io::Result<(
 /// Rows for reading.
 pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
     if list.items.is_empty() {
-        return "no host matches what was asked for\n".to_owned();
+        return "no host matches the filter\n".to_owned();
     }
     let heading = ["HOST", "ENV", "WORKLOAD", "TARGET", "VERSION", "CONFIG", "COMMIT", "STATUS", "SINCE", "MESSAGE"];
     let rows = list.items.iter().map(|row| cells(row, now));

@@ -58,7 +58,7 @@ fn text(drift: &Drift, now: Timestamp) -> String {
         (drift.silent, "silent", "", "promised to report and did not"),
         (drift.unknown_content, "unknownContent", "", "report content that was never desired there"),
         (drift.removed_place, "removedPlace", "", "report of places at which nothing is desired any more"),
-        (drift.unknown_place, "unknownPlace", more, "report of places that the hub does not know"),
+        (drift.unknown_place, "unknownPlace", more, "report from places that are not in the hub"),
     ];
     for (count, kind, more, what) in others.into_iter().filter(|(count, ..)| *count > 0) {
         let count = terminal::thousands(usize::try_from(count).unwrap_or(0));

@@ -146,7 +146,7 @@ fn unknown_key(
     let all = format!("kalypso explain -e {environment} {id} lists all keys");
     let help = if named.is_empty() { all } else { format!("did you mean {named}? {all}") };
     let message =
-        format!("{id} has no value `{key}` in {environment}, no ConfigMap has this key, and no schema asks for it");
+        format!("{id} has no value `{key}` in {environment}, no ConfigMap has this key, and no schema requires it");
     Failure::refused(message).help(help)
 }
 

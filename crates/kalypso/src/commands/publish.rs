@@ -50,7 +50,7 @@ fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
     let hub = Hub::for_publications(&options.publication_hub, options.config.as_deref())?;
     if options.publication_hub.hub_only && hub.is_none() {
         let help = "--hub or the variable KALYPSO_HUB_URL names one, or `hub.url` in kalypso.toml";
-        return Err(Failure::usage("there is no hub to tell").help(help).into());
+        return Err(Failure::usage("no hub is configured").help(help).into());
     }
     Ok(hub)
 }
@@ -124,22 +124,22 @@ pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
 
 /// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
 fn warn(options: &Publish, failure: &Failure) {
-    terminal::warn(&format!("the hub did not get what was published: {failure}"));
+    terminal::warn(&format!("the hub did not get the publication: {failure}"));
     if let Some(help) = &failure.help {
         terminal::note(&format!("  = help: {help}"));
     }
     let again = format!("kalypso publish -e {}", options.environment);
     let later = if options.direct {
-        format!("`{again} --hub-only` tells it")
+        format!("run `{again} --hub-only`")
     } else {
-        format!("`{again}` tells it again; once that is merged, `{again} --hub-only`")
+        format!("run `{again}` again; after the merge, run `{again} --hub-only`")
     };
     terminal::note(&format!("  = help: {later}"));
 }
 
 fn text(place: &PlaceOutcome, options: &Publish) -> String {
     let told = match &place.hub {
-        Some(Ok(folders)) => format!("Told the hub of {}\n", terminal::count(*folders, "folder")),
+        Some(Ok(folders)) => format!("Sent {} to the hub\n", terminal::count(*folders, "folder")),
         _ => String::new(),
     };
     if options.publication_hub.hub_only { told } else { format!("{}{told}", delivered_text(place, options)) }
@@ -189,10 +189,10 @@ fn answer(place: &PlaceOutcome) -> Json {
         Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
         Some(Delivered::UpToDate) => ("unchanged", None, None),
         Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
-        None if place.hub.is_some() => ("told", None, None),
+        None if place.hub.is_some() => ("sent", None, None),
         Some(Delivered::LostRace) | None => ("refused", None, None),
     };
-    let hub = place.hub.as_ref().map(|result| if result.is_ok() { "told" } else { "failed" });
+    let hub = place.hub.as_ref().map(|result| if result.is_ok() { "sent" } else { "failed" });
     let plan = &place.planned.plan;
     json!({
         "gitopsRepo": place.planned.target.name,

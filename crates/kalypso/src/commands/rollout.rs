@@ -255,7 +255,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.connection.output {
-        Format::Human if list.items.is_empty() => terminal::answer("the hub knows no rollout yet\n")?,
+        Format::Human if list.items.is_empty() => terminal::answer("the hub has no rollouts yet\n")?,
         Format::Human => {
             let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "RECONCILERS", "VERSIONS"].map(str::to_owned);
             let now = Timestamp::now();

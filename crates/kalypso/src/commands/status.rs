@@ -23,7 +23,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.connection.output {
             Format::Human if is_selected && is_empty(&answer) => {
-                terminal::answer("no host matches what was asked for\n")?;
+                terminal::answer("no host matches the filter\n")?;
             }
             Format::Human => terminal::answer_painted(&environments(&answer), paint::states)?,
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
@@ -50,7 +50,7 @@ fn is_empty(answer: &Environments) -> bool {
 /// A line for each environment.
 pub(super) fn environments(answer: &Environments) -> String {
     if answer.items.is_empty() {
-        return "the hub knows no environment yet\n".to_owned();
+        return "the hub has no environments yet\n".to_owned();
     }
     let row = |environment: &hub_api::environments::Environment| {
         let counts = &environment.counts;
@@ -61,7 +61,7 @@ pub(super) fn environments(answer: &Environments) -> String {
 
 fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
     if list.items.is_empty() {
-        return "no deployment target matches what was asked for\n".to_owned();
+        return "no deployment target matches the filter\n".to_owned();
     }
     let heading =
         ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "RECONCILERS", ""].map(str::to_owned);

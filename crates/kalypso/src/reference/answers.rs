@@ -107,7 +107,7 @@ const RENDER: &[Described] = &[
     ("files", "`null` with `--digest`"),
     ("files[].path", "a file of the result"),
     ("files[].id", "its git blob id"),
-    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
+    ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
 ];
 
 const PLAN: &[Described] = &[
@@ -205,12 +205,12 @@ const PLAN: &[Described] = &[
     ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
     ("stats.assignments", "how many assignments there are"),
     ("stats.recomputed", "those that neither the other side nor an earlier run knew"),
-    ("stats.matches", "`ConfigMap`s and schemas that were looked at to see whether they match"),
+    ("stats.matches", "`ConfigMap`s and schemas that were examined for a match"),
     ("stats.compositions", "different sets of values that were composed"),
     ("stats.checks", "sets of values that were checked, each by one schema"),
     ("stats.renderings", "assignments whose templates were rendered"),
     ("stats.trees", "folders of cluster types and clusters whose id was found out"),
-    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
+    ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
 ];
 
 const PUBLISH: &[Described] = &[
@@ -221,13 +221,13 @@ const PUBLISH: &[Described] = &[
     ("published[].gitopsRepo", "its name"),
     (
         "published[].result",
-        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `told`, with `--hub-only`; `refused`",
+        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `sent`, with `--hub-only`; `refused`",
     ),
     ("published[].branch", "the branch that was pushed to; `null` if none was"),
     ("published[].commit", "the new commit; `null` if there is none"),
     (
         "published[].hub",
-        "`told`, if the hub took it; `failed`, if that was not possible; `null` without a hub, or if there is nothing to tell",
+        "`sent`, if the hub accepted the publication; `failed`, if that was not possible; `null` without a hub, or without news for it",
     ),
     (
         "published[].confirmation.word",
@@ -244,7 +244,7 @@ const PUBLISH: &[Described] = &[
         "assignments that fail, and are held: rendered from an earlier publication, with a release pin",
     ),
     ("published[].counts.kept", "assignments that fail, and keep their last good output"),
-    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
+    ("report", "the diagnostics, as in `check -o json`; at most 1,000"),
 ];
 
 const EXPLAIN: &[Described] = &[
@@ -274,7 +274,7 @@ const EXPLAIN: &[Described] = &[
     ("releasePins[].expires", "the day after which it is warned of; `null` if there is none"),
     ("templates[]", "the names of the templates: reconciler, namespace, configuration"),
     ("configVersion", "the version of the configuration: the same for the same values"),
-    ("values[]", "every value, as `explain KEY` says it"),
+    ("values[]", "every value, as in `explain KEY`"),
 ];
 
 const EXPLAIN_KEY: &[Described] = &[
@@ -301,8 +301,8 @@ const EXPLAIN_KEY: &[Described] = &[
     ("notUsed[].configMap", "a `ConfigMap` that has the value too, and does not match"),
     ("notUsed[].place", "where it is written"),
     ("notUsed[].because[]", "why it does not match, in words"),
-    ("checks[].place", "a schema that asks for something of this value, where it is written"),
-    ("checks[].demands", "what it asks for, in words"),
+    ("checks[].place", "a schema that has a condition for this value, with its location"),
+    ("checks[].demands", "the condition, as text"),
     ("endsUpIn[].file", "a file of the assignment that holds the value"),
     ("endsUpIn[].line", "the line"),
 ];

@@ -40,7 +40,7 @@ Git and ssh, which Kalypso starts to fetch and push, read their own variables an
 const QUESTIONS: &str = "
 ## Answers of the hub
 
-In answers to questions (`status`, `deployments`, `rollout`, `compare`, `history`, `drift`, `events`) and of `hub rule list`, what there is not or nobody knows is left out. With `-o json`, `events` prints an object
+Answers of the hub (`status`, `deployments`, `rollout`, `compare`, `history`, `drift`, `events`, `hub rule list`) omit fields without a value. With `-o json`, `events` prints an object
 on each line. Counts are objects that say how many reconcilers stand where:
 
 ";

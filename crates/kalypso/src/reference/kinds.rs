@@ -49,7 +49,7 @@ fn links(whose: &str, kinds: &[Kind]) -> String {
 
 fn section(kind: Kind) -> String {
     let (doc, example, fields) = (kind.doc(), kind.example(), fields(kind.fields()));
-    let open = if kind.is_open() { "\nOther fields are not looked at.\n" } else { "" };
+    let open = if kind.is_open() { "\nOther fields are ignored.\n" } else { "" };
     let annotations = settings("annotation", ANNOTATIONS, kind);
     let labels = settings("label", LABELS, kind);
     format!("\n## {kind}\n\n{doc}\n\n```yaml\n{example}```\n\n{fields}{open}{annotations}{labels}")
@@ -81,7 +81,7 @@ fn value(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::OneOf(texts) => texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", "),
         Shape::Name => "name".to_owned(),
-        Shape::Moment => "day (`YYYY-MM-DD`) or timestamp (RFC 3339)".to_owned(),
+        Shape::Timestamp => "day (`YYYY-MM-DD`) or timestamp (RFC 3339)".to_owned(),
         Shape::TextMap => "mapping of texts".to_owned(),
         Shape::PlainTextMap => "mapping of texts without control characters".to_owned(),
         Shape::Fields(_) => "mapping".to_owned(),

@@ -139,7 +139,7 @@ fn property(field: &Field, is_open: bool) -> Value {
 
 fn value(shape: &Shape, is_open: bool) -> Value {
     const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
-    const MOMENT: &str = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$";
+    const DAY_OR_TIMESTAMP: &str = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$";
     match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
@@ -148,7 +148,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
             "pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
             "maxLength": model::name::NAME_LENGTH_MAX,
         }),
-        Shape::Moment => json!({ "type": "string", "pattern": MOMENT }),
+        Shape::Timestamp => json!({ "type": "string", "pattern": DAY_OR_TIMESTAMP }),
         Shape::TextMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
         Shape::PlainTextMap => json!({
             "type": "object",

@@ -44,7 +44,7 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         key: MISSING_VALUES,
         pattern: Some("^(enforce|warn)$"),
         values: "`enforce` (if left out) or `warn`",
-        doc: "What happens where a schema requires a value that nobody gives. `enforce` stops the assignment; `warn` reports it, and ships \
+        doc: "What happens if a required value is missing. `enforce` stops the assignment; `warn` reports it, and ships \
               the assignment without the value. Wrong values always stop it.",
     },
     Setting {

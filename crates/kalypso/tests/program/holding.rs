@@ -200,7 +200,13 @@ fn where_the_sources_are_gone_the_folder_stays_with_an_error() {
     pin(&company, WEST, "shop-stable");
     forget(&company, "control-plane");
     let (ran, head) = publish(&company);
-    ran.says(&["K0221", &good[..7], "the folder stays as it is", "west/shop-test", "mend what is wrong"]);
+    ran.says(&[
+        "K0221",
+        &good[..7],
+        "the published folder stays",
+        "west/shop-test",
+        "fix the errors of the assignment",
+    ]);
     assert_eq!(head, good);
     check(&company, "west/shop-test", "shop-deploy", &["LOG_LEVEL: info"]);
     company.kalypso("check -e dev").ends(1).says(&["K0221"]);

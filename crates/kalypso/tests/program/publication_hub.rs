@@ -60,7 +60,7 @@ fn version(world: &World, assignment: &str) -> Json {
 #[test]
 fn a_publication_says_what_its_folders_are_for() {
     let world = World::new();
-    let told = world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 4 folders"]);
+    let told = world.run("publish -e dev --direct").ends(0).says(&["Sent 4 folders to the hub"]);
     assert_eq!(told.err, "");
     let row = world.applied("west/shop-test");
     let names = ["workspace", "application", "workload", "target", "environment", "clusterType", "state"];
@@ -74,11 +74,11 @@ fn a_publication_says_what_its_folders_are_for() {
 fn what_was_proposed_is_known_once_it_is_merged() {
     let world = World::new();
     let told = world.run("publish -e dev -o json").ends(0).json();
-    assert_eq!(told["published"][0]["hub"], "told");
+    assert_eq!(told["published"][0]["hub"], "sent");
     world.company.merge("gitops", "dev", "kalypso/dev");
     let told = world.run("publish -e dev --hub-only -o json").ends(0).json();
     let told = ["result", "hub", "commit"].map(|field| told["published"][0][field].clone());
-    assert_eq!(told, [json!("told"), json!("told"), Json::Null]);
+    assert_eq!(told, [json!("sent"), json!("sent"), Json::Null]);
     let row = world.applied("east/shop-test");
     assert_eq!(
         [&row["target"], &row["clusterType"], &row["configVersion"]],
@@ -104,11 +104,11 @@ fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
 fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
     let world = World::new();
     let published = world.run_with("", "publish -e dev --direct -o json").ends(0);
-    let published = published.says(&["warning: the hub did not get", "`kalypso publish -e dev --hub-only` tells it"]);
+    let published = published.says(&["warning: the hub did not get", "run `kalypso publish -e dev --hub-only`"]);
     assert_eq!(published.json()["published"][0]["hub"], "failed");
     assert_eq!(world.applied("west/shop-test")["target"], Json::Null);
     world.run_with("", "publish -e dev --hub-only").ends(1).says(&["error:"]);
-    world.run("publish -e dev --hub-only").ends(0).says(&["Told the hub of 4 folders"]);
+    world.run("publish -e dev --hub-only").ends(0).says(&["Sent 4 folders to the hub"]);
     assert_eq!(world.applied("west/shop-test")["target"], "test");
     world.company.kalypso("publish -e dev --hub-only").ends(64).says(&["no hub to tell", "KALYPSO_HUB_URL"]);
 }
@@ -123,7 +123,7 @@ fn what_is_removed_is_wanted_no_more() {
     world
         .run(&format!("publish -e dev --direct --confirm {}", world.company.word()))
         .ends(0)
-        .says(&["Told the hub of 2 folders"]);
+        .says(&["Sent 2 folders to the hub"]);
     let rows = world.run("deployments --host berlin -o json").ends(0).json();
     assert_eq!(rows["items"][0]["state"], Json::Null, "{rows}");
 }
@@ -142,7 +142,7 @@ fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
         rows["items"][0]["state"].clone()
     };
     assert_eq!(state(), "succeeded");
-    world.run("publish -e dev --hub-only").ends(0).says(&["Told the hub of 2 folders"]);
+    world.run("publish -e dev --hub-only").ends(0).says(&["Sent 2 folders to the hub"]);
     assert_eq!(state(), Json::Null);
     assert_eq!(world.applied("east/shop-test")["state"], "succeeded");
 }
@@ -178,7 +178,7 @@ fn a_cluster_of_its_own_is_of_its_type() {
     let cluster =
         "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: line-7}\nspec: {clusterType: west}\n";
     world.company.change("control-plane@dev", "clusters/line-7.yaml", cluster);
-    world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 6 folders"]);
+    world.run("publish -e dev --direct").ends(0).says(&["Sent 6 folders to the hub"]);
     let row = world.applied("line-7/shop-test");
     assert_eq!([&row["clusterType"], &row["target"], &row["state"]], ["west", "test", "succeeded"]);
     let groups = good(&world.company.path("."), &["export", "place_group"]);

@@ -105,7 +105,7 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
     check(&["status", "--at", "lately"], 64, "`--at lately` is neither a date (2026-11-21), a moment");
     check(&["status", "-e", "prod", "--at", "0s"], 0, "checkout/eu");
     check(&["history", "--limit", "0"], 64, "it is a number of rows, from 1 on");
-    check(&["status", "-l", "region=west"], 0, "no host matches what was asked for");
+    check(&["status", "-l", "region=west"], 0, "no host matches the filter");
     let made = hub.ask(&["hub", "token", "create", "ci", "--role", "read"]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
     // Who is on the hub's machine may go on until it notices.

@@ -90,7 +90,7 @@ impl Spec for DeploymentDescriptor {
                     required("version", Shape::Text, "The version, in quotes if it looks like a number."),
                     optional("build", Shape::Text, "The build that made the manifests."),
                     required("commit", Shape::Text, "The commit of the source that they were made of."),
-                    optional("buildTime", Shape::Moment, "When they were made. Not looked at."),
+                    optional("buildTime", Shape::Timestamp, "When they were made. Ignored."),
                 ]),
                 "The version of the workload that the manifests are of.",
             ),

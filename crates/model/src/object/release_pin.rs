@@ -43,7 +43,7 @@ impl Spec for ReleasePin {
             optional("reason", Shape::Text, "Why the pin is there, for people."),
             optional(
                 "expires",
-                Shape::Moment,
+                Shape::Timestamp,
                 "From when on `kalypso check` warns that the pin is still there: after that day (UTC), or from that moment. What is rendered never depends on it.",
             ),
         ]),
