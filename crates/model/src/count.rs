@@ -1,4 +1,4 @@
-//! Counts as people read them.
+//! Formats counts for people.
 
 /// A number with a comma between every three digits: `3,102,844`.
 pub fn thousands(number: usize) -> String {

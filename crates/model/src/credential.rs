@@ -1,16 +1,17 @@
-//! Credentials in URLs: where they stand in a text, so that messages and excerpts leave them out.
+//! Finds credentials in URLs, so that messages and excerpts leave them out.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What is shown in place of a credential.
+/// The text that replaces a credential in output.
 pub const HIDDEN: &str = "…";
 
 /// What separates the scheme of a URL from the rest.
 const AFTER_SCHEME: &str = "://";
 
-/// The bytes of credentials in the URLs of a text, in order: a user with its password, and the values of a query or fragment. A user of
-/// `ssh` is part of the address and no credential; a password of it is one.
+/// The ranges of the credentials in the URLs of a text, in order: users with their passwords, and the values of queries and fragments. In an `ssh`
+/// URL, the user
+/// is part of the address and not a credential; its password is a credential.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -24,10 +25,10 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The same for a text that is one URL and nothing else, however wrong it is: blanks and quotes in it end nothing.
+/// As [`ranges`], for a text that is a single URL, possibly an invalid one: blanks and quotes do not end it.
 pub fn ranges_of_url(text: &str) -> Vec<Range<usize>> {
     let Some(at) = text.find(AFTER_SCHEME) else {
-        // `user@host:path` is fine; with a colon before the `@` it is something else.
+        // `user@host:path` is an SSH address without a credential. A colon before the `@` means something else.
         let user = text.split_once('@').map_or("", |(user, _)| user);
         let colon = user.find(':');
         return colon.map(|_| 0..user.len()).into_iter().collect();
@@ -41,12 +42,12 @@ pub fn ranges_of_url(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// A text without the credentials of the URLs in it.
+/// A text without the credentials in its URLs.
 pub fn without(text: &str) -> Cow<'_, str> {
     replaced(text, &ranges(text))
 }
 
-/// A text that is one URL and nothing else, without its credentials.
+/// A text that is a single URL, without its credentials.
 pub fn without_in_url(text: &str) -> Cow<'_, str> {
     replaced(text, &ranges_of_url(text))
 }
@@ -65,7 +66,7 @@ fn replaced<'t>(text: &'t str, ranges: &[Range<usize>]) -> Cow<'t, str> {
     Cow::Owned(result)
 }
 
-/// A URL in a text, from behind its scheme on.
+/// A URL in a text, starting behind its scheme.
 struct Url<'t> {
     text: &'t str,
     start: usize,
@@ -77,7 +78,7 @@ impl Url<'_> {
         self.text.get(from..self.end).unwrap_or_default()
     }
 
-    /// Finds the user. Where what stands before the path ends.
+    /// Finds the user, and returns where the part before the path ends.
     fn user(&self, found: &mut Vec<Range<usize>>) -> usize {
         let rest = self.rest(self.start);
         let length = end_of(rest, |c| matches!(c, '/' | '?' | '#'));
@@ -87,7 +88,7 @@ impl Url<'_> {
         let scheme = self.text.get(..self.start - AFTER_SCHEME.len()).unwrap_or_default();
         let user = rest.get(..at).unwrap_or_default();
         let is_ssh = scheme.ends_with("ssh") || scheme.ends_with("ssh+git");
-        // `ssh://git@host` names an account that everybody has.
+        // The user of `ssh://git@host` names a common account, and is not secret.
         let from = if is_ssh { user.find(':').map_or(at, |colon| colon + 1) } else { 0 };
         if from < at {
             found.push(self.start + from..self.start + at);
@@ -96,14 +97,14 @@ impl Url<'_> {
         behind + end_of(self.rest(behind), |c| matches!(c, '/' | '?' | '#'))
     }
 
-    /// The `@` behind a password with a `/` in it, which should have been written `%2F`: what then looks like a port is none.
+    /// The `@` behind a password that contains a `/` (instead of `%2F`). Then the text before the `/` only looks like a port.
     fn user_with_path(&self, authority: &str) -> Option<usize> {
         let (_, port) = authority.rsplit_once(':')?;
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) || authority.ends_with(']');
         if is_port { None } else { self.rest(self.start).rfind('@') }
     }
 
-    /// Finds the values of the query and of a fragment with parameters. Where the URL ends.
+    /// Finds the values of the query, and of a fragment with parameters. Returns where the URL ends.
     fn parameters(&self, from: usize, found: &mut Vec<Range<usize>>) -> usize {
         let is_end = |c: char| matches!(c, '"' | '\'' | '`' | '<' | '>' | ')' | ']' | '}' | '|');
         let end = from + end_of(self.rest(from), is_end);

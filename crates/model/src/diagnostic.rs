@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with somebody's input, where, and what to do about it.
+//! Diagnostics: a problem in an input, its places, and advice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::object_key::ObjectKey;
 use crate::source::{Address, FileId};
 use crate::yaml::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something is not done because of it.
+    /// Kalypso leaves something out because of the problem.
     Error,
-    /// Everything is done, but probably not what was meant.
+    /// Kalypso leaves nothing out, but the result is probably not what the author expects.
     Warning,
 }
 
@@ -32,29 +32,29 @@ impl fmt::Display for Severity {
 /// The identity of an assignment inside an environment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssignmentId {
-    /// Where it runs: a cluster type, or one cluster.
+    /// The place where it runs: a cluster type, or one cluster.
     pub place: PlaceName,
-    /// What runs.
+    /// The deployment target that runs.
     pub target: DeploymentTargetName,
 }
 
-/// `chicago-edge/checkout-us`
+/// Writes `chicago-edge/checkout-us`.
 impl fmt::Display for AssignmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.place, self.target)
     }
 }
 
-/// What a label points at.
+/// The place that a label points at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
-    /// A place in a file whose objects may not be known.
+    /// A range in a file, also if its objects are not known.
     Span(FileId, Span),
     /// A whole file.
     File(FileId),
-    /// A field of the object that stands here: for objects that are not in the fleet, or not once.
+    /// A field of the object at this address: for objects that are not in the fleet, or that are in it more than once.
     At(Address, FieldPath),
-    /// A field of an object. Says nothing of lines, so that it stays right while lines move; [`Locator`](crate::locate::Locator) finds them.
+    /// A field of an object, by the object's name. It contains no line, so it stays valid when lines move. [`Locator`](crate::locate::Locator) finds the line.
     Field(FieldOrigin),
 }
 
@@ -65,72 +65,72 @@ pub struct FieldOrigin {
     pub object: ObjectKey,
     /// The field, from the document's root.
     pub path: FieldPath,
-    /// Which part of the field.
+    /// The part of the field.
     pub part: Part,
 }
 
 /// A part of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// Its value.
+    /// The value of the field.
     #[default]
     Value,
-    /// Its key.
+    /// The key of the field.
     Key,
-    /// In its text: a line and column of the text (not of the file), both from 1.
+    /// A line and column in the text of the field (not of the file), both from 1.
     Text {
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
     },
-    /// In its text, read as YAML or JSON: the node at this path.
+    /// The node at this path in the text of the field, read as YAML or JSON.
     Inside(FieldPath),
-    /// In its text, read as YAML or JSON: the key of the node at this path.
+    /// The key of the node at this path in the text of the field, read as YAML or JSON.
     KeyInside(FieldPath),
 }
 
 impl Origin {
-    /// The value of a field.
+    /// The origin of a field's value.
     pub fn field(object: &ObjectKey, path: FieldPath) -> Self {
         Self::part(object, path, Part::Value)
     }
 
-    /// A part of a field.
+    /// The origin of a part of a field.
     pub fn part(object: &ObjectKey, path: FieldPath, part: Part) -> Self {
         Self::Field(FieldOrigin { object: object.clone(), path, part })
     }
 }
 
-/// A place and what is there.
+/// A place with a short explanation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label {
     /// The place.
     pub origin: Origin,
-    /// What is there, in a few words. May be empty.
+    /// A few words about the place. May be empty.
     pub text: String,
 }
 
-/// Something that is wrong with an input.
+/// A problem in an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is.
+    /// The kind of problem.
     pub code: Code,
-    /// What it is, in one sentence about this very case.
+    /// One sentence about this particular problem.
     pub message: String,
-    /// Where it is: the first label is the place to fix.
+    /// The places of the problem. The first one is the place to fix.
     pub labels: Vec<Label>,
-    /// Facts that help to understand it.
+    /// Facts that help to understand the problem.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Advice: how to correct the problem.
     pub help: Vec<String>,
-    /// The assignments that it reaches: an error stops them.
+    /// The affected assignments. An error stops them.
     pub assignments: Vec<AssignmentId>,
-    /// The object that it is about, where that is not an assignment.
+    /// The affected object, if no assignment is affected.
     pub object: Option<ObjectKey>,
-    /// What it follows from, if the same can be the cause of many: reports show those of one code and cause as one.
+    /// The common cause, if one cause leads to many diagnostics. Output shows all diagnostics with the same code and cause as one.
     pub cause: Option<Arc<str>>,
 }
 
@@ -150,55 +150,55 @@ impl Diagnostic {
         Self { severity, code, message, labels, notes, help, assignments, object: None, cause: None }
     }
 
-    /// With one more place.
+    /// Adds a place.
     #[must_use]
     pub fn at(mut self, origin: Origin, text: impl Into<String>) -> Self {
         self.labels.push(Label { origin, text: text.into() });
         self
     }
 
-    /// With one more fact.
+    /// Adds a fact.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// With one more piece of advice.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }
 
-    /// With one more assignment that it reaches.
+    /// Adds an affected assignment.
     #[must_use]
     pub fn reaching(mut self, assignment: &AssignmentId) -> Self {
         self.assignments.push(assignment.clone());
         self
     }
 
-    /// About this object.
+    /// Sets the affected object.
     #[must_use]
     pub fn about(mut self, object: &ObjectKey) -> Self {
         self.object = Some(object.clone());
         self
     }
 
-    /// One of several that follow from this.
+    /// Sets the common cause.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Arc<str>>) -> Self {
         self.cause = Some(cause.into());
         self
     }
 
-    /// Whether it is an error.
+    /// Whether the severity is error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// Puts equal diagnostics together, with the assignments of all of them, and sorts them: errors first, then by code.
+/// Merges equal diagnostics and their assignments. Sorts the result: errors first, then by code.
 pub fn merged(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut by_text: BTreeMap<Diagnostic, BTreeSet<AssignmentId>> = BTreeMap::new();
     for mut diagnostic in diagnostics {

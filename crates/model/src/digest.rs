@@ -1,7 +1,7 @@
-//! Digests of meanings: what has the same digest need not be worked on again.
+//! Digests of values. Two values with the same digest are equal, so work on them is done once.
 //!
-//! They are the first half of a SHA-256. Inputs are written by many teams, so that two different ones must not meet even if somebody tries;
-//! and processors have instructions for it, which makes it the fastest of the cryptographic ones for inputs of a few hundred bytes.
+//! A digest is the first half of a SHA-256. Many teams write inputs, so different inputs must not get the same digest even if an author tries to cause it.
+//! Processors have instructions for SHA-256. So it is the fastest cryptographic digest for inputs of a few hundred bytes.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -13,9 +13,9 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 16]);
 
 impl Digest {
-    /// The digest of what `value` hashes.
+    /// The digest of `value`, by its [`Hash`].
     ///
-    /// Its [`Hash`] must tell different values apart by what it writes, as derived ones do. Is the same in every process of one build.
+    /// The [`Hash`] must write different bytes for different values, as derived ones do. The digest is the same in every process of one build.
     pub fn of(value: &(impl Hash + ?Sized)) -> Self {
         let mut builder = DigestBuilder::default();
         value.hash(&mut builder);
@@ -27,7 +27,7 @@ impl Digest {
         Self(bytes)
     }
 
-    /// Its 16 bytes.
+    /// The 16 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
@@ -45,14 +45,14 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Puts the digest of many things together, each with its length, so that no two different sequences are the same bytes.
+/// Computes the digest of a sequence of values. Each is added with its length, so two different sequences never give the same bytes.
 ///
-/// It takes whatever can be hashed as well: it is a [`Hasher`], whose numbers have one width and one order of bytes everywhere.
+/// It is also a [`Hasher`], so it takes every value that implements [`Hash`]. Numbers have the same width and byte order on every machine.
 #[derive(Clone, Default)]
 pub struct DigestBuilder(Sha256);
 
 impl DigestBuilder {
-    /// For things of one sort: `purpose` keeps the digests of different sorts apart.
+    /// An empty sequence. `purpose` names what the digests are used for: digests with different purposes are different.
     pub fn new(purpose: &str) -> Self {
         let mut builder = Self::default();
         builder.text(purpose);
@@ -77,19 +77,19 @@ impl DigestBuilder {
         self
     }
 
-    /// Adds a digest, which stands for all that went into it.
+    /// Adds a digest, in place of the values that it was computed from.
     pub fn digest(&mut self, digest: Digest) -> &mut Self {
         self.0.update(digest.0);
         self
     }
 
-    /// Adds a value.
+    /// Adds a value by its [`Hash`].
     pub fn value(&mut self, value: &(impl Hash + ?Sized)) -> &mut Self {
         value.hash(self);
         self
     }
 
-    /// The digest of all that was added.
+    /// The digest of all added values.
     pub fn finish(self) -> Digest {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&self.0.finalize()[..16]);
@@ -148,7 +148,7 @@ impl Hasher for DigestBuilder {
         self.write_i64(number as i64);
     }
 
-    /// The first eight bytes of the digest.
+    /// The first eight bytes of the digest, as a number.
     fn finish(&self) -> u64 {
         let Digest(bytes) = self.clone().finish();
         bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))

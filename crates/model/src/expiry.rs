@@ -1,4 +1,4 @@
-//! The day or moment from which on something is to be looked at again.
+//! The date or timestamp when a pin must be reviewed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// When something should be looked at again.
+/// The time when an object must be reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expiry {
     /// After the end of this day, UTC.
     Day(Date),
-    /// From this moment on.
+    /// From this timestamp on.
     Moment(Timestamp),
 }
 
 impl Expiry {
-    /// Whether it is past at the moment `now`.
+    /// Whether it is past at `now`.
     pub fn is_past(self, now: Timestamp) -> bool {
         match self {
             Self::Day(day) => day < TimeZone::UTC.to_datetime(now).date(),
@@ -26,13 +26,13 @@ impl Expiry {
     }
 }
 
-/// `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
+/// Parses `YYYY-MM-DD`, or a timestamp as in RFC 3339.
 impl FromStr for Expiry {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
         match text.len() {
-            // jiff reads shorter and longer forms of dates as well, which JSON Schema and people's eyes don't.
+            // jiff also parses shorter and longer forms of dates, which JSON Schema does not allow and people do not expect.
             10 => text.parse().map(Self::Day),
             _ => text.parse().map(Self::Moment),
         }

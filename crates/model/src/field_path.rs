@@ -1,23 +1,23 @@
-//! The way from a document's root to one of its fields.
+//! The path from a document's root to one of its fields.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A path such as `spec.manifests[1]`. The empty path is the document itself.
+/// A path such as `spec.manifests[1]`. The empty path stands for the document itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath(Vec<Step>);
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// Into the value of a mapping's key.
+    /// To the value of a key in a mapping.
     Key(Arc<str>),
-    /// Into an item of a sequence, counted from 0.
+    /// To an item of a sequence, counted from 0.
     Index(usize),
 }
 
 impl FieldPath {
-    /// The steps.
+    /// The steps, from the root on.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
@@ -34,7 +34,7 @@ impl FieldPath {
         self.then(Step::Index(index))
     }
 
-    /// The path one step further.
+    /// The path with one more step.
     #[must_use]
     pub fn then(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
@@ -42,17 +42,17 @@ impl FieldPath {
         Self(steps)
     }
 
-    /// Goes one step down.
+    /// Appends a step.
     pub fn push(&mut self, step: Step) {
         self.0.push(step);
     }
 
-    /// Goes one step up.
+    /// Removes the last step, and returns it. None if the path is empty.
     pub fn pop(&mut self) -> Option<Step> {
         self.0.pop()
     }
 
-    /// Whether `self` is `other` or lies below it.
+    /// Whether `self` is `other` or a field below it.
     pub fn is_at_or_below(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
     }

@@ -25,29 +25,30 @@ pub mod sources;
 pub use named::Named;
 pub use sources::Sources;
 
-/// How many places of objects of one name are shown: a file can hold many thousands, and each that depends on them says so.
+/// How many places of objects with one name are listed. A file can contain thousands of such objects, and each diagnostic about an object that depends
+/// on them lists these places.
 const PLACES_MAX: usize = 10;
 
-/// Everything an environment consists of, wherever it came from.
+/// All objects of an environment, from all repositories.
 ///
-/// Clones share the objects and most of what holds them.
+/// Clones share the objects and most of the maps that contain them.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// The environment's name.
+    /// The name of the environment.
     pub environment: EnvironmentName,
-    /// The files that the objects are from.
+    /// The files that contain the objects.
     pub files: Arc<Files>,
-    /// The `Environment` object, if one was read.
+    /// The `Environment` object. None if no such object was read.
     pub declaration: Option<Arc<Object<Environment>>>,
-    /// `Cluster`s, also those that can't be scheduled: [`Fleet::type_of`] tells.
+    /// `Cluster`s, also those that cannot be scheduled: see [`Fleet::type_of`].
     pub clusters: Named<Cluster>,
     /// `ClusterType`s
     pub cluster_types: Named<ClusterType>,
-    /// `DeploymentTarget`s that were written directly.
+    /// `DeploymentTarget`s that are objects of their own, not part of a `Workload`.
     pub deployment_targets: Named<DeploymentTarget>,
-    /// `Workload`s, each with the one that owns its name.
+    /// `Workload`s, each from the owner of its name.
     pub workloads: Arc<BTreeMap<WorkloadName, RegisteredWorkload>>,
-    /// `Workload`s of application repositories of which it is not clear whose they are: all that are so named, by registration.
+    /// `Workload`s that several application repositories contain, if the owner is not clear: all of that name, by registration.
     pub contested: Arc<BTreeMap<WorkloadName, Vec<RegisteredWorkload>>>,
     /// `LabelMapping`s
     pub label_mappings: Named<LabelMapping>,
@@ -59,7 +60,7 @@ pub struct Fleet {
     pub templates: Named<Template>,
     /// `ConfigSchema`s of the platform.
     pub config_schemas: Named<ConfigSchema>,
-    /// `ConfigSchema`s of application repositories. Each names its own.
+    /// `ConfigSchema`s of application repositories. Their names are unique within one repository only.
     pub application_schemas: Arc<BTreeMap<RegistrationName, Named<ConfigSchema>>>,
     /// `ConfigMap`s
     pub config_maps: Named<ConfigMap>,
@@ -69,58 +70,58 @@ pub struct Fleet {
     pub base_repos: Named<BaseRepo>,
     /// `WorkloadRegistration`s
     pub registrations: Named<WorkloadRegistration>,
-    /// The second and further copies of objects that exist more than once. The first copy is with the others of its kind.
+    /// Further copies of objects that exist more than once. The first copy is with the others of its kind.
     pub duplicates: BTreeMap<ObjectKey, Vec<AnyObject>>,
-    /// Registrations whose repository could not be read: what they bring is not known.
+    /// Registrations whose repository could not be read, so that its objects are not known.
     pub unavailable: BTreeSet<RegistrationName>,
-    /// What of the platform's is written, and not understood: what is missing may be in there.
+    /// Parts of the platform's files that could not be read because of errors. They may contain objects that are missing.
     pub unread: Arc<[Unread]>,
-    /// The names of all environments that are declared, also of others. None: it is not known which ones there are.
+    /// The names of all declared environments, not only of this one. Empty if they are not known.
     pub environments: BTreeSet<EnvironmentName>,
-    /// What only the reader of repositories looks at.
+    /// Objects that only the loader of repositories uses.
     references: BTreeMap<ObjectKey, AnyObject>,
 }
 
-/// A workload with what its registration says about it.
+/// A workload with the data of its registration.
 #[derive(Clone, Debug)]
 pub struct RegisteredWorkload {
     /// The workload.
     pub object: Arc<Object<Workload>>,
-    /// The registration that brought it.
+    /// The registration whose repository contains it, if any.
     pub registration: Option<RegistrationName>,
-    /// The workspace that the registration gives it; may be empty.
+    /// The workspace of the registration. May be empty.
     pub workspace: Arc<str>,
-    /// Who wrote it.
+    /// The team that wrote it.
     pub author: Author,
 }
 
-/// Who wrote a workload.
+/// The team that wrote a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Author {
-    /// An application team: it stands in the repository of its registration.
+    /// An application team: the workload is in the repository of its registration.
     Application,
-    /// The platform team, whose word comes first.
+    /// The platform team, whose workloads take precedence.
     Platform,
 }
 
 impl RegisteredWorkload {
-    /// Whether its registration has its name: then nobody else's `Workload` can be this one.
+    /// Whether the registration has the workload's name. Then the workload of no other registration can replace it.
     pub fn is_namesake(&self) -> bool {
         self.registration.as_ref().is_some_and(|registration| registration.as_str() == self.object.name.as_str())
     }
 }
 
-/// Who wrote a file, and so what it may hold.
+/// The team that wrote a file. It decides which kinds the file may contain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// The platform team: anything.
+    /// The platform team: all kinds.
     Platform,
     /// The application team of this registration: its workloads, and schemas for them.
     Application(RegistrationName),
 }
 
 impl Role {
-    /// The identity of an object that stands in a file of this author. Each application repository names its `ConfigSchema`s as it likes.
+    /// The identity of an object in a file of this team. Each application repository has its own names of `ConfigSchema`s.
     pub fn key_of(&self, object: &AnyObject) -> ObjectKey {
         match (self, object) {
             (Self::Application(registration), AnyObject::ConfigSchema(schema)) => {
@@ -131,20 +132,20 @@ impl Role {
     }
 }
 
-/// Which objects of a file count.
+/// The objects of a file that are part of the fleet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// All.
+    /// All objects.
     #[default]
     Everything,
-    /// Only `Environment`s: what else stands beside them belongs to no environment.
+    /// Only `Environment`s. Other objects in the same file belong to no environment.
     Environments,
-    /// All but `Environment`s, which count where they are at the head of the main branch.
+    /// All objects except `Environment`s, which are read from the head of the main branch.
     AllButEnvironments,
 }
 
 impl Scope {
-    /// Whether objects of a kind count.
+    /// Whether objects of a kind are part of the fleet.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Everything => true,
@@ -154,38 +155,38 @@ impl Scope {
     }
 }
 
-/// Something that is written, and not understood.
+/// A part of a file that could not be read because of an error.
 #[derive(Clone, Debug)]
 pub struct Unread {
     /// The file.
     pub file: FileId,
-    /// The first error of it.
+    /// The place of its first error.
     pub origin: Origin,
-    /// The object that it is, where that is known.
+    /// The identity of the object, if it is known.
     pub object: Option<ObjectKey>,
 }
 
 /// A file that was read for an environment.
 #[derive(Clone, Debug)]
 pub struct FleetFile {
-    /// Who wrote it.
+    /// The team that wrote the file.
     pub role: Role,
-    /// Which of its objects count: those that are in `objects`.
+    /// Which objects of the file are part of the fleet. `objects` contains only these.
     pub scope: Scope,
-    /// The file. What counts for it may be from an earlier version of it.
+    /// The file. Objects in it may come from an earlier version of the file.
     pub file: FileId,
-    /// What is in it.
+    /// The content of the file.
     pub objects: FileObjects,
 }
 
 impl FleetFile {
-    /// Reads a file, all of which counts.
+    /// Reads a file whose objects are all part of the fleet.
     pub fn read(role: Role, file: FileId, files: &Files) -> Self {
         let File { path, content, .. } = files.get(file);
         Self { role, scope: Scope::Everything, file, objects: read_file(file, path, content) }
     }
 
-    /// What in it is not understood, if it is the platform's.
+    /// The parts of the file that could not be read, if it is a file of the platform team.
     fn unread(&self) -> impl Iterator<Item = Unread> {
         let errors = self.objects.diagnostics.iter().filter(|found| self.role == Role::Platform && found.is_error());
         errors.filter_map(|found| {
@@ -194,30 +195,30 @@ impl FleetFile {
         })
     }
 
-    /// Leaves only the objects that count.
+    /// Removes the objects that are not in `scope`.
     pub fn keep(&mut self, scope: Scope) {
         self.scope = scope;
         self.objects.objects.retain(|object| scope.takes(object.kind()));
     }
 }
 
-/// What a fleet is made of.
+/// The input of [`Fleet::build`].
 #[derive(Clone, Debug)]
 pub struct FleetInput {
     /// The environment's name.
     pub environment: EnvironmentName,
     /// The files.
     pub files: Arc<Files>,
-    /// What is in the files. The order does not matter.
+    /// The content of the files. The order has no effect.
     pub contents: Vec<FleetFile>,
     /// Registrations whose repository could not be read.
     pub unavailable: BTreeSet<RegistrationName>,
 }
 
 impl Fleet {
-    /// Puts the objects of all files together, and says what does not fit.
+    /// Builds a fleet from the objects of all files, and reports objects that do not fit together.
     ///
-    /// The diagnostics of the files themselves are among the result's. Objects with errors contribute nothing.
+    /// The diagnostics include those of the files. Objects with errors are left out.
     pub fn build(input: FleetInput) -> (Self, Vec<Diagnostic>) {
         let FleetInput { environment, files, contents, unavailable } = input;
         let mut diagnostics = Vec::new();
@@ -259,7 +260,7 @@ impl Fleet {
         }
     }
 
-    /// Whether there is nothing that could be scheduled, or nowhere to.
+    /// Whether the fleet has no workloads to schedule, or no places to schedule them to.
     pub fn is_empty(&self) -> bool {
         self.cluster_types.is_empty()
             && self.clusters.is_empty()
@@ -269,12 +270,12 @@ impl Fleet {
             && self.deployment_targets.is_empty()
     }
 
-    /// The commit of the control plane's main branch that is promoted to this environment: what the `BaseRepo` named `main` says.
+    /// The commit of the control plane's main branch that is promoted to this environment: `spec.commit` of the `BaseRepo` named `main`.
     pub fn promoted_commit(&self) -> Option<&Arc<str>> {
         self.base_repos.get("main")?.spec.commit.as_ref()
     }
 
-    /// What to say about an object that exists more than once; none if it does not.
+    /// The diagnostic for an object that exists more than once. None if it exists once.
     pub fn duplicate_diagnostic(&self, key: &ObjectKey) -> Option<Diagnostic> {
         let copies = self.duplicates.get(key)?;
         let name = FieldPath::from(["metadata", "name"]);
@@ -289,7 +290,8 @@ impl Fleet {
         Some(diagnostic.about(key))
     }
 
-    /// The cluster type of a cluster. None, and reported, if there is no such cluster type, or if the cluster has a cluster type's name: it can't be scheduled.
+    /// The cluster type of a cluster. None if the cluster type does not exist, or if the cluster has the name of a cluster type. Then the cluster
+    /// cannot be scheduled, and there is a diagnostic.
     pub fn type_of(&self, cluster: &Object<Cluster>) -> Option<&Arc<Object<ClusterType>>> {
         if self.cluster_types.contains_key(cluster.name.as_str()) {
             return None;
@@ -316,7 +318,7 @@ impl Fleet {
         Arc::make_mut(&mut self.application_schemas).entry(registration).or_default().insert(schema);
     }
 
-    /// Where an object stands.
+    /// The address of an object. None if it is not in the fleet.
     pub fn address(&self, object: &ObjectKey) -> Option<Address> {
         let ObjectKey { kind, name, of } = object;
         if let Some(registration) = of {
@@ -335,7 +337,7 @@ impl Fleet {
     }
 }
 
-/// Kinds of which nothing is to be known but the objects themselves.
+/// Kinds whose objects need no further processing when a fleet is built.
 macro_rules! plain_kinds {
     ($($kind:ident: $objects:ident,)+) => {
         impl Fleet {
@@ -346,7 +348,7 @@ macro_rules! plain_kinds {
                 }
             }
 
-            /// Puts an object to the others of its kind. Gives it back if it is of another sort of kind.
+            /// Adds an object of one of these kinds. Returns objects of other kinds.
             fn put(&mut self, object: AnyObject) -> Option<AnyObject> {
                 match object {
                     $(AnyObject::$kind(object) => drop(self.$objects.insert(object)),)+
@@ -370,7 +372,7 @@ macro_rules! plain_kinds {
             }
         }
 
-        /// Whether nothing is to be known of objects of this kind but themselves.
+        /// Whether objects of this kind need no further processing when a fleet is built.
         fn is_plain(kind: Kind) -> bool {
             matches!(kind, $(Kind::$kind)|+)
         }

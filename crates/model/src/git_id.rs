@@ -1,4 +1,4 @@
-//! Git's names for contents: the SHA-1 object ids of blobs and trees.
+//! The SHA-1 object ids that git gives to blobs and trees.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ impl GitId {
         Self::of_object("blob", content)
     }
 
-    /// The id that git gives a tree with this encoded content.
+    /// The id that git gives a tree whose content is encoded like this.
     pub(crate) fn of_tree(encoded: &[u8]) -> Self {
         Self::of_object("tree", encoded)
     }
 
-    /// The id that git gives an object of a kind (`blob`, `tree`, `commit`, `tag`) with this content.
+    /// The id that git gives an object with this kind (`blob`, `tree`, `commit`, `tag`) and content.
     pub fn of_object(kind: &str, content: &[u8]) -> Self {
         let mut hasher = Sha1::new();
         hasher.update(format!("{kind} {}\0", content.len()));
@@ -27,7 +27,7 @@ impl GitId {
         Self(hasher.finalize().into())
     }
 
-    /// The id that these 40 hexadecimal digits write.
+    /// Parses 40 hexadecimal digits. None for any other text.
     pub fn from_hex(digits: &str) -> Option<Self> {
         let digits = digits.as_bytes();
         if digits.len() != 40 {
@@ -46,12 +46,12 @@ impl GitId {
         Self(bytes)
     }
 
-    /// Its 20 bytes.
+    /// The 20 bytes of the id.
     pub fn as_bytes(&self) -> &[u8; 20] {
         &self.0
     }
 
-    /// Its first seven digits, as people write it.
+    /// The first seven digits, the usual short form.
     pub fn short(&self) -> String {
         let mut digits = self.to_string();
         digits.truncate(7);

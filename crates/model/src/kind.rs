@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// The API group of the kinds that Microsoft's Kalypso has as well.
+/// The API group of the kinds that Microsoft's Kalypso has too.
 pub const SCHEDULER_GROUP: &str = "scheduler.kalypso.io";
-/// The API group of the kinds that only this Kalypso has.
+/// The API group of the kinds that only this implementation has.
 pub const FLEET_GROUP: &str = "fleet.kalypso.io";
-/// The API group of what the hub reads.
+/// The API group of the kinds that the hub reads.
 pub const HUB_GROUP: &str = "hub.kalypso.io";
 
 macro_rules! kinds {
@@ -21,21 +21,21 @@ macro_rules! kinds {
             /// All kinds by name.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The name of the kind as objects write it.
+            /// The name of the kind, as in an object's `kind`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $kind,)+
                 }
             }
 
-            /// The API group; empty for Kubernetes' own.
+            /// The API group. Empty for the core group of Kubernetes.
             pub fn group(self) -> &'static str {
                 match self {
                     $(Self::$variant => $group,)+
                 }
             }
 
-            /// The API version that is written.
+            /// The API version that Kalypso writes.
             pub fn version(self) -> &'static str {
                 match self {
                     $(Self::$variant => $version,)+
@@ -66,27 +66,28 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind with this API group and name.
+    /// The kind with this API group and name. None if there is no such kind.
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.group() == group && kind.name() == name)
     }
 
-    /// Whether it is one of Kalypso's own kinds, not one of Kubernetes or Flux.
+    /// Whether it is one of Kalypso's own kinds, not a kind of Kubernetes or Flux.
     pub fn is_own(self) -> bool {
         matches!(self.group(), SCHEDULER_GROUP | FLEET_GROUP | HUB_GROUP)
     }
 
-    /// Whether an object of the kind that has this `apiVersion` is read. Of Kalypso's own kinds there is one version; those of others are read alike.
+    /// Whether objects of this kind with this `apiVersion` are read. Kalypso's own kinds have one version. For other kinds, all versions of the group
+    /// are read alike.
     pub fn has_version(self, api_version: &str) -> bool {
         !self.is_own() || api_version.rsplit_once('/').is_some_and(|(_, version)| version == self.version())
     }
 
-    /// Whether control planes and the repositories of workloads have objects of the kind. The others are for the hub.
+    /// Whether objects of the kind belong in control planes and application repositories. Objects of the other kinds are for the hub.
     pub fn is_of_fleets(self) -> bool {
         self.group() != HUB_GROUP
     }
 
-    /// The `apiVersion` that objects of the kind write.
+    /// The `apiVersion` of objects of the kind: group and version.
     pub fn api_version(self) -> String {
         if self.group().is_empty() { self.version().to_owned() } else { format!("{}/{}", self.group(), self.version()) }
     }

@@ -1,10 +1,10 @@
-//! Labels: key and value pairs on objects, by which everything in Kalypso finds everything else.
+//! Labels: pairs of key and value on objects. Selectors find objects by their labels.
 
 use std::sync::Arc;
 
 /// The labels (or annotations) of an object, sorted by key.
 ///
-/// A fleet has as many as it has objects, most of them alike: clones share one allocation.
+/// A fleet has one set for each object, and most are equal. Clones share one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Labels(Arc<[Pair]>);
 
@@ -17,7 +17,7 @@ impl Labels {
         Some(value)
     }
 
-    /// Sets a label, in place of an earlier value. Takes as long as there are labels.
+    /// Sets a label, and replaces an earlier value. The time is linear in the number of labels.
     pub fn set(&mut self, key: impl Into<Arc<str>>, value: impl Into<Arc<str>>) {
         let pair = (key.into(), value.into());
         let mut pairs = self.0.to_vec();
@@ -28,35 +28,35 @@ impl Labels {
         self.0 = pairs.into();
     }
 
-    /// All labels by key.
+    /// All labels, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Arc<str>)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// How many labels there are.
+    /// The number of labels.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no label.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Where the label is, or would be.
+    /// The position of the label, or the position where it would be inserted.
     fn position(&self, key: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(found, _)| (**found).cmp(key))
     }
 }
 
-/// Of pairs with one key the last counts.
+/// If pairs have the same key, the last one counts.
 impl<K: Into<Arc<str>>, V: Into<Arc<str>>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut pairs: Vec<Pair> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         if pairs.is_empty() {
             return Self::default();
         }
-        // Equal keys stay in their order, and the last of them comes first when it is the first that is kept.
+        // The sort is stable. Of equal keys, the last one comes first after the reversal, and is kept.
         pairs.reverse();
         pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
         pairs.dedup_by(|(later, _), (first, _)| later == first);

@@ -1,8 +1,8 @@
-//! The immutable values that everything in Kalypso works on: names, labels, objects with their sources, diagnostics, fleets, trees.
+//! The immutable values that all crates of Kalypso work on: names, labels, objects with their sources, diagnostics, fleets, trees.
 //!
-//! Nothing here does I/O, knows the time or the machine.
+//! This crate does no I/O, and reads no clock and nothing of the machine.
 
-// No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
+// No I/O, clock, environment or randomness in this crate. The workspace's clippy.toml contains the bans, each with its reason.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod code;

@@ -1,4 +1,4 @@
-//! From origins to the places in files where they are now.
+//! Finds the place in a file that an origin stands for.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use crate::yaml::{self, Document, Node, Span};
 pub struct Place {
     /// The file.
     pub file: FileId,
-    /// The bytes.
+    /// The range of bytes in the file.
     pub bytes: Range<usize>,
 }
 
-/// Finds places, and remembers what it has read for that: many objects may stand in a file, and each may be asked for.
+/// Finds places, and caches what it has parsed: many objects can be in one file, and each can be looked up.
 #[derive(Debug)]
 pub struct Locator<'a> {
     fleet: Option<&'a Fleet>,
@@ -28,28 +28,28 @@ pub struct Locator<'a> {
     positions: BTreeMap<FileId, Arc<Positions<'a>>>,
     opened: BTreeMap<FileId, Opened<'a>>,
     reads: usize,
-    /// What the texts of fields hold.
+    /// The text of scalars, parsed as YAML or JSON, by object and field. None if the text is not valid.
     texts: BTreeMap<(Address, FieldPath), Option<Node>>,
 }
 
 impl<'a> Locator<'a> {
-    /// For the objects of `fleet`.
+    /// A locator for the objects of `fleet`.
     pub fn new(fleet: &'a Fleet) -> Self {
         Self { fleet: Some(fleet), ..Self::of_files(&fleet.files) }
     }
 
-    /// Where there are files but no fleet, because reading them failed: fields of objects are not found by the objects' names.
+    /// A locator for files without a fleet, when reading the fleet failed. It does not find fields of objects by the objects' names.
     pub fn of_files(files: &'a Files) -> Self {
         let (positions, opened, texts) = Default::default();
         Self { fleet: None, files, positions, opened, reads: 0, texts }
     }
 
-    /// The files in which it looks.
+    /// The files that the locator searches.
     pub fn files(&self) -> &'a Files {
         self.files
     }
 
-    /// Where `origin` is. The nearest place that exists is taken where a field does not.
+    /// The place of `origin`. If the field does not exist, the place of its nearest parent that does. None if the origin has no place in these files.
     pub fn locate(&mut self, origin: &Origin) -> Option<Place> {
         match origin {
             Origin::Span(file, span) => Some(place(*file, *span)),
@@ -64,24 +64,24 @@ impl<'a> Locator<'a> {
         self.files.get(place.file)
     }
 
-    /// Where the bytes of the file of a place stand: one value for all places of a file.
+    /// The positions of all bytes in the file of a place. All places of a file share one value.
     pub fn positions(&mut self, place: &Place) -> Arc<Positions<'a>> {
         let file = self.files.get(place.file);
         let positions = || Arc::new(Positions::new(&file.content));
         Arc::clone(self.positions.entry(place.file).or_insert_with(positions))
     }
 
-    /// Where a place begins.
+    /// The position where a place begins.
     pub fn position(&mut self, place: &Place) -> Position {
         self.positions(place).of(place.bytes.start)
     }
 
-    /// How often a file was read as a whole to find something in it: not more often than there are files.
+    /// How many files were read as a whole to find places in them. Each file is read at most once.
     pub fn reads(&self) -> usize {
         self.reads
     }
 
-    /// `control-plane@prod:configs/west.yaml:9`
+    /// The place in text: `control-plane@prod:configs/west.yaml:9`. None if there is no place.
     pub fn shown(&mut self, origin: &Origin) -> Option<String> {
         let place = self.locate(origin)?;
         let line = self.position(&place).line;
@@ -116,7 +116,7 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// A file and what it holds.
+/// A file and its parsed content.
 #[derive(Debug)]
 struct Opened<'a> {
     text: Cow<'a, str>,
@@ -139,7 +139,7 @@ struct Found<'a> {
     key: Option<Span>,
 }
 
-/// Follows `path` as far as it exists.
+/// Follows `path` as far as its fields exist.
 fn walk<'a>(root: &'a Node, path: &FieldPath) -> Found<'a> {
     let mut found = Found { node: root, key: None };
     for step in path.steps() {
@@ -153,13 +153,13 @@ fn walk<'a>(root: &'a Node, path: &FieldPath) -> Found<'a> {
     found
 }
 
-/// What the text of a scalar is, read as YAML or JSON.
+/// The first document in the text of a scalar, read as YAML or JSON. None if there is none.
 fn structure_of(node: &Node) -> Option<Node> {
     let reading = yaml::read(&node.as_scalar()?.text, &yaml::Options::VALUES);
     Some(reading.documents.into_iter().next()?.root)
 }
 
-/// The place of a part of `structure`, which is what the scalar `node` holds: of a value, or of its key.
+/// The place of a field of `structure`, which was read from the text of the scalar `node`: the place of the value, or of its key.
 fn inside(text: &str, node: &Node, structure: &Node, (path, is_key): (&FieldPath, bool)) -> Span {
     if path.steps().is_empty() && !is_key {
         return node.span;
@@ -170,7 +170,7 @@ fn inside(text: &str, node: &Node, structure: &Node, (path, is_key): (&FieldPath
     Span::new(end(span.start as usize), end(span.end as usize))
 }
 
-/// The byte offset of a position in `text`; its end for positions past it.
+/// The byte offset of a position in `text`. The end of the text for positions behind it.
 fn offset_of(text: &str, position: Position) -> usize {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines.by_ref().take(position.line.saturating_sub(1)).map(str::len).sum();

@@ -1,4 +1,4 @@
-//! Names as types: a name of one kind can't be taken for a name of another, and none is unchecked.
+//! Names as types. The compiler keeps names of different kinds apart, and every name is checked.
 //!
 //! Every name is a DNS subdomain as Kubernetes defines it (RFC 1123: lower case letters, digits, `-` and `.`, at most 253
 //! characters), so it is also safe as a path segment.
@@ -12,16 +12,16 @@ pub const NAME_LENGTH_MAX: usize = 253;
 /// Why a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// There is nothing in it.
+    /// The text is empty.
     #[error("a name can't be empty")]
     Empty,
-    /// It has more than [`NAME_LENGTH_MAX`] bytes.
+    /// The text has more than [`NAME_LENGTH_MAX`] bytes.
     #[error("the name has {0} characters, at most {NAME_LENGTH_MAX} are allowed")]
     TooLong(usize),
-    /// It holds a character that no name may hold.
+    /// The text contains a character that is not allowed in names.
     #[error("{0:?} can't be in a name: only a-z, 0-9, `-` and `.` can")]
     Character(char),
-    /// It, or one of its parts between dots, begins or ends with something else than a letter or digit.
+    /// The text, or one of its parts between dots, does not begin and end with a letter or digit.
     #[error("a name, and each part of it between dots, begins and ends with a letter or digit")]
     Edge,
 }
@@ -29,7 +29,7 @@ pub enum NameError {
 /// Checks that `text` is a DNS subdomain.
 ///
 /// # Errors
-/// If it is not, with the first reason.
+/// The first reason why it is not.
 pub fn check(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -52,10 +52,10 @@ macro_rules! names {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Checks a text from outside.
+            /// Checks a text, and takes it as a name.
             ///
             /// # Errors
-            /// If it is not a DNS subdomain.
+            /// The text is not a DNS subdomain.
             pub fn new(text: impl Into<Arc<str>>) -> Result<Self, NameError> {
                 let text = text.into();
                 check(&text).map(|()| Self(text))
@@ -111,13 +111,13 @@ macro_rules! names {
 names! {
     /// The name of a deployment descriptor.
     DeploymentDescriptorName;
-    /// The name of an environment: `dev`, `stage`, `prod`.
+    /// The name of an environment, such as `dev`, `stage` or `prod`.
     EnvironmentName;
     /// The name of a cluster type.
     ClusterTypeName;
     /// The name of a cluster.
     ClusterName;
-    /// The name of a place: of a cluster type or of a cluster. No cluster has the name of a cluster type.
+    /// The name of a place: of a cluster type or of a cluster. A cluster never has the name of a cluster type.
     PlaceName;
     /// The name of a workload.
     WorkloadName;

@@ -1,29 +1,29 @@
-//! How far work has come: counted by those who do it, looked at from another thread.
+//! The progress of work: worker threads count it, and another thread reads it.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A part of the work, in the order in which the parts mostly follow one another.
+/// A phase of the work, roughly in the order in which phases follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Repositories are asked and fetched; counted in revisions.
+    /// Repositories are listed and fetched. Counted in revisions.
     Fetching,
-    /// Files are read; counted in files.
+    /// Files are read. Counted in files.
     Reading,
-    /// What all assignments need is made ready; counted in cluster types and clusters.
+    /// Data that all assignments need is prepared. Counted in cluster types and clusters.
     Preparing,
-    /// Values are composed and checked, each once for all assignments that share them; counted in sets of values.
+    /// Values are composed and checked, once for all assignments that share them. Counted in sets of values.
     Composing,
-    /// Assignments are rendered; counted in assignments.
+    /// Assignments are rendered. Counted in assignments.
     Compiling,
-    /// What is and what should be are compared; counted in folders.
+    /// The present and the desired output are compared. Counted in folders.
     Comparing,
-    /// Objects of git or folders of assignments are written; counted in these.
+    /// Objects of git or folders of assignments are written. Counted in these.
     Writing,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Self; 7] = [
         Self::Fetching,
         Self::Reading,
@@ -35,32 +35,32 @@ impl Phase {
     ];
 }
 
-/// Where work is counted. A clone counts into the same place; [`Progress::default`] counts nothing, for when nobody looks.
+/// A counter of work. Clones share one counter. [`Progress::default`] counts nothing, for programs that do not show progress.
 ///
-/// Numbers only grow: work of one phase that is done several times, or by several threads at once, is added up.
+/// Numbers only grow: if a phase is repeated, or several threads work on it, the numbers are added up.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Option<Arc<Board>>);
 
-/// What is being done, as it is seen at one moment.
+/// The progress at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The phase that was begun last.
+    /// The phase that began last.
     pub phase: Phase,
-    /// How much of it is done.
+    /// The work of the phase that is done.
     pub done: u64,
-    /// How much there is to do, as far as that is known; 0 while nobody knows.
+    /// The known work of the phase, done or not. 0 if it is not known.
     pub total: u64,
-    /// What is under way by name, in the order in which it was begun.
+    /// The names of the items in work, in the order in which they began.
     pub under_way: Vec<Arc<str>>,
 }
 
 impl Progress {
-    /// One that somebody looks at.
+    /// A progress that counts, because a display reads it.
     pub fn watched() -> Self {
         Self(Some(Arc::default()))
     }
 
-    /// Goes over to a phase, or on with it, and gives out its counter.
+    /// Begins or resumes a phase, and returns its counter.
     pub fn begin(&self, phase: Phase) -> Counter<'_> {
         let board = self.0.as_deref();
         if let Some(board) = board {
@@ -69,7 +69,7 @@ impl Progress {
         Counter { board, phase }
     }
 
-    /// How far the phase is that was begun last; none before the first one, and where nothing is counted.
+    /// The progress of the phase that began last. None before the first phase, and if nothing is counted.
     pub fn seen(&self) -> Option<Seen> {
         let board = self.0.as_deref()?;
         let phase = *Phase::ALL.get(usize::from(board.phase.load(Ordering::Relaxed)).checked_sub(1)?)?;
@@ -81,7 +81,7 @@ impl Progress {
     }
 }
 
-/// Counts the work of one phase, from any number of threads. Counting costs an atomic addition.
+/// Counts the work of one phase, from any number of threads. Each call is one atomic addition.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter<'a> {
     board: Option<&'a Board>,
@@ -89,21 +89,21 @@ pub struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// There is so much more to do.
+    /// Adds to the known work of the phase.
     pub fn expect(self, more: usize) {
         if let Some(count) = self.count() {
             count.total.fetch_add(more as u64, Ordering::Relaxed);
         }
     }
 
-    /// So much more is done.
+    /// Adds to the work that is done.
     pub fn advance(self, more: usize) {
         if let Some(count) = self.count() {
             count.done.fetch_add(more as u64, Ordering::Relaxed);
         }
     }
 
-    /// Something with a name is being done, until what this returns is dropped; it counts as one. For few and slow things only: it takes a lock.
+    /// Shows an item by its name until the returned value is dropped. The item counts as one. It takes a lock, so use it for few and slow items only.
     #[must_use]
     pub fn named(self, name: impl FnOnce() -> Arc<str>) -> Named<'a> {
         self.expect(1);
@@ -120,7 +120,7 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// Something with a name that is being done.
+/// An item that is shown by its name.
 #[derive(Debug)]
 pub struct Named<'a> {
     counter: Counter<'a>,
@@ -141,7 +141,7 @@ impl Drop for Named<'_> {
 /// The numbers that all clones share.
 #[derive(Debug, Default)]
 struct Board {
-    /// The phase that was begun last, counted from 1; 0 before the first.
+    /// The phase that began last, counted from 1. 0 before the first phase.
     phase: AtomicU8,
     counts: [Count; Phase::ALL.len()],
     under_way: Mutex<Vec<(Phase, Arc<str>)>>,
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn where_nobody_looks_nothing_is_counted() {
         let progress = Progress::default();
-        drop(progress.begin(Phase::Fetching).named(|| unreachable!("nobody sees the name")));
+        drop(progress.begin(Phase::Fetching).named(|| unreachable!("the name is not shown")));
         check(&progress, None);
     }
 }

@@ -1,32 +1,32 @@
-//! The progress of a rollout: the state of each reconciler, how many are in which state, and the order of environments.
+//! The progress of a rollout: the state of each reconciler, the number of reconcilers in each state, and the order of environments.
 
 use std::collections::BTreeMap;
 
-/// Where a reconciler stands with what its place should hold.
+/// The state of a reconciler in a rollout: it compares the content that is desired at its place with the content that it reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub enum RolloutState {
-    /// It holds it, and said that all is well.
+    /// It reported the desired content, with success.
     Succeeded,
-    /// It tried, and could not.
+    /// It reported that it could not apply the desired content.
     Failed,
-    /// It is at it.
+    /// It reported that it is applying the desired content.
     InProgress,
-    /// It promised to report, and did not; and what it said last was not that all is well, or that it failed.
+    /// Its report is overdue, and its last report was neither a success nor a failure with the desired content.
     Silent,
-    /// It holds something else.
+    /// It reported other content than the desired one.
     Outdated,
-    /// It was registered, and has never said anything.
+    /// It is registered, and has never reported.
     NeverReported,
 }
 
 impl RolloutState {
-    /// All of them.
+    /// All states, in the order in which tables show them.
     pub const ALL: [Self; 6] =
         [Self::Succeeded, Self::Failed, Self::InProgress, Self::Silent, Self::Outdated, Self::NeverReported];
 
-    /// As it is written.
+    /// The name of the state in answers, filters, rules and metrics, in camel case.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -47,37 +47,37 @@ impl RolloutState {
         }
     }
 
-    /// The state that is written like that.
+    /// The state with this name. None if there is no such state.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 }
 
-/// How many reconcilers are in which state. A host counts once for each of its reconcilers. The states add up to `expected`.
+/// The number of reconcilers in each state. A host counts once for each of its reconcilers. The states add up to `expected`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub struct Counts {
-    /// Reconcilers of registered hosts, not retired, at whose places it is desired.
+    /// Reconcilers of registered, not retired hosts at whose place the content is desired.
     pub expected: i64,
-    /// Of these: have it, and reported success.
+    /// Reconcilers that reported the content, with success.
     pub succeeded: i64,
-    /// Tried to apply it, and failed.
+    /// Reconcilers that reported that they could not apply the content.
     pub failed: i64,
-    /// Are applying it.
+    /// Reconcilers that reported that they are applying the content.
     pub in_progress: i64,
-    /// Have a report overdue, and the last report did not show it yet.
+    /// Reconcilers whose report is overdue, and whose last report did not yet show the content.
     pub silent: i64,
-    /// Have other content.
+    /// Reconcilers that reported other content.
     pub outdated: i64,
-    /// Are registered, and have never reported.
+    /// Reconcilers that are registered, and have never reported.
     pub never_reported: i64,
-    /// Of those that succeeded: have a report overdue.
+    /// Reconcilers in `succeeded` whose next report is overdue.
     pub succeeded_but_silent: i64,
 }
 
 impl Counts {
-    /// Adds that many.
+    /// Adds a number of reconcilers in one state.
     pub fn add(&mut self, state: RolloutState, is_silent: bool, reconcilers: i64) {
         self.expected += reconcilers;
         *self.part(state) += reconcilers;
@@ -86,7 +86,7 @@ impl Counts {
         }
     }
 
-    /// Adds all of others.
+    /// Adds all numbers of `others`.
     pub fn merge(&mut self, others: &Self) {
         self.expected += others.expected;
         self.succeeded += others.succeeded;
@@ -98,7 +98,7 @@ impl Counts {
         self.succeeded_but_silent += others.succeeded_but_silent;
     }
 
-    /// How many stand there.
+    /// The number of reconcilers in a state.
     pub fn of(&self, state: RolloutState) -> i64 {
         *self.clone().part(state)
     }
@@ -119,7 +119,7 @@ impl Counts {
 pub struct EnvironmentOrder(BTreeMap<String, i64>);
 
 impl EnvironmentOrder {
-    /// Environments in their order, each at its first place.
+    /// An order with these environments. If a name is repeated, its first position counts.
     pub fn new(names: &[String]) -> Self {
         let mut order = BTreeMap::new();
         for (position, name) in (0..).zip(names) {
@@ -128,7 +128,7 @@ impl EnvironmentOrder {
         Self(order)
     }
 
-    /// The positions of environments, by name.
+    /// The position of each environment, by name.
     pub fn positions(&self) -> impl Iterator<Item = (&str, i64)> {
         self.0.iter().map(|(name, position)| (name.as_str(), *position))
     }

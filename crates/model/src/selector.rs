@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub use self::parse::SelectorError;
 use crate::label::Labels;
 
-/// All requirements must hold; a selector without any selects everything.
+/// A label selector. All requirements must hold. A selector without requirements selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LabelSelector {
     /// The requirements: those of `matchLabels` by key, then those of `matchExpressions` as written.
@@ -19,11 +19,11 @@ pub struct LabelSelector {
 pub struct Requirement {
     /// The label's key.
     pub key: Arc<str>,
-    /// What its value must be.
+    /// The condition on the label's value.
     pub operator: Operator,
 }
 
-/// What a requirement asks of a label's value.
+/// The condition of a requirement on a label's value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The label exists, with one of these values.
@@ -42,19 +42,19 @@ impl LabelSelector {
         self.requirements.iter().all(|requirement| requirement.matches(labels))
     }
 
-    /// Whether every requirement holds for labels that `label` finds by their keys.
+    /// Whether every requirement holds for the labels that `label` looks up by key.
     pub fn matches_by<'l>(&self, label: impl Fn(&str) -> Option<&'l Arc<str>>) -> bool {
         self.requirements.iter().all(|requirement| requirement.is_met_by(label(&requirement.key)))
     }
 }
 
 impl Requirement {
-    /// Whether it holds for `labels`.
+    /// Whether the requirement holds for `labels`.
     pub fn matches(&self, labels: &Labels) -> bool {
         self.is_met_by(labels.get(&self.key))
     }
 
-    /// Whether it holds for a label with this value, or for none.
+    /// Whether the requirement holds for a label with this value, or without the label if `None`.
     fn is_met_by(&self, value: Option<&Arc<str>>) -> bool {
         match &self.operator {
             Operator::In(values) => value.is_some_and(|value| values.contains(value)),

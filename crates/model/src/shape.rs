@@ -1,6 +1,6 @@
-//! The shape of objects: one description from which they are read, their JSON Schemas are made, and their reference is written.
+//! The shape of objects: one description. The reader, the JSON Schemas and the reference pages all use it.
 
-/// What a value may be.
+/// The allowed values of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// A text.
@@ -9,19 +9,19 @@ pub enum Shape {
     OneOf(&'static [&'static str]),
     /// The name of an object, or a part of one.
     Name,
-    /// A day, `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
+    /// A day, `YYYY-MM-DD`, or a timestamp as in RFC 3339.
     Timestamp,
     /// A mapping of texts to texts.
     TextMap,
-    /// A mapping of texts to texts that become part of other people's manifests: no control characters.
+    /// A mapping of texts to texts that becomes part of manifests: no control characters.
     PlainTextMap,
     /// A mapping with these fields.
     Fields(&'static [Field]),
-    /// A list of such values.
+    /// A list of values with this shape.
     List(&'static Shape),
-    /// A list of such values, each of which counts for itself: one with errors leaves the others alone.
+    /// A list of values with this shape, where each item is independent: an item with errors does not affect the others.
     Parts(&'static Shape),
-    /// Anything.
+    /// Any value.
     Any,
 }
 
@@ -30,20 +30,20 @@ pub enum Shape {
 pub struct Field {
     /// Its key.
     pub name: &'static str,
-    /// Whether it must be there.
+    /// Whether the field is required.
     pub required: bool,
-    /// What its value may be.
+    /// The allowed values.
     pub shape: Shape,
-    /// What it means.
+    /// The meaning of the field, for the reference.
     pub doc: &'static str,
 }
 
-/// A field that must be there.
+/// A required field.
 pub(crate) const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     Field { name, required: true, shape, doc }
 }
 
-/// A field that may be left out.
+/// An optional field.
 pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     Field { name, required: false, shape, doc }
 }

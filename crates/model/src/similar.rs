@@ -1,13 +1,13 @@
-//! The word that was probably meant.
+//! Finds the known word that an author probably meant.
 
 use crate::limits::SIMILAR_WORD_BYTES_MAX;
 
-/// Letters that a word may differ from the one that was meant.
+/// The maximum number of letters in which a word may differ from the known word.
 const LETTERS_MAX: usize = 2;
-/// Bytes of words that are too short for so many: two other letters make another word.
+/// Known words with fewer bytes than this may differ in one letter only: with two other letters, a short word is a different word.
 const SHORT_BYTES: usize = 8;
 
-/// The known word that is nearest to the one that is written, if it is near enough to be meant.
+/// The known word nearest to the written one. None if no known word is near enough.
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if written.len() > SIMILAR_WORD_BYTES_MAX {
         return None;
@@ -22,10 +22,11 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> O
     near.min().map(|(_, known)| known)
 }
 
-/// What can be compared of two words without comparing them letter by letter. A repository can hold a million words that are like none of ours.
+/// A summary of a word for a fast comparison, without comparing letters one by one. A repository can contain a million words that are not similar to
+/// any known word.
 struct Shape {
     length: usize,
-    /// A bit for each ASCII character that is in the word, and one for all others.
+    /// One bit for each ASCII character in the word, and one bit for all other characters.
     letters: u128,
 }
 
@@ -36,18 +37,18 @@ impl Shape {
         Self { length: word.chars().count(), letters }
     }
 
-    /// Whether `most` changes can make one word of the other: each changes the length by at most one, and which letters are there by at most two.
+    /// Whether `most` changes may turn one word into the other. Each change alters the length by at most one, and at most two bits of `letters`.
     fn may_be_near(&self, other: &Self, most: usize) -> bool {
         let letters = (self.letters ^ other.letters).count_ones() as usize;
         self.length.abs_diff(other.length) <= most && letters <= 2 * most
     }
 }
 
-/// Whether a word is another one in another spelling: in capitals, with `_` for `-`, or with few other letters for its length.
+/// Whether `written` is another spelling of `known`: with capitals, with `_` for `-`, or with a few other letters, depending on its length.
 pub fn is_spelling_of(known: &str, written: &str) -> bool {
     const LETTERS_FOR_TWO: usize = 12;
     const LETTERS_FOR_ONE: usize = 8;
-    // Most labels are like none of ours: that has to be cheap.
+    // Most labels are not similar to any known one, so this case must be cheap.
     if known.len().abs_diff(written.len()) > LETTERS_MAX {
         return false;
     }

@@ -1,32 +1,32 @@
-//! Where objects come from: files at a commit of a repository.
+//! The sources of objects: files at a commit of a repository.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::git_id::GitId;
 
-/// One state of one repository (or of a plain directory).
+/// One commit of one repository, or a plain directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source {
     /// The short name that messages use: the last part of the URL, `control-plane`.
     pub label: Arc<str>,
-    /// The URL as objects and configuration write it, never with a credential in it. Empty for a plain directory.
+    /// The URL in objects and configuration, without credentials. Empty for a plain directory.
     pub url: Arc<str>,
-    /// The branch, tag or commit that was asked for. Empty for a plain directory.
+    /// The requested branch, tag or commit. Empty for a plain directory.
     pub revision: Arc<str>,
-    /// The commit that was read; none for a plain directory.
+    /// The commit whose files were read. None for a plain directory.
     pub commit: Option<GitId>,
-    /// Whether this very commit was asked for: the branch may be at another one.
+    /// Whether exactly this commit was requested. The branch may have moved since.
     pub is_pinned: bool,
 }
 
 impl Source {
-    /// A plain directory: no repository, no history. Its files are named by their path alone.
+    /// A plain directory, which has no repository and no history. Its files are shown by their path alone.
     pub fn directory() -> Self {
         Self { label: "".into(), url: "".into(), revision: "".into(), commit: None, is_pinned: false }
     }
 
-    /// How places in its files are named: `control-plane@prod`, or `control-plane@4fb8c44` if that very commit was asked for.
+    /// The first part of places in messages: `control-plane@prod`, or `control-plane@4fb8c44` if exactly that commit was requested.
     pub fn place_name(&self) -> String {
         match &self.commit {
             Some(commit) if self.is_pinned => format!("{}@{}", self.label, commit.short()),
@@ -35,7 +35,7 @@ impl Source {
     }
 }
 
-/// `control-plane@prod`, and nothing for a plain directory.
+/// Writes `control-plane@prod`, and nothing for a plain directory.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.revision.is_empty() {
@@ -45,21 +45,21 @@ impl fmt::Display for Source {
     }
 }
 
-/// A file as it was read.
+/// A file with its content.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The repository and commit it is from.
+    /// The repository and commit that contain the file.
     pub source: Arc<Source>,
-    /// Its path in the repository, with `/`.
+    /// The path in the repository, with `/` between names.
     pub path: Arc<str>,
-    /// The git blob id of its content.
+    /// The git blob id of the content.
     pub id: GitId,
-    /// Its content.
+    /// The content.
     pub content: Arc<[u8]>,
 }
 
 impl File {
-    /// How places in it are named: `control-plane@prod:configs/west.yaml`.
+    /// The file's name in places: `control-plane@prod:configs/west.yaml`.
     pub fn place_name(&self) -> String {
         if self.source.label.is_empty() {
             return self.path.to_string();
@@ -68,7 +68,7 @@ impl File {
     }
 }
 
-/// `control-plane@prod:configs/west.yaml`
+/// Writes `control-plane@prod:configs/west.yaml`.
 impl fmt::Display for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.source.label.is_empty() {
@@ -78,53 +78,53 @@ impl fmt::Display for File {
     }
 }
 
-/// A file of a [`Files`].
+/// The id of a file in a [`Files`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
-/// Where an object stands, without lines.
+/// The place of an object: file, document and item, without lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
     /// The file.
     pub file: FileId,
     /// The document in the file, from 0.
     pub document: u32,
-    /// The item in the document's `items`, if it is a `List`.
+    /// The item in the document's `items`, if the document is a `List`.
     pub item: Option<u32>,
 }
 
-/// The files that something was read from, so that a message can show the lines it is about.
+/// The files that objects were read from. Diagnostics show their lines.
 #[derive(Clone, Debug, Default)]
 pub struct Files(Vec<Arc<File>>);
 
 impl Files {
-    /// Adds a file.
+    /// Adds a file, and returns its id.
     pub fn add(&mut self, file: File) -> FileId {
         self.0.push(Arc::new(file));
         FileId(self.0.len() as u32 - 1)
     }
 
-    /// Puts another version of a file into its place.
+    /// Replaces a file by another version.
     pub fn set(&mut self, id: FileId, file: File) {
         self.0[id.0 as usize] = Arc::new(file);
     }
 
-    /// The file with this id. Ids are only given out by [`Files::add`] of the same value.
+    /// The file with this id. The id must come from [`Files::add`] of the same value.
     pub fn get(&self, id: FileId) -> &File {
         &self.0[id.0 as usize]
     }
 
-    /// All files in the order in which they were added.
+    /// All files, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.0.iter().enumerate().map(|(index, file)| (FileId(index as u32), &**file))
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no file.
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -139,10 +139,9 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Where each byte of a text stands.
+/// Converts byte offsets in a text to lines and columns.
 ///
-/// The text is gone through once, when the first position is asked for: after that, each costs the same wherever it is, however long the
-/// text or the line.
+/// The first conversion reads the whole text once. After that, each conversion takes the same time, whatever the length of the text or of its lines.
 #[derive(Debug)]
 pub struct Positions<'t> {
     text: &'t [u8],
@@ -150,22 +149,22 @@ pub struct Positions<'t> {
     known: OnceLock<Vec<Position>>,
 }
 
-/// How many bytes lie between the positions that [`Positions`] keeps: two words of memory for each, so a 64th of the text.
+/// The distance in bytes of the positions that [`Positions`] keeps. Each takes two words of memory, so all take a 64th of the text.
 const STRIDE: usize = 1_024;
 
 impl<'t> Positions<'t> {
-    /// Of `text`. Goes through nothing yet.
+    /// The positions in `text`. This call does not read the text yet.
     pub fn new(text: &'t [u8]) -> Self {
         Self { text, known: OnceLock::new() }
     }
 
-    /// The position of a byte offset. Offsets past the end are the text's end. Where the text is not UTF-8, columns are approximate.
+    /// The position of a byte offset. For offsets behind the end, the position of the end. If the text is not UTF-8, columns are approximate.
     pub fn of(&self, offset: usize) -> Position {
         let (known, between) = self.nearest(offset);
         known.after(between)
     }
 
-    /// The last position that is known up to `offset`, and what stands between.
+    /// The last kept position at or before `offset`, and the text between the two.
     fn nearest(&self, offset: usize) -> (Position, &'t [u8]) {
         let offset = offset.min(self.text.len());
         let known = self.known.get_or_init(|| known(self.text)).get(offset / STRIDE);
@@ -179,19 +178,19 @@ fn known(text: &[u8]) -> Vec<Position> {
         let end = at.after(stride);
         Some(std::mem::replace(at, end))
     };
-    // The end of a text that fills its last stride is a position as well.
+    // If the text fills its last stride, the position of its end is kept too.
     text.chunks(STRIDE).chain([[].as_slice()]).scan(Position::START, next).collect()
 }
 
 impl Position {
     const START: Self = Self { line: 1, column: 1 };
 
-    /// The position behind `text`, which begins here.
+    /// The position after `text`, which begins here.
     fn after(self, text: &[u8]) -> Self {
         let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         let lines = text[..text.len() - last.len()].iter().filter(|byte| **byte == b'\n').count();
         let column = if lines == 0 { self.column } else { 1 };
-        // All bytes of a character but the first look like this.
+        // In UTF-8, all bytes of a character except the first have these bits.
         let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
         Self { line: self.line + lines, column: column + last.iter().filter(|byte| !is_inside(byte)).count() }
     }

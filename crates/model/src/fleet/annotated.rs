@@ -11,18 +11,18 @@ use super::{Author, Fleet, RegisteredWorkload};
 /// An object that has annotations.
 #[derive(Clone, Debug)]
 pub struct Annotated<'f> {
-    /// Its identity.
+    /// The identity of the object.
     pub key: ObjectKey,
-    /// The registration whose application wrote it; none if the platform did.
+    /// The registration whose application repository contains the object. None for objects of the platform.
     pub application: Option<RegistrationName>,
-    /// Where it stands.
+    /// The address of the object.
     pub address: Address,
-    /// Its annotations.
+    /// The annotations of the object.
     pub annotations: &'f Labels,
 }
 
 impl<'f> Annotated<'f> {
-    /// An object of the platform; none if it has no annotations.
+    /// An object of the platform. None if it has no annotations.
     pub(super) fn of<S: Spec>(object: &'f Object<S>) -> Option<Self> {
         let (key, address, annotations) = (object.key(), object.address, &object.annotations);
         (!annotations.is_empty()).then_some(Self { key, application: None, address, annotations })
@@ -36,7 +36,7 @@ impl<'f> Annotated<'f> {
 }
 
 impl Fleet {
-    /// The objects that have annotations. Of several copies of one object, only the first counts.
+    /// The objects that have annotations. If an object has several copies, only the first is included.
     pub fn annotated(&self) -> Vec<Annotated<'_>> {
         let mut found = self.plain_annotated();
         found.extend(self.declaration.iter().filter_map(|object| Annotated::of(object)));

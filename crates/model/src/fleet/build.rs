@@ -1,4 +1,4 @@
-//! Puts a fleet together out of the objects of all files.
+//! Builds a fleet from the objects of all files.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::object::{AnyObject, ConfigSchema, Object};
 use crate::object_key::ObjectKey;
 use crate::source::Files;
 
-/// Fills an empty fleet with objects by who wrote them, and says what does not fit.
+/// Adds objects to an empty fleet, by the team that wrote them, and reports those that do not fit.
 pub(super) fn fleet(
     empty: Fleet,
     objects: impl IntoIterator<Item = (Role, Vec<AnyObject>)>,
@@ -36,14 +36,14 @@ pub(super) fn fleet(
     (builder.fleet, builder.diagnostics)
 }
 
-/// Puts a fleet together.
+/// Builds a fleet.
 struct Builder {
     fleet: Fleet,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Builder {
-    /// Brings objects into an order that does not depend on that of the files.
+    /// Sorts objects, so that the result does not depend on the order of the files.
     fn sort(&self, objects: &mut [AnyObject]) {
         let by_name = |one: &AnyObject, other: &AnyObject| (one.kind(), one.name()).cmp(&(other.kind(), other.name()));
         objects.sort_by(|one, other| by_name(one, other).then_with(|| by_place(&self.fleet.files, one, other)));
@@ -78,7 +78,7 @@ impl Builder {
         }
     }
 
-    /// Finds the registrations of workloads that stand beside them, as in a plain directory: by name, or by the label that Flux leaves.
+    /// Connects workloads with registrations in the same files, as in a plain directory: by name, or by the label that Flux sets.
     fn connect_workloads(&mut self) {
         let prefix = format!("{}-", self.fleet.environment);
         for workload in Arc::make_mut(&mut self.fleet.workloads).values_mut() {
@@ -92,7 +92,7 @@ impl Builder {
         }
     }
 
-    /// Takes the workloads of all applications, and the schemas for those that they own.
+    /// Adds the workloads of all applications, and the schemas for the workloads that they own.
     fn add_applications(&mut self, applications: BTreeMap<RegistrationName, Vec<AnyObject>>) {
         let (mut claims, mut schemas) = (Claims::new(), Vec::new());
         for (registration, mut objects) in applications {
@@ -114,7 +114,7 @@ impl Builder {
         schemas.into_iter().for_each(|(registration, schema)| self.add_schema(registration, schema));
     }
 
-    /// Takes a schema of an application, if it is for a workload of its own.
+    /// Adds a schema of an application, if it is for one of the application's own workloads.
     fn add_schema(&mut self, registration: RegistrationName, schema: Arc<Object<ConfigSchema>>) {
         let workload = schema.labels.get(WORKLOAD_LABEL);
         let of_name = |name: &Arc<str>| {
@@ -124,7 +124,7 @@ impl Builder {
         let is_own = |workload: &RegisteredWorkload| {
             workload.author == Author::Application && workload.registration.as_ref() == Some(&registration)
         };
-        // What is contested is not rendered. Its schemas still say what of its values nobody should see.
+        // A workload whose owner is not clear is not rendered. Its schemas still mark its sensitive values.
         if workload.into_iter().flat_map(of_name).any(is_own) {
             self.put_schema(registration, schema);
             return;
@@ -143,7 +143,7 @@ impl Builder {
         self.fleet.put_schema(registration, schema);
     }
 
-    /// An object that only the hub reads does nothing here.
+    /// Skips an object that only the hub reads.
     fn ignore(&mut self, object: &AnyObject) {
         let key = object.key();
         let origin = Origin::At(object.address(), FieldPath::from(["kind"]));

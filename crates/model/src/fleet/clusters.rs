@@ -1,4 +1,4 @@
-//! Clusters that can't be scheduled.
+//! Reports clusters that cannot be scheduled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::name::ClusterTypeName;
 use crate::object::cluster::CLUSTER_TYPE;
 use crate::object::{Cluster, ClusterType, Object};
 
-/// How many clusters of one missing type are shown: there can be a million.
+/// How many clusters of one missing type are listed. There can be a million of them.
 const SHOWN_MAX: usize = 5;
 
-/// What is wrong with the clusters of a fleet.
+/// The diagnostics for the clusters of a fleet.
 pub(super) fn problems(fleet: &Fleet) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<_> =
         fleet.cluster_types.values().filter_map(|cluster_type| name_taken(fleet, cluster_type)).collect();
     let mut without_type: BTreeMap<&Arc<str>, Vec<&Object<Cluster>>> = BTreeMap::new();
-    // Of a million clusters, most have the type of the one before.
+    // In a fleet with a million clusters, most have the type of the cluster before.
     let mut known: Option<&Arc<str>> = None;
     for cluster in fleet.clusters.values() {
         let name = &cluster.spec.cluster_type;
@@ -46,7 +46,7 @@ fn name_taken(fleet: &Fleet, cluster_type: &Object<ClusterType>) -> Option<Diagn
     Some(diagnostic.about(&key))
 }
 
-/// One diagnostic for all clusters of a type that does not exist.
+/// One diagnostic for all clusters whose type does not exist.
 fn unknown_type(fleet: &Fleet, name: &str, clusters: &[&Object<Cluster>]) -> Option<Diagnostic> {
     let first = clusters.first()?;
     let message = match clusters.len() {

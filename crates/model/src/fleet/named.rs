@@ -1,4 +1,4 @@
-//! Objects of one kind by name, by the million.
+//! A map of objects of one kind by name, for millions of objects.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -8,62 +8,62 @@ use crate::object::{Object, Spec};
 
 /// Objects of one kind, sorted by name.
 ///
-/// They are in chunks that clones share: a clone costs a count for each chunk, a change copies one chunk,
-/// and where two maps are the same is seen without looking at every object ([`Named::changes`]).
-/// An object costs its pointer and nothing more, because it knows its name.
+/// The objects are in chunks, and clones share the chunks. So a clone increments one counter for each chunk, and a change copies one chunk.
+/// A comparison of two maps skips chunks that both share ([`Named::changes`]).
+/// An object takes only the memory of its pointer, because the object contains its name.
 #[derive(Debug)]
 pub struct Named<S: Spec> {
-    /// None is empty, and none is longer than [`CHUNK_MAX`].
+    /// Each chunk has at least one and at most [`CHUNK_MAX`] objects.
     chunks: Vec<Chunk<S>>,
     len: usize,
 }
 
 type Chunk<S> = Arc<Vec<Arc<Object<S>>>>;
 
-/// A million objects are two thousand chunks: both copying one and counting all take microseconds.
+/// With this size, a million objects are two thousand chunks. Copying one chunk and cloning all of them both take microseconds.
 const CHUNK_MAX: usize = 512;
 
-/// An object before and after: none where it did not exist.
+/// An object before and after a change. None where it did not exist.
 pub type Changed<'a, S> = (Option<&'a Arc<Object<S>>>, Option<&'a Arc<Object<S>>>);
 
 impl<S: Spec> Named<S> {
-    /// How many there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The object of this name.
+    /// The object with this name.
     pub fn get(&self, name: &(impl Borrow<str> + ?Sized)) -> Option<&Arc<Object<S>>> {
         let (chunk, at) = self.position(name.borrow()).ok()?;
         self.chunks.get(chunk)?.get(at)
     }
 
-    /// Whether there is an object of this name.
+    /// Whether there is an object with this name.
     pub fn contains_key(&self, name: &(impl Borrow<str> + ?Sized)) -> bool {
         self.get(name).is_some()
     }
 
-    /// All, by name.
+    /// All objects, sorted by name.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Arc<Object<S>>> + Clone {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// Their names, sorted.
+    /// The names of all objects, sorted.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &S::Name> + Clone {
         self.values().map(|object| &object.name)
     }
 
-    /// All with their names, by name.
+    /// All objects with their names, sorted by name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&S::Name, &Arc<Object<S>>)> + Clone {
         self.values().map(|object| (&object.name, object))
     }
 
-    /// Puts an object in the place of the one of its name, which it gives back.
+    /// Inserts an object. Returns the object that it replaces, if any.
     pub fn insert(&mut self, object: Arc<Object<S>>) -> Option<Arc<Object<S>>> {
         let (chunk, at) = match self.position(name(&object)) {
             Ok((chunk, at)) => {
@@ -75,7 +75,7 @@ impl<S: Spec> Named<S> {
         self.len += 1;
         let is_end = chunk + 1 >= self.chunks.len();
         match self.chunks.get_mut(chunk) {
-            // What comes in order fills one chunk after the other.
+            // Objects that arrive in order fill one chunk after the other.
             Some(found) if found.len() < CHUNK_MAX => Arc::make_mut(found).insert(at, object),
             Some(found) if !is_end || at < found.len() => {
                 let found = Arc::make_mut(found);
@@ -89,7 +89,7 @@ impl<S: Spec> Named<S> {
         None
     }
 
-    /// Takes the object of this name out.
+    /// Removes the object with this name, and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Arc<Object<S>>> {
         let (chunk, at) = self.position(name).ok()?;
         let found = Arc::make_mut(self.chunks.get_mut(chunk)?);
@@ -101,7 +101,8 @@ impl<S: Spec> Named<S> {
         Some(object)
     }
 
-    /// What means something else than in `earlier`, by name. Takes as long as there are chunks and changes, if one came from the other.
+    /// The objects whose content differs from `earlier`, by name. If one map is a changed clone of the other, the time is linear in the number of
+    /// chunks and changes.
     pub fn changes<'a>(&'a self, earlier: &'a Self) -> Vec<Changed<'a, S>> {
         let (mut before, mut after) = (Cursor::of(earlier), Cursor::of(self));
         let mut changes = Vec::new();
@@ -126,9 +127,9 @@ impl<S: Spec> Named<S> {
         }
     }
 
-    /// Where the object of this name is, or would be.
+    /// The position of the object with this name, or the position where it would be inserted.
     fn position(&self, name: &str) -> Result<(usize, usize), (usize, usize)> {
-        // What comes in order comes last.
+        // Objects that arrive in order are appended.
         if let Some(last) = self.chunks.last()
             && last.last().is_some_and(|object| self::name(object) < name)
         {
@@ -146,10 +147,10 @@ fn name<S: Spec>(object: &Object<S>) -> &str {
     object.name.as_ref()
 }
 
-/// A place between the objects of a map.
+/// A position between the objects of a map.
 struct Cursor<'a, S: Spec> {
     chunks: &'a [Chunk<S>],
-    /// In the first of the chunks.
+    /// The position in the first of the chunks.
     at: usize,
 }
 
@@ -170,7 +171,7 @@ impl<'a, S: Spec> Cursor<'a, S> {
         self.chunks.first()?.get(self.at)
     }
 
-    /// Whether both are before one and the same chunk.
+    /// Whether both cursors are at the start of the same shared chunk.
     fn skips_with(self, other: &Self) -> bool {
         let chunks = self.chunks.first().zip(other.chunks.first());
         self.at == 0 && other.at == 0 && chunks.is_some_and(|(one, other)| Arc::ptr_eq(one, other))
@@ -225,7 +226,7 @@ mod tests {
         assert!(objects.chunks.iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));
     }
 
-    /// Makes the same changes to both.
+    /// Makes the same changes in both maps.
     fn change(objects: &mut Named<Cluster>, expected: &mut Expected, (count, seed): (usize, u64)) {
         for number in numbers(seed).take(count) {
             let (name, version) = (format!("c{}", number % 5000), number % 3);

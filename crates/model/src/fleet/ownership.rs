@@ -1,8 +1,8 @@
-//! Whose a workload is that application repositories bring.
+//! Finds the owner of each workload that application repositories contain.
 //!
-//! The platform's own comes first, then that of the registration of the workload's name. What an application repository holds can so change nothing
-//! of a team that is registered under its own name. If there is no such registration, or it brings no such workload, whose it is must not depend on
-//! who is first: everybody who brings it keeps what was published last.
+//! Workloads of the platform take precedence, then the workload of the registration with the workload's name. So an application repository cannot change
+//! the workloads of a team that is registered under their name. If there is no such registration, or its repository does not contain the workload, the
+//! owner must not depend on which repository was first: the last published output stays for all registrations that contain the workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::field_path::FieldPath;
 use crate::name::{RegistrationName, WorkloadName};
 use crate::object::{AnyObject, Object, Workload};
 
-/// The workloads that applications bring, by name, then by the registration that brings them: more than one if a repository holds copies.
+/// The workloads in application repositories, by name, then by registration. A repository with copies has several.
 pub(super) type Claims = BTreeMap<WorkloadName, BTreeMap<RegistrationName, Vec<Arc<Object<Workload>>>>>;
 
-/// Gives each workload to its owner. Those that belong to another are ignored, and reported.
+/// Assigns each workload to its owner. Workloads that belong to another owner are ignored, and reported.
 pub(super) fn settle(fleet: &mut Fleet, claims: Claims) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for (name, mut claims) in claims {
@@ -37,7 +37,7 @@ pub(super) fn settle(fleet: &mut Fleet, claims: Claims) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Takes the first copy; further ones of the same repository are ordinary duplicates.
+/// Takes the first copy. Further copies in the same repository are ordinary duplicates.
 fn own(fleet: &mut Fleet, registration: &RegistrationName, copies: Vec<Arc<Object<Workload>>>) {
     let mut copies = of(fleet, registration, copies).into_iter();
     let Some(first) = copies.next() else { return };
@@ -49,7 +49,7 @@ fn own(fleet: &mut Fleet, registration: &RegistrationName, copies: Vec<Arc<Objec
     }
 }
 
-/// Notes all who bring a workload.
+/// Records all registrations whose repositories contain the workload.
 fn contest(fleet: &mut Fleet, name: &WorkloadName, claims: BTreeMap<RegistrationName, Vec<Arc<Object<Workload>>>>) {
     let all = claims.into_iter().flat_map(|(registration, copies)| of(fleet, &registration, copies)).collect();
     Arc::make_mut(&mut fleet.contested).insert(name.clone(), all);
@@ -67,7 +67,7 @@ fn of(fleet: &Fleet, registration: &RegistrationName, objects: Vec<Arc<Object<Wo
     objects.into_iter().map(registered).collect()
 }
 
-/// Says that a workload, of which a repository may hold copies, belongs to another.
+/// Reports a workload (or its copies in one repository) that belongs to another owner.
 fn taken(fleet: &Fleet, registration: &RegistrationName, copies: &[Arc<Object<Workload>>]) -> Option<Diagnostic> {
     let object = copies.first()?;
     let key = object.key();
@@ -87,7 +87,7 @@ fn taken(fleet: &Fleet, registration: &RegistrationName, copies: &[Arc<Object<Wo
 }
 
 impl Fleet {
-    /// What to say about a workload of which it is not clear whose it is; none if it is clear.
+    /// The diagnostic for a workload whose owner is not clear. None if it is clear.
     pub fn contested_diagnostic(&self, name: &WorkloadName) -> Option<Diagnostic> {
         let claims = self.contested.get(name)?;
         let registrations: BTreeSet<_> = claims.iter().filter_map(|claim| claim.registration.as_ref()).collect();
@@ -114,7 +114,7 @@ impl Fleet {
     }
 }
 
-/// Points at the registration of a workload's name, if there is one.
+/// Adds the place of the registration with the workload's name, if there is one.
 fn at_namesake(fleet: &Fleet, diagnostic: Diagnostic, name: &str) -> Diagnostic {
     match fleet.registrations.get(name) {
         Some(registration) => {
@@ -128,7 +128,7 @@ fn name_field() -> FieldPath {
     FieldPath::from(["metadata", "name"])
 }
 
-/// ``registrations `a`, `b` and `c` ``
+/// A list in text: ``registrations `a`, `b` and `c` ``.
 fn listed(registrations: &[&RegistrationName]) -> String {
     let mut names: Vec<_> = registrations.iter().take(PLACES_MAX).map(|name| format!("`{name}`")).collect();
     let more = registrations.len() - names.len();

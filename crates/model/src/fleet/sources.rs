@@ -1,4 +1,4 @@
-//! The files of an environment with what they hold, kept so that a change costs only what it changes.
+//! The files of an environment with their content. An update costs only as much as the change itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::object_key::ObjectKey;
 use crate::read::FileObjects;
 use crate::source::{Address, File, FileId, Source};
 
-/// The files of an environment, and the fleet that they make.
+/// The files of an environment, and the fleet that is built from them.
 ///
-/// What [`Sources::update`] gives is what [`Fleet::build`] gives for the same files, but for the ids of files: a file keeps its id as long as it exists.
+/// [`Sources::update`] gives the same result as [`Fleet::build`] for the same files, except for the ids of files: a file keeps its id while it exists.
 #[derive(Clone, Debug)]
 pub struct Sources {
     fleet: Arc<Fleet>,
@@ -22,50 +22,50 @@ pub struct Sources {
     places: BTreeMap<Place, FileId>,
     /// Files with diagnostics.
     flawed: BTreeSet<FileId>,
-    /// What does not fit together.
+    /// Diagnostics about objects that do not fit together.
     found: Vec<Diagnostic>,
 }
 
-/// What makes a file the same file at another commit: who wrote it, URL and revision of the repository, path.
+/// The identity of a file across commits: its author, the URL and revision of its repository, and its path.
 type Place = (Role, Arc<str>, Arc<str>, Arc<str>);
 
 /// A change of one file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// It is new, or has another content or comes from another commit.
+    /// The file is new, has different content, or comes from a different commit.
     Written {
-        /// Who wrote it.
+        /// The team that wrote it.
         role: Role,
-        /// Which of its objects count.
+        /// Which of its objects are part of the fleet.
         scope: Scope,
-        /// The file as it is now.
+        /// The new version of the file.
         file: File,
     },
-    /// It is there no more.
+    /// The file was removed.
     Removed {
-        /// Who wrote it.
+        /// The team that wrote it.
         role: Role,
-        /// Where it was from; the commit does not matter.
+        /// Its repository. The commit has no effect.
         source: Arc<Source>,
         /// Its path.
         path: Arc<str>,
     },
 }
 
-/// What came of changes.
+/// The result of changes.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// The fleet as it is now.
+    /// The fleet after the changes.
     pub fleet: Arc<Fleet>,
-    /// All that is wrong with it, as [`Fleet::build`] says it.
+    /// All diagnostics, as [`Fleet::build`] returns them.
     pub diagnostics: Vec<Diagnostic>,
     /// How many files were parsed.
     pub parsed: usize,
-    /// Whether the fleet was put together anew, because the change touched what decides about other objects.
+    /// Whether the fleet was built again as a whole, because a change affects other objects.
     pub is_rebuilt: bool,
 }
 
-/// What a file contributed and contributes no more, and what it contributes now.
+/// The objects of a file before and after a change.
 struct Exchange {
     role: Role,
     old: Vec<AnyObject>,
@@ -73,7 +73,7 @@ struct Exchange {
 }
 
 impl Sources {
-    /// Builds the fleet of these files, and keeps them.
+    /// Builds the fleet of these files.
     pub fn new(input: FleetInput) -> Self {
         let FleetInput { environment, files, contents, unavailable } = input;
         let place = |file: &FleetFile| {
@@ -90,20 +90,21 @@ impl Sources {
         sources
     }
 
-    /// The fleet as it is now.
+    /// The present fleet.
     pub fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
-    /// All that is wrong with the files and with what they make together.
+    /// All diagnostics, of single files and of objects that do not fit together.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let of_files = self.flawed.iter().filter_map(|id| self.contents.get(id));
         of_files.flat_map(|file| &file.objects.diagnostics).chain(&self.found).cloned().collect()
     }
 
-    /// Makes changes, one after the other.
+    /// Applies changes in order.
     ///
-    /// A file with the content that it had is not parsed. An object that means what it meant and stands where it stood stays the very same value.
+    /// A file whose content is the same is not parsed again. If an object has the same meaning and the same address as before, its value in memory
+    /// stays the same.
     pub fn update(&mut self, changes: impl IntoIterator<Item = Change>) -> Update {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
@@ -154,14 +155,14 @@ impl Sources {
         let id = *self.places.get(&place(&role, source, path))?;
         let old = self.contents.remove(&id)?;
         self.flawed.remove(&id);
-        // Its id is kept for the day on which it comes back.
+        // The id stays reserved in case the file comes back.
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
         let nothing = File { content: Arc::default(), id: GitId::of_blob(b""), ..files.get(id).clone() };
         files.set(id, nothing);
         Some(Exchange::new(role, old.objects.objects, Vec::new()))
     }
 
-    /// Puts everything together anew.
+    /// Builds the fleet again as a whole.
     fn rebuild(&mut self) {
         let Fleet { environment, files, unavailable, .. } = &*self.fleet;
         let empty = Fleet::empty(environment.clone(), Arc::clone(files), unavailable.clone());
@@ -182,7 +183,7 @@ impl Exchange {
         Self { role, old, new }
     }
 
-    /// Makes the change in a fleet. None if that is not enough: then everything is to be put together anew.
+    /// Applies the change to a fleet. None if the change affects other objects, so that the fleet must be built again.
     fn patch(&self, fleet: &mut Fleet) -> Option<()> {
         let mut old = by_key(&self.role, &self.old)?;
         for (key, new) in by_key(&self.role, &self.new)? {
@@ -197,7 +198,7 @@ impl Exchange {
         Some(())
     }
 
-    /// Whether a change of an object says nothing about any other object, nor others about it.
+    /// Whether a change of an object affects no other object, and is affected by none.
     fn is_alone(&self, fleet: &Fleet, key: &ObjectKey, change: (Option<&AnyObject>, Option<&AnyObject>)) -> bool {
         if fleet.duplicates.contains_key(key) || fleet.address(key) != change.0.map(AnyObject::address) {
             return false;
@@ -210,9 +211,9 @@ impl Exchange {
         match (old, new) {
             _ if !is_plain(old.kind()) && old.kind() != Kind::Workload => false,
             _ if old.digest() == new.digest() => true,
-            // Labels say which registration is theirs.
+            // The labels decide which registration a workload belongs to.
             (AnyObject::Workload(old), AnyObject::Workload(new)) => old.labels == new.labels,
-            // In repositories of applications, labels say whether a schema may be there.
+            // In application repositories, the labels decide whether a schema is allowed.
             (AnyObject::ConfigSchema(old), AnyObject::ConfigSchema(new)) if self.role != Role::Platform => {
                 old.labels == new.labels
             }
@@ -221,7 +222,7 @@ impl Exchange {
         }
     }
 
-    /// Whether an object can come and go without anything else being different.
+    /// Whether an object can be added or removed without an effect on other objects.
     fn is_unconnected(&self, fleet: &Fleet, object: &AnyObject) -> bool {
         self.role == Role::Platform
             && match object {
@@ -248,18 +249,18 @@ fn replace(fleet: &mut Fleet, key: &ObjectKey, object: &AnyObject) -> Option<()>
     Some(())
 }
 
-/// What is not understood in these files.
+/// The parts of these files that could not be read.
 fn unread(flawed: &BTreeSet<FileId>, contents: &BTreeMap<FileId, FleetFile>) -> Arc<[Unread]> {
     flawed.iter().filter_map(|id| contents.get(id)).flat_map(FleetFile::unread).collect()
 }
 
-/// The objects of somebody by kind and name. None if two have the same.
+/// The objects of one author by kind and name. None if two have the same key.
 fn by_key<'o>(role: &Role, objects: &'o [AnyObject]) -> Option<BTreeMap<ObjectKey, &'o AnyObject>> {
     let by_key: BTreeMap<_, _> = objects.iter().map(|object| (role.key_of(object), object)).collect();
     (by_key.len() == objects.len()).then_some(by_key)
 }
 
-/// Takes the old value of every object that stands where it stood and means what it meant.
+/// Keeps the old value in memory of every object that has the same address and meaning.
 fn keep_same(old: &[AnyObject], new: &mut [AnyObject]) {
     for object in new {
         let same = standing_at(old, object.address());
@@ -270,7 +271,7 @@ fn keep_same(old: &[AnyObject], new: &mut [AnyObject]) {
     }
 }
 
-/// The object of a file that stands here.
+/// The object of a file at this address.
 fn standing_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
     let at = objects.binary_search_by_key(&address, AnyObject::address).ok()?;
     objects.get(at)

@@ -1,4 +1,4 @@
-//! Objects for the tests of what holds them.
+//! Objects for the tests of the collections in this module.
 
 use crate::digest::Digest;
 use crate::label::Labels;
@@ -6,7 +6,7 @@ use crate::name::ClusterName;
 use crate::object::{Cluster, Object};
 use crate::source::{Address, FileId};
 
-/// A cluster whose meaning depends on `version`.
+/// A cluster whose content depends on `version`.
 pub(super) fn cluster(name: &str, version: u64) -> Object<Cluster> {
     Object {
         name: ClusterName::new(name).unwrap(),

@@ -1,24 +1,24 @@
-//! Label selectors as people type them, with the syntax of `kubectl --selector`.
+//! Parses label selectors that people type, with the syntax of `kubectl --selector`.
 
 use std::sync::Arc;
 
 use super::{LabelSelector, Operator, Requirement};
 
-/// Why a text is no selector.
+/// Why a text is not a selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a requirement: {reason}", requirement.escape_debug())]
 pub struct SelectorError {
-    /// The requirement that is wrong.
+    /// The invalid requirement.
     pub requirement: String,
-    /// What is wrong with it.
+    /// The reason why it is invalid.
     pub reason: &'static str,
 }
 
 impl LabelSelector {
-    /// Reads requirements with commas between them: `a=b`, `a==b`, `a!=b`, `a in (b, c)`, `a notin (b, c)`, `a`, `!a`. The empty text selects everything.
+    /// Parses requirements that are separated by commas: `a=b`, `a==b`, `a!=b`, `a in (b, c)`, `a notin (b, c)`, `a`, `!a`. The empty text selects everything.
     ///
     /// # Errors
-    /// The first requirement that is none.
+    /// The first invalid requirement.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let parts = split(text).map_err(|reason| SelectorError { requirement: text.trim().to_owned(), reason })?;
         let parse = |part: &str| {
@@ -29,7 +29,7 @@ impl LabelSelector {
     }
 }
 
-/// Divides at the commas outside parentheses.
+/// Splits the text at the commas outside of parentheses.
 fn split(text: &str) -> Result<Vec<&str>, &'static str> {
     let (mut parts, mut start, mut is_inside) = (Vec::new(), 0, false);
     for (position, character) in text.char_indices() {
