@@ -1,4 +1,4 @@
-//! From YAML nodes to objects: checks the shape, then picks the fields.
+//! Reads objects from YAML nodes: checks the shape, then takes the fields.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,39 +17,39 @@ use crate::similar::nearest;
 use crate::source::{Address, FileId};
 use crate::yaml::{Node, NodeValue, Resolved, Span};
 
-/// The node that `keys` lead to.
+/// The node at the path `keys`.
 pub(crate) fn node<'a>(root: &'a Node, keys: &[&str]) -> Option<&'a Node> {
     keys.iter().try_fold(root, |node, key| node.get(key))
 }
 
-/// The text that `keys` lead to; empty if there is none.
+/// The text at the path `keys`. Empty if there is none.
 pub(crate) fn text(root: &Node, keys: &[&str]) -> Arc<str> {
     node(root, keys).map_or_else(|| "".into(), scalar_text)
 }
 
-/// The list that `keys` lead to; empty if there is none.
+/// The items of the list at the path `keys`. Empty if there is none.
 pub(crate) fn items<'a>(root: &'a Node, keys: &[&str]) -> &'a [Node] {
     node(root, keys).and_then(Node::as_sequence).unwrap_or_default()
 }
 
-/// The list of texts that `keys` lead to.
+/// The texts of the list at the path `keys`.
 pub(crate) fn texts(root: &Node, keys: &[&str]) -> Vec<Arc<str>> {
     items(root, keys).iter().map(scalar_text).collect()
 }
 
-/// The mapping of texts that `keys` lead to.
+/// The mapping of texts at the path `keys`.
 pub(crate) fn text_map(root: &Node, keys: &[&str]) -> BTreeMap<Arc<str>, Arc<str>> {
     let entries = node(root, keys).and_then(Node::as_mapping).unwrap_or_default();
     entries.iter().map(|(key, value)| (scalar_text(key), scalar_text(value))).collect()
 }
 
-/// The labels that `keys` lead to.
+/// The labels at the path `keys`.
 pub(crate) fn labels(root: &Node, keys: &[&str]) -> Labels {
     let entries = node(root, keys).and_then(Node::as_mapping).unwrap_or_default();
     entries.iter().map(|(key, value)| (scalar_text(key), scalar_text(value))).collect()
 }
 
-/// The text of a scalar; empty for `null` and for what is not a scalar.
+/// The text of a scalar. Empty for `null` and for nodes that are not scalars.
 pub(crate) fn scalar_text(node: &Node) -> Arc<str> {
     match node.as_scalar() {
         Some(scalar) if !is_null(node) => Arc::clone(&scalar.text),
@@ -57,28 +57,28 @@ pub(crate) fn scalar_text(node: &Node) -> Arc<str> {
     }
 }
 
-/// Whether it is `null`, or nothing.
+/// Whether the node is `null`, or has no value.
 pub(crate) fn is_null(node: &Node) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
-/// The part that all objects have.
+/// The part that objects of all kinds have.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// `metadata.name`, unchecked.
+    /// `metadata.name`, not checked.
     pub name: Arc<str>,
-    /// Where the name stands.
+    /// The place of the name.
     pub name_span: Span,
     /// `metadata.labels`
     pub labels: Labels,
     /// `metadata.annotations`
     pub annotations: Labels,
-    /// Where the object stands.
+    /// The address of the object.
     pub address: Address,
 }
 
 impl Header {
-    /// Reads the metadata of the object at `root`. None, with what is wrong reported, if there is no usable name.
+    /// Reads the metadata of the object at `root`. If there is no usable name, reports that, and returns None.
     pub(crate) fn decode(root: &Node, address: Address, decoder: &mut Decoder<'_>) -> Option<Self> {
         let Some(metadata) = node(root, &["metadata"]).filter(|metadata| !is_null(metadata)) else {
             decoder.error(Code::MissingField, root.span, "the object has no `metadata`");
@@ -98,25 +98,25 @@ impl Header {
     }
 }
 
-/// Collects what is wrong with one object.
+/// Collects the diagnostics of one object.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     file: FileId,
     object: Option<ObjectKey>,
     first: usize,
-    /// Errors of the object, told or not, without those of parts that count for themselves.
+    /// Errors of the object, listed or not. Errors in independent parts ([`Shape::Parts`]) are not counted.
     errors: usize,
-    /// The positions of parts with errors.
+    /// The positions of independent parts with errors.
     broken_parts: BTreeSet<usize>,
     diagnostics: &'a mut Vec<Diagnostic>,
-    /// Whether a field that is not known is an error.
+    /// Whether an unknown field is an error.
     is_strict: bool,
-    /// Whether the last problem was one too many to be told.
+    /// Whether the last diagnostic was dropped, because a limit was reached.
     is_dropped: bool,
 }
 
 impl<'a> Decoder<'a> {
-    /// For an object of `file`, which adds what it finds to `diagnostics`.
+    /// A decoder for an object of `file`, which appends to `diagnostics`.
     pub(crate) fn new(file: FileId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         Self {
             file,
@@ -130,12 +130,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// From now on, everything is about this object.
+    /// Sets the object of all later diagnostics.
     pub(crate) fn about(&mut self, kind: Kind, name: &Arc<str>) {
         self.object = Some(ObjectKey { kind, name: Arc::clone(name), of: None });
     }
 
-    /// Sets whether unknown fields below the object's own are errors.
+    /// Sets whether unknown fields are errors at the levels below the object's top-level fields.
     pub(crate) fn set_strict(&mut self, is_strict: bool) {
         self.is_strict = is_strict;
     }
@@ -144,7 +144,7 @@ impl<'a> Decoder<'a> {
         self.errors > 0
     }
 
-    /// Whether the part at a position has errors, which leaves it out of its object.
+    /// Whether the part at this position has errors. Such parts are left out of the object.
     pub(crate) fn is_broken_part(&self, position: usize) -> bool {
         self.broken_parts.contains(&position)
     }
@@ -157,7 +157,7 @@ impl<'a> Decoder<'a> {
         self.push(Diagnostic::warning(code, message), span);
     }
 
-    /// Whether enough is told of the object, or of its file. There is room for errors beyond that, so that none is hidden by warnings.
+    /// Whether the limit of the object or of its file is reached. The limit for errors is higher, so warnings do not hide errors.
     fn is_enough(&self, is_error: bool) -> bool {
         let room = if is_error { 2 } else { 1 };
         self.diagnostics.len() - self.first >= OBJECT_PROBLEMS_MAX * room
@@ -175,21 +175,22 @@ impl<'a> Decoder<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds advice to what was reported last.
+    /// Adds advice to the last diagnostic.
     pub(crate) fn help(&mut self, help: impl Into<String>) {
         if let Some(last) = self.diagnostics.last_mut().filter(|_| !self.is_dropped) {
             last.help.push(help.into());
         }
     }
 
-    /// Checks that the text at `keys`, if there is one, holds no control character.
+    /// Checks that the text at the path `keys`, if there is one, has no control characters.
     pub(crate) fn plain_text(&mut self, root: &Node, keys: &[&str]) {
         if let Some(node) = node(root, keys) {
             self.check_plain(node);
         }
     }
 
-    /// Checks that the text at `keys`, if there is one, can be a name: short enough, not empty, without control characters. Any script will do.
+    /// Checks that the text at the path `keys`, if there is one, is a possible name: not empty, not too long, without control characters. Letters of
+    /// all scripts are allowed.
     pub(crate) fn plain_name(&mut self, root: &Node, keys: &[&str]) {
         let Some(node) = node(root, keys).filter(|node| !is_null(node)) else { return };
         self.check_plain(node);
@@ -203,7 +204,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Warns of a field of a selector that has a key and no value: without a value, it asks for nothing.
+    /// Warns of a field of a selector that has a key but no value. Such a field has no effect.
     pub(crate) fn begun_text(&mut self, root: &Node, keys: &[&str]) {
         let Some(node) = node(root, keys).filter(|node| is_null(node)) else { return };
         let name = keys.last().copied().unwrap_or_default();
@@ -211,7 +212,7 @@ impl<'a> Decoder<'a> {
         self.help(format!("write a value, or remove `{name}`"));
     }
 
-    /// Reads a label selector whose shape is right.
+    /// Reads a label selector whose shape is valid.
     pub(crate) fn selector(&mut self, root: &Node, keys: &[&str]) -> LabelSelector {
         let Some(selector) = node(root, keys) else { return LabelSelector::default() };
         let equal = text_map(selector, &["matchLabels"]).into_iter();
@@ -225,7 +226,7 @@ impl<'a> Decoder<'a> {
         LabelSelector { requirements }
     }
 
-    /// Reports a selector in which a requirement was begun: without any, it would select everything.
+    /// Reports a selector without requirements that has a key without a value: it would select everything.
     fn check_is_meant_empty(&mut self, selector: &Node) {
         let is_begun = |(key, value): &&(Node, Node)| is_null(value) && key.as_scalar().is_some();
         if let Some((key, _)) = selector.as_mapping().unwrap_or_default().iter().find(is_begun) {
@@ -268,14 +269,14 @@ impl<'a> Decoder<'a> {
         Some(Requirement { key: text(expression, &["key"]), operator })
     }
 
-    /// Checks that an object has the shape of its kind: these fields, others only if it `is_open`.
+    /// Checks the shape of an object: it has these fields, and others only if it `is_open`.
     pub(crate) fn check_object(&mut self, root: &Node, fields: &[Field], is_open: bool) {
         const OF_ALL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
         self.check_required(root, fields);
         for (key, value) in root.as_mapping().unwrap_or_default() {
             let name = scalar_text(key);
             match fields.iter().find(|field| field.name == &*name) {
-                // Kinds of other systems have more fields on every level than Kalypso looks at.
+                // Kinds of other systems have fields at every level that Kalypso does not use.
                 Some(Field { shape: Shape::Fields(fields), .. }) if is_open => self.check_fields(value, fields, true),
                 Some(field) => self.check(value, &field.shape, field.name),
                 None if OF_ALL.contains(&&*name) || is_open => {}
@@ -353,7 +354,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Checks values that count for themselves: what is wrong with one is no error of the whole object.
+    /// Checks independent values: an error in one of them is no error of the whole object.
     fn check_parts(&mut self, parts: &[Node], shape: &Shape, name: &str) {
         for (position, node) in parts.iter().enumerate() {
             let errors = self.errors;
@@ -423,7 +424,7 @@ impl<'a> Decoder<'a> {
                 self.wrong_type(key, "a text", "key");
                 continue;
             };
-            // Kubernetes reads a value that is left out as the empty text.
+            // Kubernetes reads a missing value as the empty text.
             if !is_null(value) {
                 self.check_text(value, &scalar.text);
             }
@@ -446,8 +447,8 @@ impl<'a> Decoder<'a> {
 
     fn check_plain(&mut self, node: &Node) {
         let text = scalar_text(node);
-        // YAML 1.1 also breaks lines at U+2028 and U+2029. The others are not seen: a byte order mark, and what turns the direction of text
-        // around, so that people read something else than programs do.
+        // YAML 1.1 also breaks lines at U+2028 and U+2029. The other characters are invisible: a byte order mark, and those that change the direction of
+        // text, so that people read a different text than programs do.
         let is_refused = |c: &char| {
             let is_invisible = matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
             let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -479,7 +480,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The first line of a node: enough to point at what lacks something.
+/// The first line of a node, to point at a node with something missing.
 fn heading(node: &Node) -> Span {
     match &node.value {
         NodeValue::Mapping(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
@@ -492,7 +493,7 @@ fn lower_first(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
 }
 
-/// A word as messages show it: cut if it is long.
+/// A word for a message, cut if it is long.
 pub(crate) fn cut(word: &str) -> Cow<'_, str> {
     match word.char_indices().nth(SIMILAR_WORD_BYTES_MAX) {
         Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()).into(),
@@ -500,7 +501,7 @@ pub(crate) fn cut(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text as messages show it: quoted, and cut if it is long.
+/// A text for a message, in quotes, and cut if it is long.
 fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {

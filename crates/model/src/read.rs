@@ -1,4 +1,4 @@
-//! From a file to the objects in it.
+//! Reads the objects in a file.
 
 mod conflict;
 mod kustomized;
@@ -16,32 +16,32 @@ use likeness::{is_like_object, is_meant_for_us, nearest_kind};
 
 pub use kustomized::{Kustomized, is_kustomization};
 
-/// The kinds that Microsoft's Kalypso makes itself, in a cluster.
+/// The kinds whose objects Microsoft's Kalypso generates in a cluster.
 const GENERATED: [&str; 2] = ["Assignment", "AssignmentPackage"];
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct FileObjects {
-    /// Its objects, in the order in which they stand, without those that have errors.
+    /// The objects in the order of the file, without those that have errors.
     pub objects: Vec<AnyObject>,
-    /// Everything that is wrong with it.
+    /// All diagnostics of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl FileObjects {
-    /// Whether all of the file is understood: nothing in it is an error.
+    /// Whether the file has no errors.
     pub fn is_good(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Whether files of this name are read: `*.yaml` and `*.yml`, and what Kustomize would read first.
+/// Whether files with this name are read: `*.yaml`, `*.yml`, and the files that Kustomize reads first.
 pub fn is_read(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml")) || is_kustomization(name)
 }
 
-/// Reads a file. Of Kustomize's, nothing is read.
+/// Reads a file. A file of Kustomize only gives a diagnostic.
 pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     if is_kustomization(path) {
         return FileObjects { objects: Vec::new(), diagnostics: vec![kustomization(id, path)] };
@@ -49,7 +49,7 @@ pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     read_objects(id, content, None)
 }
 
-/// Reads the objects of one kind in a file. What else is in it is somebody else's, and nothing is said about it.
+/// Reads the objects of one kind in a file. Other objects are ignored without a diagnostic.
 pub fn read_kind(id: FileId, content: &[u8], kind: Kind) -> FileObjects {
     read_objects(id, content, Some(kind))
 }
@@ -74,7 +74,7 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     result
 }
 
-/// The node of the object at `address`, among the documents of its file.
+/// The node of the object at `address` in the documents of its file.
 pub(crate) fn node_at(documents: &[Document], address: Address) -> Option<&Node> {
     let Document { root } = documents.get(address.document as usize)?;
     match address.item {
@@ -113,7 +113,7 @@ fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut F
         return;
     }
     let mut decoder = Decoder::new(address.file, &mut result.diagnostics);
-    // What is no object is another tool's; but the items of a `List` are objects.
+    // A document that is not an object belongs to another tool. But the items of a `List` must be objects.
     let is_item = address.item.is_some();
     if root.as_mapping().is_none() {
         if is_item || root.as_sequence().is_some_and(|items| items.iter().any(is_like_object)) {
@@ -165,15 +165,15 @@ fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut F
     result.objects.extend(known.decode(header, root, &mut decoder));
 }
 
-/// Whether it is an object of that kind, or a list of objects.
+/// Whether the node is an object of that kind, or a list of objects.
 fn may_hold(root: &Node, kind: Kind) -> bool {
     let [api_version, written] = ["apiVersion", "kind"].map(|key| crate::decode::text(root, &[key]));
     let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
     (group == kind.group() && *written == *kind.name()) || &*written == "List"
 }
 
-/// Says that an object is of no kind of Kalypso: a warning if it is another system's, an error if it may be one of ours that is misspelled. What is
-/// misspelled is not understood, and so its object is not gone.
+/// Reports an object of an unknown kind: a warning if it belongs to another system, an error if it is probably a misspelled kind of Kalypso. The error keeps
+/// the object from being treated as removed.
 fn report_unknown(root: &Node, (api_version, kind): (&str, &str), decoder: &mut Decoder<'_>) {
     let field = if Kind::ALL.iter().any(|known| known.name() == kind) { "apiVersion" } else { "kind" };
     let span = root.get(field).map_or(root.span, |node| node.span);

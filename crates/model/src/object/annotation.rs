@@ -1,4 +1,4 @@
-//! The annotations that mean something to Kalypso.
+//! The annotations that Kalypso uses.
 
 use super::config_map::{MERGE, PRIORITY};
 use super::environment::{LONG_NAMES, MISSING_VALUES};
@@ -7,13 +7,13 @@ use super::template::{EXTENSION, LITERAL, UNCHECKED};
 use crate::expiry::Expiry;
 use crate::kind::Kind;
 
-/// What all of them end with, before the slash.
+/// The end of the domain of each annotation, before the slash.
 pub const DOMAIN: &str = "kalypso.io";
 
-/// What annotations begin with that acknowledge a warning about the object that has them; the code of the warning follows.
+/// The start of annotations that acknowledge a warning about their object. The code of the warning follows.
 pub const ACKNOWLEDGE: &str = "kalypso.io/acknowledge.";
 
-/// What an acknowledgement says: until when it holds, and why. None if it gives no reason, or no right day.
+/// The content of an acknowledgement: the time until which it is valid, and the reason. None if it has no reason, or an invalid date.
 ///
 /// The value is the reason; or `until <day>: <reason>`.
 pub fn acknowledgement(value: &str) -> Option<(Option<Expiry>, &str)> {
@@ -29,7 +29,7 @@ pub fn acknowledgement(value: &str) -> Option<(Option<Expiry>, &str)> {
     (!reason.is_empty()).then_some((until, reason))
 }
 
-/// Their keys, with the kinds that may carry them.
+/// The keys of all annotations, with the kinds that may have them.
 pub const ALL: &[(&str, &[Kind])] = &[
     (PRIORITY, &[Kind::ConfigMap]),
     (MERGE, &[Kind::ConfigMap]),

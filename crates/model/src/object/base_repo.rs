@@ -11,12 +11,12 @@ use crate::name::BaseRepoName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `BaseRepo` says.
+/// The `spec` of a `BaseRepo`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BaseRepo {
-    /// Where the objects are.
+    /// The repository, branch and path of the objects.
     pub place: RepositoryPlace,
-    /// The commit that is promoted to this environment; without it, the head of the branch.
+    /// The commit that is promoted to this environment. None stands for the head of the branch.
     pub commit: Option<Arc<str>>,
 }
 

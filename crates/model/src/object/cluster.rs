@@ -1,4 +1,4 @@
-//! `Cluster`: one place of its own among those of a cluster type.
+//! `Cluster`: one cluster or host with its own object.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::name::ClusterName;
 use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
-/// What a `Cluster` says.
+/// The `spec` of a `Cluster`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cluster {
     /// The name of the cluster type whose labels and templates it inherits.
     pub cluster_type: Arc<str>,
 }
 
-/// The path of the name of the cluster type.
+/// The path of the field with the name of the cluster type.
 pub const CLUSTER_TYPE: [&str; 2] = ["spec", "clusterType"];
 
 impl Spec for Cluster {

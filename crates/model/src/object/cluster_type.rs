@@ -1,4 +1,4 @@
-//! `ClusterType`: a kind of place where workloads run.
+//! `ClusterType`: a kind of cluster or host.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::name::ClusterTypeName;
 use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
-/// What a `ClusterType` says: the templates that its clusters' manifests are made with, by name.
+/// The `spec` of a `ClusterType`: the names of the templates for the manifests of its clusters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClusterType {
     /// The template of the reconciler's manifests.
     pub reconciler: Arc<str>,
-    /// The template of the namespace.
+    /// The template of the namespace's manifest.
     pub namespace_service: Arc<str>,
     /// The template of the configuration.
     pub config_type: Arc<str>,

@@ -11,20 +11,20 @@ use crate::name::ConfigMapName;
 use crate::shape::{Field, Shape, optional};
 use crate::yaml::Node;
 
-/// What a `ConfigMap` says.
+/// The `spec` of a `ConfigMap`: its `data`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConfigMap {
-    /// The values: texts, which may be YAML or JSON.
+    /// The values: texts, which may contain YAML or JSON.
     pub data: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// Label that makes a `ConfigMap` take part in composition, if its value is `true`.
+/// The label that makes a `ConfigMap` take part in composition, if its value is `true`.
 pub const PLATFORM_CONFIG: &str = "platform-config";
-/// Annotation with an integer: a higher one wins over a lower one.
+/// The annotation with the priority, an integer. Values of a higher priority override those of a lower one.
 pub const PRIORITY: &str = "config.kalypso.io/priority";
-/// Annotation that says how the values are merged: `deep`, `replace` or `append`.
+/// The annotation that sets how the values are merged: `deep`, `replace` or `append`.
 pub const MERGE: &str = "config.kalypso.io/merge";
-/// Maps whose name begins with this carry labels in their keys.
+/// The start of the names of maps whose keys contain labels, as Azure App Configuration writes them.
 pub const AZURE_PREFIX: &str = "azure-app-config";
 
 impl Spec for ConfigMap {

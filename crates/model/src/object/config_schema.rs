@@ -1,4 +1,4 @@
-//! `ConfigSchema`: what the platform asks of values.
+//! `ConfigSchema`: a JSON schema for values.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::name::ConfigSchemaName;
 use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
-/// What a `ConfigSchema` says. Its labels say to which assignments it applies, as those of a `ConfigMap` do.
+/// The `spec` of a `ConfigSchema`. Its labels select assignments, as those of a `ConfigMap` do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConfigSchema {
     /// A JSON schema, as JSON text.
     pub schema: Arc<str>,
 }
 
-/// The path of the schema's text.
+/// The path of the field with the schema's text.
 pub const SCHEMA: [&str; 2] = ["spec", "schema"];
 
 impl Spec for ConfigSchema {

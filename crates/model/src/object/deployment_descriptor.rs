@@ -1,4 +1,4 @@
-//! `DeploymentDescriptor`: which version of a workload the manifests of a deployment target are of.
+//! `DeploymentDescriptor`: the version of a workload that the manifests of a deployment target contain.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::name::DeploymentDescriptorName;
 use crate::shape::{Field, REPOSITORY_PLACE, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `DeploymentDescriptor` says.
+/// The `spec` of a `DeploymentDescriptor`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeploymentDescriptor {
-    /// The workload.
+    /// The name of the workload.
     pub workload: Arc<str>,
-    /// Where its source is.
+    /// The place of the workload's source.
     pub source: RepositoryPlace,
-    /// The application that it belongs to.
+    /// The application of the workload.
     pub application: Arc<str>,
     /// The application's workspace.
     pub workspace: Arc<str>,
-    /// The deployment target's own name.
+    /// The deployment target's own name, without the workload's.
     pub target: Arc<str>,
     /// The target's environment.
     pub environment: Arc<str>,
-    /// Where the target's manifests are.
+    /// The place of the target's manifests.
     pub manifests: RepositoryPlace,
-    /// The version of the workload that they are of.
+    /// The version of the workload in the manifests.
     pub version: Arc<str>,
-    /// The build that made them; empty if that is not said.
+    /// The build that generated the manifests. Empty if it is not given.
     pub build: Arc<str>,
-    /// The commit of the source that they were made of.
+    /// The commit of the source that the manifests were generated from.
     pub commit: Arc<str>,
 }
 

@@ -1,4 +1,4 @@
-//! `DeploymentTarget`: one way in which a workload is deployed in an environment.
+//! `DeploymentTarget`: one way to deploy a workload in an environment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use crate::name::DeploymentTargetName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `DeploymentTarget` says.
+/// The `spec` of a `DeploymentTarget`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeploymentTarget {
-    /// The environment it belongs to.
+    /// The environment of the target.
     pub environment: Arc<str>,
-    /// Where its manifests are, for the reconciler template: free keys.
+    /// The place of its manifests, for the reconciler template. The keys are free.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
-    /// JSON schemas (as JSON text) of the values it needs.
+    /// JSON schemas, as JSON text, of the values that it uses.
     pub config_schemas: Vec<Arc<str>>,
 }
 
-/// Label with the name of the workload a target belongs to.
+/// The label with the name of the target's workload.
 pub const WORKLOAD_LABEL: &str = "workload";
-/// Label with the workspace a target belongs to.
+/// The label with the target's workspace.
 pub const WORKSPACE_LABEL: &str = "workspace";
 
-/// `configSchemas`, which targets and workloads have.
+/// The field `configSchemas` of targets and workloads.
 pub(crate) const CONFIG_SCHEMAS: Field = optional(
     "configSchemas",
     Shape::List(&Shape::Text),

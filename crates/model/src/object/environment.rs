@@ -1,4 +1,4 @@
-//! `Environment`: where the control plane of an environment is.
+//! `Environment`: an environment with the place of its objects.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::name::EnvironmentName;
 use crate::shape::{Field, REPOSITORY_PLACE, Shape, required};
 use crate::yaml::Node;
 
-/// What an `Environment` says.
+/// The `spec` of an `Environment`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
-    /// The repository, branch and path that hold the environment's objects.
+    /// The repository, branch and path of the environment's objects.
     pub control_plane: RepositoryPlace,
 }
 
-/// A folder or file on a branch of a repository.
+/// A repository, branch and path: a folder or file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepositoryPlace {
-    /// The URL as written.
+    /// The URL, as in the object.
     pub repo: Arc<str>,
     /// The branch.
     pub branch: Arc<str>,
-    /// The path as written.
+    /// The path, as in the object.
     pub path: Arc<str>,
 }
 
@@ -36,9 +36,9 @@ impl RepositoryPlace {
     }
 }
 
-/// Annotation that says what happens when a required value is missing: `enforce` (default) or `warn`.
+/// The annotation that sets what happens if a required value is missing: `enforce` (default) or `warn`.
 pub const MISSING_VALUES: &str = "schema.kalypso.io/missing";
-/// Annotation that says what happens to namespace names that are too long: `error` (default) or `shorten`.
+/// The annotation that sets what happens if a namespace name is too long: `error` (default) or `shorten`.
 pub const LONG_NAMES: &str = "names.kalypso.io/long";
 
 impl Spec for Environment {

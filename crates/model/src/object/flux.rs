@@ -1,4 +1,4 @@
-//! Flux's `GitRepository` and `Kustomization`: control planes use pairs of them to spread over several repositories.
+//! Flux's `GitRepository` and `Kustomization`. Control planes use pairs of them to spread their objects over several repositories.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::name::ConfigMapName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a Flux `GitRepository` says.
+/// The `spec` of a Flux `GitRepository`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluxGitRepository {
     /// The URL.
     pub url: Arc<str>,
-    /// The branch; empty if none is given.
+    /// The branch. Empty if it is not set.
     pub branch: Arc<str>,
-    /// The tag; empty if none is given.
+    /// The tag. Empty if it is not set.
     pub tag: Arc<str>,
-    /// The commit; empty if none is given.
+    /// The commit. Empty if it is not set.
     pub commit: Arc<str>,
 }
 
-/// What a Flux `Kustomization` says.
+/// The `spec` of a Flux `Kustomization`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluxKustomization {
     /// The folder in the repository.
@@ -33,7 +33,7 @@ pub struct FluxKustomization {
     pub repository: Arc<str>,
 }
 
-/// Fields of a `GitRepository` that would lead to other files than its URL and branch, tag or commit do.
+/// Fields of a `GitRepository` that select other files than its URL and branch, tag or commit.
 const LEADING_ELSEWHERE: &[&[&str]] = &[
     &["spec", "ref", "semver"],
     &["spec", "ref", "name"],
@@ -42,7 +42,7 @@ const LEADING_ELSEWHERE: &[&[&str]] = &[
     &["spec", "sparseCheckout"],
 ];
 
-/// Fields of a `Kustomization` that would make something else of the files.
+/// Fields of a `Kustomization` that change the content of the files.
 const CHANGING_FIELDS: &[&str] = &[
     "patches",
     "patchesStrategicMerge",

@@ -1,4 +1,4 @@
-//! `GitOpsRepo`: where an environment's output goes.
+//! `GitOpsRepo`: the destination of an environment's output.
 
 use super::Spec;
 use super::environment::RepositoryPlace;
@@ -8,13 +8,13 @@ use crate::name::GitOpsRepoName;
 use crate::shape::{Field, REPOSITORY_PLACE, Shape, required};
 use crate::yaml::Node;
 
-/// The annotation that says whether folders are spread over others: `true` or `false`.
+/// The annotation that sets whether the folders of the output are spread over subfolders: `true` or `false`.
 pub const FAN_OUT: &str = "output.kalypso.io/fan-out";
 
-/// What a `GitOpsRepo` says.
+/// The `spec` of a `GitOpsRepo`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GitOpsRepo {
-    /// The repository, its branch that clusters pull, and the folder that all output lives under.
+    /// The repository, the branch that clusters pull, and the folder that contains all output.
     pub place: RepositoryPlace,
 }
 

@@ -1,4 +1,4 @@
-//! `LabelMapping`: application teams' labels in the platform's words.
+//! `LabelMapping`: adds labels of the platform team to targets with certain labels of application teams.
 
 use super::Spec;
 use super::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
@@ -11,16 +11,16 @@ use crate::name::LabelMappingName;
 use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
-/// What a `LabelMapping` says: a deployment target that has all of `from` gets `add`.
+/// The `spec` of a `LabelMapping`: a deployment target with all labels in `from` gets the labels in `add`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LabelMapping {
-    /// The labels that a target must have; without any, every target is meant.
+    /// The labels that a target must have. If there are none, the mapping applies to every target.
     pub from: Labels,
-    /// The labels that it gets, where it has none of the same key.
+    /// The labels that the target gets, except those whose key it already has.
     pub add: Labels,
 }
 
-/// The path of the labels that are added.
+/// The path of the field with the added labels.
 pub const ADD: [&str; 2] = ["spec", "add"];
 
 impl Spec for LabelMapping {

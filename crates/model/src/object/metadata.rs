@@ -1,4 +1,4 @@
-//! Words in the metadata of objects that mean nothing, and were probably meant to.
+//! Finds words in the metadata of objects that have no effect and are probably misspelled.
 
 use super::annotation;
 use super::config_map::PLATFORM_CONFIG;
@@ -9,7 +9,7 @@ use crate::kind::{HUB_GROUP, Kind};
 use crate::similar::{is_spelling_of, nearest};
 use crate::yaml::Node;
 
-/// The fields that Kubernetes knows. Kalypso looks at few of them.
+/// The fields that Kubernetes defines. Kalypso uses few of them.
 const FIELDS: [&str; 15] = [
     "annotations",
     "creationTimestamp",
@@ -28,11 +28,11 @@ const FIELDS: [&str; 15] = [
     "uid",
 ];
 
-/// Labels of a `ConfigMap` or `ConfigSchema` that say for whom it is.
+/// The labels of a `ConfigMap` or `ConfigSchema` that select assignments.
 const SCOPES: [&str; 4] = ["cluster-type", "cluster", "deployment-target", WORKLOAD_LABEL];
 
 impl Decoder<'_> {
-    /// Warns of what is not known in the metadata of an object.
+    /// Warns of unknown words in the metadata of an object.
     pub(crate) fn check_metadata(&mut self, root: &Node, kind: Kind) {
         for (key, value) in entries(root, &["metadata"]) {
             let name = scalar_text(key);
@@ -41,7 +41,7 @@ impl Decoder<'_> {
             }
             let message = format!("metadata has no field `{}`: it is ignored", cut(&name));
             self.warning(Code::UnknownField, key.span, message);
-            // A label beside the labels is the other frequent mistake.
+            // Another frequent mistake is a label beside `labels` instead of in it.
             let is_text = value.as_scalar().is_some() && !is_null(value);
             match nearest(&name, FIELDS) {
                 Some(known) => self.help(format!("did you mean `{known}`?")),
@@ -81,7 +81,7 @@ impl Decoder<'_> {
         let (domain, name) = written.split_once('/').unwrap_or_default();
         let is_of_domain = |rest: &str| rest.ends_with('.') && domain != HUB_GROUP;
         let is_ours = domain.strip_suffix(annotation::DOMAIN).is_some_and(is_of_domain);
-        // Of others' annotations, of which objects have many, only those are looked at closely that have a name of ours.
+        // Objects have many annotations of other systems. Only those with a name similar to Kalypso's are compared in detail.
         let is_candidate =
             |known: &&str| is_ours || known.rsplit_once('/').is_some_and(|(_, of_known)| of_known == name);
         let acknowledges = || name.split('.').next().is_some_and(|word| is_spelling_of("acknowledge", word));

@@ -1,4 +1,4 @@
-//! The objects that people write: one file a kind.
+//! The kinds of objects, one file for each kind.
 
 use std::fmt;
 use std::hash::Hash;
@@ -52,28 +52,28 @@ pub use workload_registration::WorkloadRegistration;
 
 macro_rules! kinds {
     ($($variant:ident,)+) => {
-        /// An object of any kind. Clones share it.
+        /// An object of any kind. Clones share its memory.
         #[derive(Clone, Debug)]
         pub enum AnyObject {
             $(#[doc = concat!("A `", stringify!($variant), "`.")] $variant(Arc<Object<$variant>>),)+
         }
 
         impl Kind {
-            /// The fields beside `apiVersion`, `kind` and `metadata`.
+            /// The top-level fields beside `apiVersion`, `kind` and `metadata`.
             pub fn fields(self) -> &'static [Field] {
                 match self {
                     $(Self::$variant => <$variant as Spec>::FIELDS,)+
                 }
             }
 
-            /// Whether fields that [`Kind::fields`] does not know belong to the kind as well.
+            /// Whether objects of the kind may have fields that are not in [`Kind::fields`].
             pub fn is_open(self) -> bool {
                 match self {
                     $(Self::$variant => <$variant as Spec>::IS_OPEN,)+
                 }
             }
 
-            /// What the kind is for.
+            /// The purpose of the kind, for the reference.
             pub fn doc(self) -> &'static str {
                 match self {
                     $(Self::$variant => <$variant as Spec>::DOC,)+
@@ -95,35 +95,35 @@ macro_rules! kinds {
         }
 
         impl AnyObject {
-            /// Its kind.
+            /// The kind of the object.
             pub fn kind(&self) -> Kind {
                 match self {
                     $(Self::$variant(_) => Kind::$variant,)+
                 }
             }
 
-            /// Its kind and name.
+            /// The kind and name of the object.
             pub fn key(&self) -> ObjectKey {
                 match self {
                     $(Self::$variant(object) => object.key(),)+
                 }
             }
 
-            /// Its name.
+            /// The name of the object.
             pub fn name(&self) -> &Arc<str> {
                 match self {
                     $(Self::$variant(object) => object.name.as_ref(),)+
                 }
             }
 
-            /// Where it stands.
+            /// The address of the object.
             pub fn address(&self) -> Address {
                 match self {
                     $(Self::$variant(object) => object.address,)+
                 }
             }
 
-            /// Whether both are one value in memory.
+            /// Whether both are the same value in memory.
             pub(crate) fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {
                     $((Self::$variant(object), Self::$variant(other)) => Arc::ptr_eq(object, other),)+
@@ -131,7 +131,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The digest of its meaning.
+            /// The digest of the object's meaning: of all but its address and formatting.
             pub fn digest(&self) -> Digest {
                 match self {
                     $(Self::$variant(object) => object.digest,)+
@@ -161,22 +161,22 @@ kinds! {
     WorkloadRegistration,
 }
 
-/// What an object of one kind says, beside its metadata.
+/// The content of objects of one kind, without the metadata.
 pub trait Spec: Sized + Hash {
-    /// The type of its name.
+    /// The type of the object's name.
     type Name: Clone + fmt::Debug + fmt::Display + Ord + AsRef<Arc<str>> + TryFrom<Arc<str>, Error = NameError>;
-    /// Its kind.
+    /// The kind.
     const KIND: Kind;
-    /// The fields beside `apiVersion`, `kind` and `metadata`.
+    /// The top-level fields beside `apiVersion`, `kind` and `metadata`.
     const FIELDS: &'static [Field];
-    /// Whether other fields are possible as well: kinds of other systems have more than Kalypso looks at.
+    /// Whether other fields are allowed. Kinds of other systems have fields that Kalypso does not use.
     const IS_OPEN: bool = false;
-    /// What the kind is for.
+    /// The purpose of the kind, for the reference.
     const DOC: &'static str;
     /// A small valid object of the kind.
     const EXAMPLE: &'static str;
 
-    /// Reads the object, which has [`Spec::FIELDS`]' shape. Reports what the shape can't say; an error there means that there is no object.
+    /// Reads an object whose shape matches [`Spec::FIELDS`]. Reports errors that the shape cannot express. If it reports an error, the object is dropped.
     fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self;
 }
 
@@ -189,18 +189,18 @@ pub struct Object<S: Spec> {
     pub labels: Labels,
     /// `metadata.annotations`
     pub annotations: Labels,
-    /// Where it stands.
+    /// The address of the object.
     pub address: Address,
-    /// The digest of its meaning: of everything but where and how it is written.
+    /// The digest of the object's meaning: of all but its address and formatting.
     pub digest: Digest,
-    /// What it says.
+    /// The content, without the metadata.
     pub spec: S,
 }
 
 impl<S: Spec> Object<S> {
-    /// Reads the object. None, with what is wrong reported, if anything is.
+    /// Reads the object. If it has errors, reports them, and returns None.
     fn decode(header: Header, root: &Node, decoder: &mut Decoder<'_>) -> Option<Self> {
-        // In what only the hub reads, nothing that is not known widens anything.
+        // Unknown fields are errors only where they could widen the effect of an object. Objects that only the hub reads have no such fields.
         decoder.set_strict(S::KIND.is_own() && S::KIND.is_of_fleets());
         decoder.check_object(root, S::FIELDS, S::IS_OPEN);
         let Header { name, labels, annotations, address, .. } = header;
@@ -217,7 +217,7 @@ impl<S: Spec> Object<S> {
         Some(Self { name, labels, annotations, address, digest: meaning.finish(), spec })
     }
 
-    /// Its kind and name.
+    /// The kind and name of the object.
     pub fn key(&self) -> ObjectKey {
         ObjectKey { kind: S::KIND, name: Arc::clone(self.name.as_ref()), of: None }
     }

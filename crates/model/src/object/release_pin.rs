@@ -1,4 +1,4 @@
-//! `ReleasePin`: another release at some places than the one that deployment targets name.
+//! `ReleasePin`: at some places, replaces the release that deployment targets name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::name::ReleasePinName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `ReleasePin` says.
+/// The `spec` of a `ReleasePin`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReleasePin {
-    /// Where it holds: of the assignments that there are, those that a policy with these selectors would make.
+    /// The selected assignments: of those that exist, the ones that a policy with these selectors would make.
     pub selection: SchedulingPolicy,
-    /// What is laid over the target's manifests, key by key.
+    /// Replaces keys of the target's manifests.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
-    /// Why it is there, for people; may be empty.
+    /// The reason, for people. May be empty.
     pub reason: Arc<str>,
-    /// When somebody should look at it again. Nothing that is rendered depends on it.
+    /// The time when the pin must be reviewed. The rendered output does not depend on it.
     pub expires: Option<Expiry>,
 }
 
-/// The path of what is laid over the target's manifests.
+/// The path of the field that replaces the target's manifests.
 pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
-/// The path of the day or moment from which on the pin is reported.
+/// The path of the field with the time from which the pin is reported as expired.
 pub const EXPIRES: [&str; 2] = ["spec", "expires"];
 
 impl Spec for ReleasePin {

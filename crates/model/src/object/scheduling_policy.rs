@@ -1,4 +1,4 @@
-//! `SchedulingPolicy`: which deployment targets go to which cluster types.
+//! `SchedulingPolicy`: assigns deployment targets to cluster types and clusters.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::selector::LabelSelector;
 use crate::shape::{Field, LABEL_SELECTOR, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `SchedulingPolicy` says: every selected target goes to every selected cluster type and cluster.
+/// The `spec` of a `SchedulingPolicy`: every selected target is assigned to every selected cluster type and cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SchedulingPolicy {
-    /// The workspace that targets must belong to; empty for any.
+    /// The workspace of the selected targets. Empty for all workspaces.
     pub workspace: Arc<str>,
     /// Selects deployment targets by their labels.
     pub targets: LabelSelector,
-    /// Selects cluster types by their labels, and clusters by theirs.
+    /// Selects cluster types and clusters, each by its own labels.
     pub cluster_types: LabelSelector,
 }
 
-/// The path of the selector of deployment targets.
+/// The path of the field with the selector of deployment targets.
 pub const TARGET_SELECTOR: [&str; 2] = ["spec", "deploymentTargetSelector"];
-/// The path of the selector of cluster types.
+/// The path of the field with the selector of cluster types.
 pub const CLUSTER_TYPE_SELECTOR: [&str; 2] = ["spec", "clusterTypeSelector"];
 
-/// The selector of deployment targets.
+/// The field with the selector of deployment targets.
 pub(crate) const TARGET_FIELD: Field = required(
     "deploymentTargetSelector",
     Shape::Fields(&[
@@ -37,7 +37,7 @@ pub(crate) const TARGET_FIELD: Field = required(
     "Which deployment targets.",
 );
 
-/// The selector of cluster types and clusters.
+/// The field with the selector of cluster types and clusters.
 pub(crate) const CLUSTER_TYPE_FIELD: Field = required(
     "clusterTypeSelector",
     Shape::Fields(&[required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all.")]),

@@ -1,4 +1,4 @@
-//! `Template`: how manifests are made.
+//! `Template`: generates manifests.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::name::TemplateName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `Template` says.
+/// The `spec` of a `Template`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template {
-    /// The texts: Go templates, each rendered on its own.
+    /// The texts of Go templates. Each is rendered separately.
     pub manifests: Vec<Arc<str>>,
-    /// What a configuration template makes; `sh` makes `platform-config.sh`.
+    /// The format of a configuration template's output. `sh` writes `platform-config.sh`.
     pub content_type: Arc<str>,
 }
 
-/// Annotation that switches the repeated rendering of `{{` in output off: `"true"`.
+/// The annotation that turns off the repeated rendering of `{{` in output: `"true"`.
 pub const LITERAL: &str = "template.kalypso.io/literal";
-/// Annotation that switches off that output is looked at, its structure and whether it is YAML: `"true"`.
+/// The annotation that turns off the checks of the output's structure and of its YAML syntax: `"true"`.
 pub const UNCHECKED: &str = "template.kalypso.io/unchecked";
-/// Annotation with the file extension of a configuration template's output.
+/// The annotation with the file extension of a configuration template's output.
 pub const EXTENSION: &str = "template.kalypso.io/extension";
-/// The path of the texts.
+/// The path of the field with the texts.
 pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
 
 impl Spec for Template {

@@ -1,4 +1,4 @@
-//! `Workload`: an application with its deployment targets, as the application team writes it.
+//! `Workload`: an application with its deployment targets, written by the application team.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::name::WorkloadName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `Workload` says.
+/// The `spec` of a `Workload`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Workload {
-    /// Its deployment targets, of all environments.
+    /// The deployment targets, of all environments.
     pub deployment_targets: Vec<WorkloadTarget>,
-    /// JSON schemas (as JSON text) of the values that every target needs.
+    /// JSON schemas, as JSON text, of the values that all its targets use.
     pub config_schemas: Vec<Arc<str>>,
 }
 
 /// A deployment target inside a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadTarget {
-    /// Its own name, without the workload's.
+    /// The target's own name, without the workload's.
     pub name: Arc<str>,
-    /// Its own labels.
+    /// The target's own labels.
     pub labels: Labels,
-    /// What it says.
+    /// The target's `spec`.
     pub spec: DeploymentTarget,
-    /// Its position among the targets that are written, also among those with errors.
+    /// The position in the list of targets, which also contains targets with errors.
     pub position: usize,
 }
 

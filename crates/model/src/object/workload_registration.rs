@@ -1,4 +1,4 @@
-//! `WorkloadRegistration`: where the platform finds an application team's workload.
+//! `WorkloadRegistration`: registers the repository of an application team's workload.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::name::RegistrationName;
 use crate::shape::{Field, REPOSITORY_PLACE, Shape, optional, required};
 use crate::yaml::Node;
 
-/// What a `WorkloadRegistration` says.
+/// The `spec` of a `WorkloadRegistration`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadRegistration {
-    /// Where the workload's objects are.
+    /// The repository, branch and path of the workload's objects.
     pub workload: RepositoryPlace,
-    /// The workspace of its deployment targets; may be empty.
+    /// The workspace of the workload's deployment targets. May be empty.
     pub workspace: Arc<str>,
 }
 

@@ -1,20 +1,20 @@
-//! The markers that git leaves in a file where a merge was not finished.
+//! Finds the markers that git leaves in a file if a merge was not finished.
 
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::source::FileId;
 use crate::yaml::Span;
 
-/// How many characters a marker has.
+/// The length of a marker in characters.
 const LENGTH: usize = 7;
-/// How many markers are shown.
+/// How many markers are listed.
 const SHOWN_MAX: usize = 4;
 
-/// Says that a merge was not finished. None if there is no sign of that.
+/// The diagnostic for an unfinished merge. None if the file has no markers.
 pub(super) fn diagnostic(file: FileId, content: &[u8]) -> Option<Diagnostic> {
     let (mut at, mut found, mut is_conflict) = (0, Vec::new(), false);
     for line in content.split_inclusive(|byte| *byte == b'\n') {
         if let Some(mark) = mark(line.trim_ascii_end()) {
-            // Seven `=` alone can be something else.
+            // A line of seven `=` alone can have another meaning.
             is_conflict |= matches!(mark, b'<' | b'>');
             found.push(Span::new(at, at + line.trim_ascii_end().len()));
         }
@@ -31,7 +31,7 @@ pub(super) fn diagnostic(file: FileId, content: &[u8]) -> Option<Diagnostic> {
     ))
 }
 
-/// The character that a marker line is made of. None if it is none.
+/// The character that a marker line consists of. None if the line is not a marker.
 fn mark(line: &[u8]) -> Option<u8> {
     let (run, rest) = line.split_at_checked(LENGTH)?;
     let mark = *run.first()?;

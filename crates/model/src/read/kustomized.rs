@@ -1,26 +1,26 @@
-//! Folders that Kustomize would build.
+//! Finds folders that Kustomize would build.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The names that Kustomize gives its files.
+/// The file names that Kustomize reads.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Whether a file is one of Kustomize's, by its name.
+/// Whether a file is one that Kustomize reads, by its name.
 pub fn is_kustomization(path: &str) -> bool {
     let (_, name) = split(path);
     NAMES.contains(&name)
 }
 
-/// The folders of a place that Kustomize would build: what it would make of the files in them is not known.
+/// The folders that Kustomize would build. Kalypso does not run Kustomize, so it does not know the result of such a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kustomized {
-    /// By folder, its file of Kustomize's.
+    /// The file of Kustomize in each folder, by folder.
     files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl Kustomized {
-    /// The folders among the files of a place.
+    /// The folders of a set of files.
     pub fn of<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut files = BTreeMap::new();
         for path in paths.into_iter().filter(|path| is_kustomization(path)) {
@@ -29,12 +29,12 @@ impl Kustomized {
         Self { files }
     }
 
-    /// Whether there is none.
+    /// Whether there are no such folders.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The file of Kustomize's that decides about a file: that of the outermost folder around it. A file that decides is itself one that it decides about.
+    /// The file of Kustomize that applies to a file: the one in the outermost folder around it. For that file itself, the result is the file.
     pub fn above(&self, path: &str) -> Option<&Arc<str>> {
         if self.files.is_empty() {
             return None;
@@ -43,18 +43,18 @@ impl Kustomized {
         folders.find_map(|folder| self.files.get(folder))
     }
 
-    /// Whether a file is read: nothing decides about it, or it decides itself.
+    /// Whether a file is read: no file of Kustomize applies to it, or it is that file.
     pub fn is_read(&self, path: &str) -> bool {
         self.above(path).is_none_or(|file| **file == *path)
     }
 
-    /// The folder whose content a file of Kustomize's decides about; empty for the whole repository.
+    /// The folder that a file of Kustomize applies to. Empty for the whole repository.
     pub fn folder(file: &str) -> &str {
         split(file).0
     }
 }
 
-/// The folder of a file, and its name there.
+/// The folder of a file, and the file's name in it.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -1,4 +1,4 @@
-//! What looks like an object of Kalypso's, and is none.
+//! Recognises documents that are probably misspelled objects of Kalypso.
 
 use crate::decode::text;
 use crate::kind::{Kind, SCHEDULER_GROUP};
@@ -6,12 +6,12 @@ use crate::limits::SIMILAR_WORD_BYTES_MAX;
 use crate::similar;
 use crate::yaml::Node;
 
-/// The parts that objects have. What has two of them is one, or was meant to be.
+/// The parts of objects. A document with two of them is an object, or its author meant it to be one.
 const PARTS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 const PARTS_MIN: usize = 2;
 
-/// Whether a document without a kind was probably meant to be an object: it has parts that only objects have, or says that it is one of ours. Files of
-/// other tools, such as `Chart.yaml`, `values.yaml` or pipelines, are none.
+/// Whether a document without a kind is probably meant to be an object: it has several parts of objects, or its API version or kind is one of Kalypso's.
+/// Files of other tools, such as `Chart.yaml`, `values.yaml` or pipelines, are not.
 pub(super) fn is_like_object(root: &Node) -> bool {
     let entries = root.as_mapping().unwrap_or_default();
     let keys = || entries.iter().filter_map(|(key, value)| Some((&*key.as_scalar()?.text, value)));
@@ -29,8 +29,8 @@ fn is_part(part: &str, written: &str) -> bool {
     part.eq_ignore_ascii_case(written) || similar::nearest(written, [part]).is_some()
 }
 
-/// Whether an object of no known kind is more probably a misspelled one of ours than one of another system: its group is ours, or nearly so; or its
-/// group, or lack of one, is that of a known kind which is written nearly so.
+/// Whether an object of an unknown kind is probably a misspelled object of Kalypso, not an object of another system. That is so if its group is one of
+/// Kalypso's, or similar to one; or if its kind is similar to a known kind, and its group is that kind's group or is missing.
 pub(super) fn is_meant_for_us(api_version: &str, kind: &str) -> bool {
     let (group, _) = api_version.rsplit_once('/').unwrap_or_default();
     let stem = kind.strip_suffix("List").unwrap_or(kind);
@@ -41,7 +41,7 @@ pub(super) fn is_meant_for_us(api_version: &str, kind: &str) -> bool {
     is_of_ours(api_version) || Kind::ALL.iter().any(is_like)
 }
 
-/// Whether an API version is of a group of ours, or nearly so.
+/// Whether the group of an API version is one of Kalypso's, or similar to one.
 fn is_of_ours(api_version: &str) -> bool {
     let (group, _) = api_version.rsplit_once('/').unwrap_or_default();
     let is_ours = |own: &Kind| own.is_own() && (is_near(own.group(), group) || own.group() == api_version);
@@ -55,7 +55,7 @@ fn is_near(known: &str, written: &str) -> bool {
     written.len() <= SIMILAR_WORD_BYTES_MAX && strsim::damerau_levenshtein(known, written) <= LETTERS_MAX
 }
 
-/// The kind that was probably meant.
+/// The known kind that the author probably meant.
 pub(super) fn nearest_kind(written: &str) -> Option<Kind> {
     const LETTERS_MAX: usize = 3;
     if written.len() > SIMILAR_WORD_BYTES_MAX {

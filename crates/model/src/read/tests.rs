@@ -1,11 +1,11 @@
-//! Reading files with one thing wrong in them.
+//! Reads files with one error each.
 
 use super::*;
 use crate::digest::Digest;
 use crate::limits::{OBJECT_PROBLEMS_MAX, PLAIN_TEXTS_BYTES_MAX};
 use crate::source::{File, Files, Source};
 
-/// Reads `text` and compares what is said about it, as `CODE line: message`.
+/// Reads `text`, and compares the diagnostics, written as `CODE line: message`.
 fn check(text: &str, kinds: &[&str], expected: &[&str]) {
     let mut files = Files::default();
     let (source, path) = (Source::directory().into(), "a.yaml".into());
@@ -246,7 +246,7 @@ fn problems_are_bounded_and_warnings_hide_no_error() {
     assert_eq!(found.diagnostics.last().map(|last| last.notes.len()), Some(1));
 }
 
-/// A policy whose selector of cluster types holds this.
+/// A policy with this content of its selector of cluster types.
 fn policy(selector: &str) -> String {
     format!(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata:\n  name: a\nspec:\n  deploymentTargetSelector:\n    labelSelector: {{}}\n  clusterTypeSelector:\n    labelSelector:{selector}\n"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::git_id::GitId;
 
-/// The content of a file: at hand, or known by its id because it stays as it is.
+/// The content of a file. Content that stays as it is in the target repository can be given by its id alone.
 #[derive(Clone, Debug)]
 pub struct Blob {
     id: GitId,
@@ -12,13 +12,13 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// A content that is at hand.
+    /// Content in memory.
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
         let bytes = bytes.into();
         Self { id: GitId::of_blob(&bytes), bytes: Some(bytes) }
     }
 
-    /// A content that the target repository has already.
+    /// Content that the target repository already contains.
     pub fn existing(id: GitId) -> Self {
         Self { id, bytes: None }
     }
@@ -28,13 +28,13 @@ impl Blob {
         self.id
     }
 
-    /// The content, if it is at hand.
+    /// The content, if it is in memory.
     pub fn bytes(&self) -> Option<&Arc<[u8]>> {
         self.bytes.as_ref()
     }
 }
 
-/// Two blobs are equal if their contents are.
+/// Two blobs are equal if their ids are.
 impl PartialEq for Blob {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
@@ -46,7 +46,7 @@ impl Eq for Blob {}
 /// A file's kind in a git tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// An ordinary file; the only kind that Kalypso writes.
+    /// An ordinary file. Kalypso only writes these.
     #[default]
     File,
     /// An executable file.
@@ -58,7 +58,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// How git writes it.
+    /// The mode as git writes it.
     pub(super) fn digits(self) -> &'static str {
         match self {
             Self::File => "100644",
@@ -72,9 +72,9 @@ impl Mode {
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What kind of file it is.
+    /// The mode of the file.
     pub mode: Mode,
-    /// What is in it.
+    /// The content of the file.
     pub blob: Blob,
 }
 

@@ -1,21 +1,21 @@
-//! What differs between two trees: both are walked at once, and nothing is opened that is the same.
+//! Compares two trees. Both are walked together, and equal folders are not opened.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::{Child, DEPTH_MAX, Entry, Open, OpenError, Tree, order};
 
-/// A name in two folders, with what stands there before and after. Not the same on both sides, and not nothing on both.
+/// A name in two folders, with the children of that name before and after. They differ, and at least one is there.
 pub type Pair<'a> = (&'a Arc<str>, Option<&'a Child>, Option<&'a Child>);
 
-/// The children that differ between two folders, in git's order. A file that becomes a folder is two of them.
+/// The children that differ between two folders, in git's order. If a file becomes a folder, these are two entries.
 pub struct Changes<'a> {
     before: &'a Tree,
     after: &'a Tree,
     at: Positions,
 }
 
-/// How far two folders have been walked.
+/// The positions in two folders during the comparison.
 #[derive(Clone, Copy, Debug, Default)]
 struct Positions {
     before: usize,
@@ -25,11 +25,11 @@ struct Positions {
 /// A file that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDifference {
-    /// Its path.
+    /// The path of the file.
     pub path: String,
-    /// What it was; none if it is new.
+    /// The file before. None if it is new.
     pub before: Option<Entry>,
-    /// What it will be; none if it is gone.
+    /// The file after. None if it was removed.
     pub after: Option<Entry>,
 }
 
@@ -41,12 +41,12 @@ pub struct Diff<'a> {
 }
 
 impl Tree {
-    /// The children that are different in `after`, without looking into folders.
+    /// The children that differ in `after`. Folders are not opened.
     pub fn changes<'a>(&'a self, after: &'a Self) -> Changes<'a> {
         Changes { before: self, after, at: Positions::default() }
     }
 
-    /// The files that are different in `after`. Folders are opened where their ids differ.
+    /// The files that differ in `after`. A folder is opened if its id differs.
     pub fn diff<'a>(&self, after: &Self, open: &'a Open<'a>) -> Diff<'a> {
         let folders =
             if self == after { Vec::new() } else { vec![(self.clone(), after.clone(), Positions::default(), 0)] };

@@ -1,9 +1,9 @@
-//! All files of a tree, in the order of their paths.
+//! Iterates over all files of a tree, in the order of their paths.
 
 use super::{Child, DEPTH_MAX, Entry, Open, OpenError, Tree};
 
 impl Tree {
-    /// All files by path, in their order. Folders are opened one after another, so that only one of each level is in memory.
+    /// All files, in the order of their paths. Folders are opened one after the other, so only one folder of each level is in memory.
     pub fn files<'a>(&self, open: &'a Open<'a>) -> Files<'a> {
         Files { open, folders: vec![(self.clone(), 0, 0)], path: String::new() }
     }
@@ -12,7 +12,7 @@ impl Tree {
 /// The files of a tree. Ends after the first error.
 pub struct Files<'a> {
     open: &'a Open<'a>,
-    /// The folders that are being walked, each with the next child and the length of its path.
+    /// The open folders, each with the index of its next child and the length of its path.
     folders: Vec<(Tree, usize, usize)>,
     path: String,
 }

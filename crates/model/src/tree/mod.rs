@@ -1,8 +1,8 @@
-//! The tree of files that a GitOps branch holds or should hold.
+//! The tree of files of a GitOps branch, present or desired.
 //!
-//! A [`Tree`] is a folder, as in git: files and other trees by name. Cloning one is cheap, and ids are computed once for what did not change. A folder
-//! that nobody looks into is [`Sealed`]: its id is known, and what is in it is asked for only when it matters. So the tree of a fleet of a million
-//! assignments is as small as what is different in it.
+//! A [`Tree`] is a folder, as in git: files and other trees by name. Clones are cheap, and the ids of unchanged folders are computed once. A folder
+//! that is not opened is [`Sealed`]: its id is known, and its content is loaded on demand. So the tree of a fleet with a million
+//! assignments takes only as much memory as its changed folders.
 
 mod blob;
 mod difference;
@@ -24,38 +24,38 @@ pub use self::name::{is_utf8, name_bytes, name_text, shown};
 pub use self::sealed::{Open, OpenError, Sealed, SealedBy, closed};
 use crate::git_id::GitId;
 
-/// How many folders deep a tree may be: git has no limit, but paths that are longer are nobody's manifests.
+/// How many folders deep a tree may be. Git has no limit, but manifests are not in deeper folders.
 pub const DEPTH_MAX: usize = 128;
 
 /// A folder: files and folders by name.
 #[derive(Clone, Debug, Default)]
 pub struct Tree(Arc<Inside>);
 
-/// What is in a folder, in git's order, and its id as soon as somebody has asked for it.
+/// The children of a folder in git's order, and its id once it was computed.
 #[derive(Clone, Debug, Default)]
 struct Inside {
     children: Vec<(Arc<str>, Child)>,
     id: OnceLock<GitId>,
 }
 
-/// What stands in a folder under a name, whose text is that of [`name_text`].
+/// An entry of a folder. Its name is in the form of [`name_text`].
 #[derive(Clone, Debug)]
 pub enum Child {
     /// A file.
     File(Entry),
-    /// A folder whose content is at hand.
+    /// A folder whose content is in memory.
     Tree(Tree),
-    /// A folder whose id is known.
+    /// A folder of which only the id is in memory.
     Sealed(Sealed),
 }
 
 impl Tree {
-    /// The folder of these children. Of two of one name the last one counts.
+    /// The folder with these children. If two have the same name, the last one counts.
     pub fn from_children(children: impl IntoIterator<Item = (Arc<str>, Child)>) -> Self {
         let mut children: Vec<_> = children.into_iter().collect();
         if !children.is_sorted_by(|left, right| order(left, right) == Ordering::Less) {
             children.sort_by(order);
-            // Later ones stand behind earlier ones of the same name.
+            // After the reversal, later children come before earlier ones with the same name.
             children.reverse();
             children.dedup_by(|left, right| order(left, right) == Ordering::Equal);
             children.reverse();
@@ -63,7 +63,7 @@ impl Tree {
         Self(Arc::new(Inside { children, id: OnceLock::new() }))
     }
 
-    /// The folder of these children, which has this id: nobody has to compute it.
+    /// The folder with these children and this id, so that the id is not computed.
     pub fn with_id(id: GitId, children: impl IntoIterator<Item = (Arc<str>, Child)>) -> Self {
         let mut tree = Self::from_children(children);
         Arc::make_mut(&mut tree.0).id = OnceLock::from(id);
@@ -94,22 +94,22 @@ impl Tree {
         self.0.children.iter().map(|(name, child)| (name, child))
     }
 
-    /// The child of this name.
+    /// The child with this name.
     pub fn child(&self, name: &str) -> Option<&Child> {
         self.position(name).and_then(|position| self.0.children.get(position)).map(|(_, child)| child)
     }
 
-    /// How many children there are.
+    /// The number of children.
     pub fn len(&self) -> usize {
         self.0.children.len()
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the folder is empty.
     pub fn is_empty(&self) -> bool {
         self.0.children.is_empty()
     }
 
-    /// Puts a child into the folder. The one that had the name before is given back.
+    /// Sets a child. Returns the previous child with this name.
     pub fn set(&mut self, name: impl Into<Arc<str>>, child: Child) -> Option<Child> {
         let name = name.into();
         let before = self.take(&name);
@@ -120,13 +120,13 @@ impl Tree {
         before
     }
 
-    /// Takes a child out of the folder.
+    /// Removes a child, and returns it.
     pub fn take(&mut self, name: &str) -> Option<Child> {
         let position = self.position(name)?;
         Some(self.changed().children.remove(position).1)
     }
 
-    /// Puts and takes many children at once; of two edits of one name the last one counts.
+    /// Sets and removes many children at once. If two edits have the same name, the last one counts.
     pub fn edit(&mut self, edits: impl IntoIterator<Item = (Arc<str>, Option<Child>)>) {
         let edits: BTreeMap<_, _> = edits.into_iter().collect();
         if edits.is_empty() {
@@ -147,7 +147,7 @@ impl Tree {
         find(true).or_else(|| find(false))
     }
 
-    /// The content, to be changed.
+    /// The content, for a change. The known id is dropped.
     fn changed(&mut self) -> &mut Inside {
         let inside = Arc::make_mut(&mut self.0);
         inside.id.take();
@@ -179,7 +179,7 @@ impl Child {
         !matches!(self, Self::File(_))
     }
 
-    /// The file, if it is one.
+    /// The file, if the child is one.
     pub fn as_file(&self) -> Option<&Entry> {
         match self {
             Self::File(entry) => Some(entry),
@@ -187,10 +187,10 @@ impl Child {
         }
     }
 
-    /// What is in the folder; none if it is a file.
+    /// The content of the folder. None for a file.
     ///
     /// # Errors
-    /// If it can't be opened.
+    /// The folder can't be opened.
     pub fn opened(&self, open: &Open<'_>) -> Result<Option<Tree>, OpenError> {
         match self {
             Self::File(_) => Ok(None),
@@ -199,7 +199,7 @@ impl Child {
         }
     }
 
-    /// How git writes what it is.
+    /// The mode as git writes it.
     fn mode_digits(&self) -> &'static str {
         match self {
             Self::File(entry) => entry.mode.digits(),
@@ -208,7 +208,7 @@ impl Child {
     }
 }
 
-/// Two children are equal if git could not tell them apart.
+/// Two children are equal if their ids and modes are.
 impl PartialEq for Child {
     fn eq(&self, other: &Self) -> bool {
         self.mode_digits() == other.mode_digits() && self.id() == other.id()
@@ -221,7 +221,7 @@ fn order(left: &(Arc<str>, Child), right: &(Arc<str>, Child)) -> Ordering {
     order_of((&left.0, left.1.is_folder()), (&right.0, right.1.is_folder()))
 }
 
-/// Git sorts folders as if their names ended with a slash, so that walking a tree gives whole paths in their order.
+/// Compares names as git does: folders as if their names ended with a slash. So a walk through a tree gives whole paths in order.
 fn order_of((left, left_is_folder): (&str, bool), (right, right_is_folder): (&str, bool)) -> Ordering {
     let (left, right) = (name_bytes(left), name_bytes(right));
     let common = left.len().min(right.len());

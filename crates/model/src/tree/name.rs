@@ -1,7 +1,7 @@
-//! Names of files and folders as text. In git they are bytes, mostly UTF-8, and what belongs to others must stay as it is to the byte.
+//! The names of files and folders as text. In git, names are bytes, mostly UTF-8, and foreign names must not change by a single byte.
 //!
-//! A byte that is not part of UTF-8 stands in the text as U+0000 with two hexadecimal digits. No name in git holds a byte 0, so this text is that of one
-//! name only, and no other name's.
+//! In the text, a byte that is not part of valid UTF-8 is U+0000 and two hexadecimal digits. Names in git never contain a byte 0, so each text belongs to
+//! exactly one name.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub fn name_text(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The name that has this text.
+/// The name with this text.
 pub fn name_bytes(text: &str) -> Cow<'_, [u8]> {
     if is_utf8(text) {
         return Cow::Borrowed(text.as_bytes());
@@ -37,12 +37,12 @@ pub fn name_bytes(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(name)
 }
 
-/// Whether a name with this text is UTF-8. All names are that Kalypso gives.
+/// Whether the name with this text is UTF-8. All names that Kalypso writes are.
 pub fn is_utf8(text: &str) -> bool {
     !text.as_bytes().contains(&0)
 }
 
-/// A name, or a path of names, as it is shown: `caf\xe9`.
+/// A name, or a path of names, for output: `caf\xe9`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if is_utf8(text) { Cow::Borrowed(text) } else { Cow::Owned(text.replace('\0', "\\x")) }
 }

@@ -1,23 +1,23 @@
-//! Files and folders of a tree by path. Paths have `/` between their parts and none at their ends.
+//! Access to files and folders of a tree by path. Paths have `/` between their parts, and no `/` at their ends.
 
 use std::sync::Arc;
 
 use super::{Child, DEPTH_MAX, Entry, Open, OpenError, Tree, closed};
 
 impl Tree {
-    /// Puts an ordinary file with these bytes at `path`, in place of what was there. For trees that are in memory as a whole.
+    /// Writes an ordinary file with these bytes at `path`, and replaces an existing entry. For trees that are completely in memory.
     ///
     /// # Panics
-    /// If a folder on the way is sealed, or there are more than [`DEPTH_MAX`] of them: [`Self::put`] is for trees that come from outside.
+    /// A folder on the path is sealed, or there are more than [`DEPTH_MAX`] folders. For trees from outside, use [`Self::put`].
     pub fn write(&mut self, path: &str, bytes: impl Into<Arc<[u8]>>) {
         let written = self.put(path, Child::File(Entry::file(bytes)), &closed);
         assert!(written.is_ok(), "`{path}` is written into a tree that is not in memory: {written:?}");
     }
 
-    /// Puts a child at `path`, in place of what was there. Folders are made as needed, also in place of files.
+    /// Sets the child at `path`, and replaces an existing entry. Missing folders are created, also in place of files.
     ///
     /// # Errors
-    /// If a folder on the way can't be opened, or it is too deep.
+    /// A folder on the path can't be opened, or the path is too deep.
     pub fn put(&mut self, path: &str, child: Child, open: &Open<'_>) -> Result<(), OpenError> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else { return Ok(()) };
@@ -29,10 +29,10 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes what is at `path` away, with the folders that become empty.
+    /// Removes the entry at `path`, and the folders that become empty.
     ///
     /// # Errors
-    /// If a folder on the way can't be opened, or it is too deep.
+    /// A folder on the path can't be opened, or the path is too deep.
     pub fn remove(&mut self, path: &str, open: &Open<'_>) -> Result<Option<Child>, OpenError> {
         if self.find(path, open)?.is_none() {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Tree {
         }
         let taken = tree.take(name);
         let mut is_empty = tree.is_empty();
-        // From the inside out, until one has something else in it.
+        // From the innermost folder out, until a folder is not empty.
         while let Some(name) = rest.pop().filter(|_| is_empty) {
             let mut tree = &mut *self;
             for folder in &rest {
@@ -57,10 +57,10 @@ impl Tree {
         Ok(taken)
     }
 
-    /// What is at `path`; the empty path is the tree itself.
+    /// The entry at `path`. The empty path stands for the tree itself.
     ///
     /// # Errors
-    /// If a folder on the way can't be opened.
+    /// A folder on the path can't be opened.
     pub fn find(&self, path: &str, open: &Open<'_>) -> Result<Option<Child>, OpenError> {
         let mut found = Child::Tree(self.clone());
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -73,7 +73,7 @@ impl Tree {
     /// The file at `path`, if there is one.
     ///
     /// # Errors
-    /// If a folder on the way can't be opened.
+    /// A folder on the path can't be opened.
     pub fn file(&self, path: &str, open: &Open<'_>) -> Result<Option<Entry>, OpenError> {
         Ok(self.find(path, open)?.and_then(|child| child.as_file().cloned()))
     }
@@ -81,7 +81,7 @@ impl Tree {
     /// The folder at `path`, if there is one.
     ///
     /// # Errors
-    /// If it, or a folder on the way, can't be opened.
+    /// The folder, or a folder on the path, can't be opened.
     pub fn folder(&self, path: &str, open: &Open<'_>) -> Result<Option<Self>, OpenError> {
         match self.find(path, open)? {
             Some(child) => child.opened(open),
@@ -89,7 +89,7 @@ impl Tree {
         }
     }
 
-    /// The folder of this name, to be changed; made if it is not there.
+    /// The folder with this name, for a change. It is created if it does not exist.
     fn folder_mut(&mut self, name: &str, open: &Open<'_>) -> Result<&mut Self, OpenError> {
         match self.child(name) {
             Some(Child::Tree(_)) => {}

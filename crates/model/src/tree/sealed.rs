@@ -1,68 +1,68 @@
-//! Folders that are known by their ids until somebody opens them.
+//! Folders of which only the id is in memory, until they are opened.
 
 use super::{DEPTH_MAX, Tree};
 use crate::git_id::GitId;
 
-/// A folder whose id is known, and what is in it can be asked for.
+/// A folder of which only the id is in memory. Its content can be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The id of its tree.
     pub id: GitId,
-    /// Who can open it.
+    /// Where the content can be loaded.
     pub by: SealedBy,
 }
 
-/// Who can open a sealed folder.
+/// Where the content of a sealed folder can be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealedBy {
-    /// The repository that the tree goes to: it has the folder already.
+    /// In the repository that the tree is written to: it already contains the folder.
     Repository,
-    /// Whoever will make the folder, and knows it by this key.
+    /// From the code that generates the folder. The key is that code's own.
     Maker(u64),
 }
 
-/// Opens sealed folders. What it gives has the id that was sealed; what is inside may be sealed again.
+/// Opens sealed folders. The result has the sealed id. Folders in it may be sealed again.
 pub type Open<'a> = dyn Fn(&Sealed) -> Result<Tree, OpenError> + Sync + 'a;
 
 /// Why a folder can't be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Whoever should open it can't.
+    /// The content could not be loaded.
     #[error("folder {id} can't be read: {reason}")]
     Unreadable {
         /// The folder.
         id: GitId,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// It holds something else than was said.
+    /// The loaded content has a different id.
     #[error("folder {sealed} turned out to be {found}")]
     Different {
-        /// The id that it should have.
+        /// The expected id.
         sealed: GitId,
-        /// The id that it has.
+        /// The id of the content.
         found: GitId,
     },
-    /// It is in too many folders.
+    /// The folder is nested too deep.
     #[error("`{path}` is in more than {DEPTH_MAX} folders")]
     TooDeep {
-        /// Its path.
+        /// The path of the folder.
         path: String,
     },
 }
 
 impl OpenError {
-    /// That nobody knows the folder.
+    /// The error for a folder whose content is not available.
     pub fn unknown(sealed: &Sealed) -> Self {
         Self::Unreadable { id: sealed.id, reason: "there is no such folder".to_owned() }
     }
 }
 
 impl Sealed {
-    /// What is in the folder.
+    /// The content of the folder.
     ///
     /// # Errors
-    /// If it can't be opened, or holds something else than its id says.
+    /// The folder can't be opened, or its content has a different id.
     pub fn opened(&self, open: &Open<'_>) -> Result<Tree, OpenError> {
         let tree = open(self)?;
         if tree.id() == self.id {
@@ -72,7 +72,7 @@ impl Sealed {
     }
 }
 
-/// Opens nothing: for trees that are in memory as a whole.
+/// Opens no folder: for trees that are completely in memory.
 ///
 /// # Errors
 /// Always.

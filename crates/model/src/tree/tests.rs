@@ -1,4 +1,4 @@
-//! Trees of every shape.
+//! Tests of trees of many shapes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ fn paths(tree: &Tree) -> Vec<String> {
     tree.files(&closed).map(|file| file.unwrap().0).collect()
 }
 
-/// The tree with the folders at its root sealed, and what opens them.
+/// The tree with the folders at its root sealed, and a function that opens them.
 fn sealed(tree: &Tree) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync + use<>) {
     let mut folders = BTreeMap::new();
     let children = tree.children().map(|(name, child)| match child {
@@ -34,7 +34,7 @@ fn sealed(tree: &Tree) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + S
 #[test]
 fn trees_have_the_ids_that_git_gives_them() {
     assert_eq!(tree(&[]).id().to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
-    // `git mktree` and `git write-tree` of the same files.
+    // The id is from `git mktree` and `git write-tree` of the same files.
     let tree = tree(&[("a-b/x", "1"), ("a.txt", "2"), ("a/b/c", "3"), ("a/d", "4")]);
     assert_eq!(tree.id().to_string(), "f72343927640848e2fd84664074be765a2985686");
     assert_eq!(sealed(&tree).0, tree);
@@ -42,7 +42,7 @@ fn trees_have_the_ids_that_git_gives_them() {
 
 #[test]
 fn names_that_are_not_utf8_stay_as_they_are() {
-    // `git mktree` of the same files, the first name in Latin-1.
+    // The id is from `git mktree` of the same files, the first name in Latin-1.
     let mut tree = tree(&[("café", "2"), ("caff", "3")]);
     tree.set(name_text(b"caf\xe9"), Child::File(Entry::file(*b"1")));
     let encoded = tree.encode();
@@ -119,7 +119,7 @@ fn what_is_too_deep_is_refused() {
     let deep = "a/".repeat(DEPTH_MAX) + "x";
     let put = Tree::default().put(&deep, Child::File(Entry::file(*b"")), &closed);
     assert!(matches!(put, Err(OpenError::TooDeep { .. })));
-    // A folder that is in itself, as no git would have it.
+    // A folder that contains itself. Git cannot create one.
     let id = GitId::of_blob(b"");
     let inside = |_: &Sealed| {
         let child = Child::Sealed(Sealed { id, by: SealedBy::Repository });

@@ -1,4 +1,4 @@
-//! From the events of the parser to the tree of a document.
+//! Builds the tree of a document from the events of the parser.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::recent::Recent;
 use super::source::block_span;
 use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
 
-/// Builds one document after the other.
+/// Builds the documents of a text, one after the other.
 pub(super) struct Builder<'t> {
     text: &'t str,
     options: Options,
@@ -21,22 +21,22 @@ pub(super) struct Builder<'t> {
     anchors: HashMap<usize, Part>,
     findings: Findings,
     texts: Recent,
-    /// The range of the last event that stood for something in the text.
+    /// The range of the last event that has a range in the text.
     last: Span,
-    /// Nodes written in this document, and added to it by aliases.
+    /// Nodes written in this document, and nodes that aliases add to it.
     written: usize,
     expanded: usize,
     /// Nodes written in the whole text.
     total: usize,
 }
 
-/// A finished node with what it counts for.
+/// A finished node with its size.
 #[derive(Clone)]
 struct Part {
     node: Node,
-    /// Nodes in it, as [`Limits::alias_nodes`] counts them.
+    /// The number of nodes in it, counted as in [`Limits::alias_nodes`].
     weight: usize,
-    /// Collections inside one another.
+    /// The depth of nested collections.
     depth: usize,
 }
 
@@ -45,10 +45,10 @@ struct Frame {
     children: Children,
     span: Span,
     anchor: usize,
-    /// Whether it is inside brackets or braces, and whether they are its own.
+    /// Whether the collection is in flow style, and whether it has brackets or braces of its own.
     flow: bool,
     bracketed: bool,
-    /// As of [`Part`], for the children so far.
+    /// The sums of [`Part::weight`] and the maximum of [`Part::depth`] of its children so far.
     weight: usize,
     depth: usize,
 }
@@ -65,7 +65,7 @@ impl Frame {
     }
 }
 
-/// A problem ends the reading of the document. It is boxed because it passes through every step.
+/// A problem ends the reading of its document. It is in a box because many functions return it.
 type Added = Result<(), Box<Problem>>;
 
 impl<'t> Builder<'t> {
@@ -85,12 +85,12 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The range of the last event, for whoever explains what went wrong behind it.
+    /// The range of the last event, to explain a later error.
     pub(super) fn last(&self) -> Span {
         self.last
     }
 
-    /// The innermost bracket or brace that is open.
+    /// The innermost open bracket or brace.
     pub(super) fn open_bracket(&self) -> Option<Span> {
         self.frames
             .iter()
@@ -99,17 +99,17 @@ impl<'t> Builder<'t> {
             .map(|frame| Span::new(frame.span.start as usize, frame.span.start as usize + 1))
     }
 
-    /// What was found so far, in all documents.
+    /// The findings in all documents so far.
     pub(super) fn findings(&mut self) -> &mut Findings {
         &mut self.findings
     }
 
-    /// All that was found.
+    /// All findings.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.findings.into_problems()
     }
 
-    /// Takes an event. An error means that the rest of the document is not to be read.
+    /// Processes an event. After an error, the rest of the document must not be read.
     pub(super) fn add(&mut self, event: Event<'t>, place: &granit_parser::Span) -> Added {
         let span = place.byte_range().map_or(self.last, |range| Span::new(range.start, range.end));
         match event {
@@ -145,7 +145,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The document as far as it was read, None if there is nothing in it. The builder is then ready for the next one.
+    /// The document as far as it was read, None if it is empty. After that, the builder is ready for the next document.
     pub(super) fn finish(&mut self) -> Option<Node> {
         while let Some(frame) = self.frames.pop() {
             let part = self.assemble(frame, self.last.end);
@@ -168,7 +168,7 @@ impl<'t> Builder<'t> {
 
     fn open(&mut self, mut frame: Frame, span: Span) -> Added {
         self.check_indentation(span)?;
-        // `[a: b]` holds a mapping that has no braces.
+        // `[a: b]` contains a mapping without braces.
         frame.bracketed &= span.start < span.end;
         frame.span = span;
         self.last = span;
@@ -178,7 +178,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Tabs before the first word of a line, or behind a dash: the parser takes some that Go's libraries refuse.
+    /// Reports tabs before the first word of a line, or behind a dash. The parser accepts some that Go's libraries reject.
     fn check_indentation(&self, span: Span) -> Added {
         let before = self.text.get(..span.start as usize).unwrap_or_default();
         let bare = before.trim_end_matches([' ', '\t']);
@@ -206,7 +206,7 @@ impl<'t> Builder<'t> {
     fn alias(&mut self, anchor: usize, span: Span) -> Added {
         self.last = span;
         self.count()?;
-        // The anchor of a collection that is still open stands for nothing yet.
+        // While a collection is still open, its anchor is not defined yet.
         let part = self.anchors.get(&anchor).cloned().ok_or_else(|| fault::cycle(span))?;
         self.check_depth(self.frames.len() + part.depth)?;
         self.expanded += part.weight;
@@ -266,11 +266,11 @@ impl<'t> Builder<'t> {
             _ => span,
         };
         if left_out {
-            // The parser gives `~`.
+            // The parser returns `~` here.
             scalar.text = "".into();
         }
         if matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded) && self.ends_without_newline(span) {
-            // The parser adds the line break that the text does not have; Go's libraries don't.
+            // The parser adds a line break that the text does not have. Go's libraries do not.
             scalar.text = scalar.text.strip_suffix('\n').unwrap_or(&scalar.text).into();
         }
         if let Err(problem) = fault::apply_tag(&mut scalar, span) {
@@ -280,13 +280,13 @@ impl<'t> Builder<'t> {
         Part { node: Node { span, value: NodeValue::Scalar(scalar) }, weight, depth: 0 }
     }
 
-    /// Whether a block ends with the last line of the text, and that with no line break.
+    /// Whether a block ends at the end of the text, without a line break.
     fn ends_without_newline(&self, span: Span) -> bool {
         let last_line = self.text.rsplit(['\n', '\r']).next().unwrap_or_default();
         span.end as usize == self.text.len() && !last_line.trim().is_empty()
     }
 
-    /// A value that was left out is placed behind the colon, where the parser places it behind the key.
+    /// The place of a missing value: behind the colon. The parser places it behind the key.
     fn behind_colon(&self, span: Span) -> Span {
         let at = span.start as usize;
         if self.text.as_bytes().get(at) == Some(&b':') { Span::at(at + 1) } else { span }

@@ -1,9 +1,9 @@
-//! Reading YAML from bytes that may be anything.
+//! Reads YAML from arbitrary bytes.
 
 use super::reader::{Document, Reading, read, read_each};
 use super::{Options, Problem, ProblemKind, Span};
 
-/// Reads all documents of `bytes`, if they are UTF-8. Otherwise the only result is a problem that says what they are.
+/// Reads all documents of `bytes` if they are UTF-8. Otherwise the result is one problem that names the encoding or format.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
     match text(bytes) {
         Ok(text) => read(text, options),
@@ -11,8 +11,8 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
     }
 }
 
-/// Reads `bytes`, and hands over each document that has no error as soon as it is read, so that they need not all be there at once.
-/// What is wrong is the result.
+/// Reads `bytes`, and passes each document without errors to `each` as soon as it is read. So only one document must be in memory.
+/// Returns all problems.
 pub fn read_bytes_each(bytes: &[u8], options: &Options, each: impl FnMut(Document)) -> Vec<Problem> {
     match text(bytes) {
         Ok(text) => read_each(text, options, each),

@@ -1,24 +1,24 @@
-//! What a parser's error means to the person who wrote the text.
+//! Explains errors of the parser to the author of the text.
 //!
-//! A parser tells where it lost the thread, which is often a line behind the fault, in the words of the grammar.
-//! Here the place is moved to the fault where it can be told, and the words say what to change.
+//! The parser reports the place where it stopped, often a line behind the mistake, in the words of the grammar.
+//! This module finds the place of the mistake where it can, and writes what to change.
 
 use granit_parser::{ErrorKind, ScanError};
 
 use super::problem::shown;
 use super::{Problem, ProblemKind, Span};
 
-/// What was known when the parser gave up.
+/// The state in which the parser stopped.
 pub(super) struct Scene<'t> {
     /// The whole text.
     pub(super) text: &'t str,
-    /// The last thing that was understood.
+    /// The range of the last event.
     pub(super) last: Span,
-    /// The innermost bracket that was open.
+    /// The innermost open bracket.
     pub(super) open: Option<Span>,
 }
 
-/// The problem that an error of the parser stands for.
+/// The problem for an error of the parser.
 pub(super) fn explain(error: &ScanError, scene: &Scene<'_>) -> Problem {
     let at = error.marker().byte_offset().unwrap_or(scene.last.end as usize).min(scene.text.len());
     scene
@@ -34,7 +34,7 @@ fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Pro
     Problem::new(ProblemKind::Syntax, span, message)
 }
 
-/// The problem with a tab where a line is indented.
+/// The problem for a tab in the indentation of a line.
 pub(super) fn tab_in_indentation(tab: Span) -> Problem {
     syntax(tab, "there is a tab in the indentation").hint("indent with spaces: YAML does not count tabs")
 }
@@ -43,7 +43,7 @@ const QUOTE_VALUE: &str = "put the value in quotes";
 const SPACE_AFTER_COLON: &str = "write a space between the colon and the value";
 
 impl<'t> Scene<'t> {
-    /// `{{` without quotes, which YAML takes for two mappings.
+    /// `{{` without quotes, which YAML reads as two mappings.
     fn template_expression(&self, at: usize) -> Option<Problem> {
         let begins = |from: usize| {
             let line = self.line(from);
@@ -55,7 +55,7 @@ impl<'t> Scene<'t> {
         (begin.start as usize <= at).then(|| syntax(begin, message).hint(QUOTE_VALUE))
     }
 
-    /// Characters that cannot stand where they stand.
+    /// Characters that are not allowed at their place.
     fn characters(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
         match kind {
             ErrorKind::UnexpectedCharacter { character } => {
@@ -89,7 +89,7 @@ impl<'t> Scene<'t> {
         }
     }
 
-    /// Quotes that do not close, close too early, or have a wrong escape in them.
+    /// Quotes that are not closed, that are closed too early, or that contain an invalid escape.
     fn quotes(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
         match kind {
             ErrorKind::UnclosedQuotedScalar
@@ -131,7 +131,7 @@ impl<'t> Scene<'t> {
         }
     }
 
-    /// Brackets and braces that do not close, or whose content is not a list.
+    /// Brackets and braces that are not closed, or whose content is not a list.
     fn brackets(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
         let here = self.character(at);
         match kind {
@@ -172,7 +172,7 @@ impl<'t> Scene<'t> {
         }
     }
 
-    /// Lines that are neither indented like their neighbours nor of their form.
+    /// Lines whose indentation and form do not match their neighbours.
     fn lines(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
         let line = self.content_of_line(at);
         if let Some(tab) = self.text.get(self.line(at).start as usize..line.start as usize)?.find('\t') {
@@ -213,7 +213,7 @@ impl<'t> Scene<'t> {
         }
     }
 
-    /// A `: ` where no key can be: in a value, or on a line that belongs to the value of the line before it.
+    /// A `: ` where a key is not allowed: in a value, or on a line that continues the value of the line before.
     fn second_colon(&self, at: usize) -> Problem {
         let before = self.line(self.last.start as usize);
         let line = self.line(at);
@@ -253,7 +253,7 @@ impl<'t> Scene<'t> {
         syntax(line, "this line is among keys, but has no `: `").hint(hint)
     }
 
-    /// Whether the last thing understood ends on this line with a bracket.
+    /// Whether the last event ends on this line with a bracket.
     fn follows_bracket(&self, at: usize) -> bool {
         let before = self.text.get(self.last.end.saturating_sub(1) as usize..at).unwrap_or_default();
         before.starts_with([']', '}']) && !before.contains(['\n', '\r'])
@@ -266,7 +266,7 @@ impl<'t> Scene<'t> {
         self.character(quote)
     }
 
-    /// The first escape behind `at` that is none. Not searched for beyond some lines, lest many errors search far.
+    /// The first invalid escape behind `at`. Only a limited number of lines is searched, so that many errors do not take much time.
     fn unknown_escape(&self, at: usize) -> Option<Span> {
         let text = self.text.get(..self.text.floor_char_boundary(at + 4096)).unwrap_or_default();
         let mut from = at;
@@ -287,13 +287,13 @@ impl<'t> Scene<'t> {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// The character at an offset, or the empty range at the end of the text.
+    /// The character at an offset. At the end of the text, the empty range.
     fn character(&self, at: usize) -> Span {
         let length = self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         Span::new(at, at + length)
     }
 
-    /// The line around an offset, without its break.
+    /// The line around an offset, without its line break.
     fn line(&self, at: usize) -> Span {
         let start = self.text.get(..at).and_then(|before| before.rfind(['\n', '\r'])).map_or(0, |found| found + 1);
         let length = self.text.get(start..).and_then(|rest| rest.find(['\n', '\r']));
@@ -309,7 +309,7 @@ impl<'t> Scene<'t> {
     }
 }
 
-/// Whether `\` with `name` and what is behind it is an escape.
+/// Whether `\` with `name` and the text behind it is an escape.
 fn is_escape(name: char, rest: &str) -> bool {
     let digits = match name {
         'x' => 2,

@@ -1,4 +1,4 @@
-//! The problems that building a tree can find.
+//! The problems that are found while a tree is built.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> Problem {
         .hint("put the value in quotes if the `!` belongs to it")
 }
 
-/// Reads the content of a scalar as its tag demands: decodes `!!binary`, and checks that a number is one.
+/// Converts the content of a scalar as its tag requires: decodes `!!binary`, and checks that a number is valid.
 pub(super) fn apply_tag(scalar: &mut Scalar, span: Span) -> Result<(), Box<Problem>> {
     if scalar.tag == Some(Tag::Binary) {
         scalar.tag = Some(Tag::Text);
@@ -63,7 +63,7 @@ fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
     Problem::new(ProblemKind::TagMismatch, span, message)
 }
 
-/// The text that the content of `!!binary` stands for. Values are texts here, so that content which is not text is a problem.
+/// The text that the content of `!!binary` encodes. All values are texts, so other content is a problem.
 fn decode_binary(content: &str) -> Result<Arc<str>, &'static str> {
     let digits: String = content.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     let bytes = BASE64_STANDARD.decode(digits).map_err(|_| "this value is not base64, but its tag is !!binary")?;

@@ -1,13 +1,13 @@
-//! What holds for every input, for tests with random ones.
+//! Invariants of the reader that hold for every input, for tests with random inputs.
 
 use super::plain::is_surely_good;
 use super::{Node, NodeValue, Options, ProblemKind, Reading, read, read_bytes, source_offset, structure};
 
-/// Reads `bytes` in every way and tells the first thing that does not hold: a place outside the text, a tree that is too deep,
-/// an answer of a fast path that parsing does not confirm.
+/// Reads `bytes` with all functions, and checks the invariants: places are in the text, trees are not too deep, and fast paths give the
+/// same results as the parser.
 ///
 /// # Errors
-/// A sentence about what does not hold.
+/// A sentence about the first invariant that does not hold.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     for options in [Options::OBJECTS, Options::VALUES] {
@@ -70,7 +70,7 @@ fn check_node(node: &Node, text: &str, depth: usize) -> Result<(), String> {
     }
 }
 
-/// The answer about a value must be the one that parsing it as a whole gives.
+/// The result for a value must be the same as that of parsing it as a whole.
 fn check_structure(text: &str) -> Result<(), String> {
     let reading = super::read(text, &Options::VALUES);
     let whole =
@@ -103,7 +103,7 @@ mod tests {
     ];
     const ALPHABET: &[u8] = b"ab01 \n\n\t\r:-?[]{},#&*!|>'\"%@`~<=.\\_+xu\xc3\xa9\xe2\x80\xa8\xff\0";
 
-    /// A small generator of numbers (xorshift), so that every run makes the same texts.
+    /// A small generator of random numbers (xorshift). Every run generates the same texts.
     fn next(state: &mut u64) -> usize {
         *state ^= *state << 13;
         *state ^= *state >> 7;

@@ -1,4 +1,4 @@
-//! The keys of a mapping: merged, and each only once.
+//! The keys of a mapping: applies merge keys, and makes keys unique.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use super::{Dialect, Node, NodeValue, Problem, ProblemKind, Resolved, ScalarStyl
 /// A key with its value.
 pub(super) type Entry = (Node, Node);
 
-/// The entries that a mapping has in the end. `start` is where it begins.
+/// The final entries of a mapping. `start` is the offset where it begins.
 pub(super) fn settle(entries: Vec<Entry>, start: u32, dialect: Dialect, findings: &mut Findings) -> Vec<Entry> {
     report_complex_keys(&entries, start, dialect, findings);
     match dialect {
@@ -25,7 +25,7 @@ pub(super) fn settle(entries: Vec<Entry>, start: u32, dialect: Dialect, findings
     }
 }
 
-/// What makes two keys the same: in objects, which end as JSON, their text; in values, which keep types, their meaning.
+/// The part of a key that makes two keys equal. In objects, which become JSON, it is the text. In values, which keep types, it is the resolved value.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity<'n> {
     Null,
@@ -35,7 +35,7 @@ enum Identity<'n> {
     Text(Cow<'n, str>),
 }
 
-/// None for a key that is a collection, which is never compared.
+/// The identity of a key. None for a collection, which is never compared.
 fn identity(key: &Node, dialect: Dialect) -> Option<Identity<'_>> {
     let scalar = key.as_scalar()?;
     if dialect == Dialect::Objects {
@@ -95,7 +95,7 @@ fn report_duplicates(entries: &[Entry], findings: &mut Findings) {
     }
 }
 
-/// So many keys are compared with one another sooner than they are hashed.
+/// Up to this number of keys, comparing them with each other is faster than hashing.
 const FEW: usize = 8;
 
 /// Whether no two keys have the same text.
@@ -107,7 +107,7 @@ fn all_differ(entries: &[Entry]) -> bool {
     entries.iter().enumerate().all(|(at, entry)| entries.iter().take(at).all(|other| differ(entry, other)))
 }
 
-/// `yaml.v3`: what is merged stands below every key that is written out, and below what was merged before it.
+/// As `yaml.v3`: merged entries have a lower precedence than all written keys, and than entries merged earlier.
 fn merged_below(entries: &[Entry], findings: &mut Findings) -> Vec<Entry> {
     let written =
         entries.iter().filter(|entry| !is_merge(entry)).filter_map(|(key, _)| identity(key, Dialect::Objects));
@@ -130,7 +130,7 @@ fn merged_below(entries: &[Entry], findings: &mut Findings) -> Vec<Entry> {
     out
 }
 
-/// `yaml.v2`: entries take effect one after the other, a merge like the others. Of merged mappings in a list, the earlier win.
+/// As `yaml.v2`: all entries, also merges, take effect in order. Of the mappings in a merged list, an earlier one takes precedence.
 fn merged_in_turn(entries: Vec<Entry>, findings: &mut Findings) -> Vec<Entry> {
     let mut out = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -154,7 +154,7 @@ fn last_of_each(mut entries: Vec<Entry>) -> Vec<Entry> {
         .map(|(key, _)| identity(key, Dialect::Values).is_none_or(|name| seen.insert(name)))
         .collect();
     drop(seen);
-    // The flags are from the last entry to the first, and so are they taken.
+    // The flags are in reverse order, so `pop` returns the flag of the first entry first.
     entries.retain(|_| kept.pop().unwrap_or(true));
     entries
 }
@@ -166,7 +166,7 @@ fn is_merge((key, _): &Entry) -> bool {
     })
 }
 
-/// The mappings that a merge key merges, in the order of their precedence.
+/// The mappings that a merge key merges, in order of precedence.
 fn sources<'n>(value: &'n Node, findings: &mut Findings) -> Vec<&'n [Entry]> {
     let found: Option<Vec<_>> = match &value.value {
         NodeValue::Mapping(entries) => Some(vec![&**entries]),

@@ -1,6 +1,6 @@
-//! How much a YAML text may hold.
+//! Limits on what a YAML text may contain.
 
-/// The bounds of one reading. The texts come from other teams, so every quantity that an author can grow has one.
+/// The limits for reading one text. The texts come from other teams, so each quantity that an author can grow has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one text.
@@ -11,21 +11,21 @@ pub struct Limits {
     pub nodes: usize,
     /// Nodes that aliases add to one document. A scalar counts as one more for every [`Limits::BYTES_PER_NODE`] of its text.
     pub alias_nodes: usize,
-    /// Collections inside one another, those that come through aliases included.
+    /// The depth of nested collections, including collections from aliases.
     pub depth: usize,
-    /// Problems told about one text; the last one says that reading stopped.
+    /// Problems that are listed for one text. The last one reports that reading stopped.
     pub problems: usize,
 }
 
 impl Limits {
-    /// The bounds used everywhere:
+    /// The default limits:
     ///
-    /// - 8 MiB: Kubernetes refuses objects above 1.5 MB, and a file of ten thousand objects still has half of it.
-    /// - 100,000 documents: more than fit as objects, so only floods of `---` meet it.
-    /// - 2,000,000 nodes: what a dense text of that size has; keeps one file under some 200 MB of memory.
-    /// - 1,000,000 nodes through aliases: as many as nobody writes, few enough to walk in a blink.
-    /// - depth 100: objects have some twenty levels; whoever walks a tree by recursion is safe with it on any stack.
-    /// - 100 problems: nobody reads on.
+    /// - 8 MiB of text: Kubernetes rejects objects above 1.5 MB, and a file with ten thousand objects has half of this size.
+    /// - 100,000 documents: more than 8 MiB of objects contain, so only texts with many empty documents reach it.
+    /// - 2,000,000 nodes: the number in a dense text of that size. It keeps the memory for one file below about 200 MB.
+    /// - 1,000,000 nodes from aliases: more than people write, and few enough to process fast.
+    /// - depth 100: objects have about twenty levels, and recursive functions are safe on every stack.
+    /// - 100 problems: people do not read more.
     pub const DEFAULT: Self = Self {
         text_bytes: 8 << 20,
         documents: 100_000,
@@ -35,13 +35,13 @@ impl Limits {
         problems: 100,
     };
 
-    /// How many bytes of text weigh like a node when aliases repeat them.
+    /// The number of bytes of text that count as one node if aliases repeat them.
     pub const BYTES_PER_NODE: usize = 64;
 
-    /// Nodes that aliases may add to a document of any size.
+    /// The number of nodes that aliases may add to a document of any size.
     pub const FREE_ALIAS_NODES: usize = 10_000;
 
-    /// How many nodes aliases may add for every node written: the ratio at which Go's YAML libraries give up on a document ("excessive aliasing").
+    /// The number of nodes that aliases may add for each written node. At the same ratio, Go's YAML libraries reject a document ("excessive aliasing").
     pub const ALIAS_RATIO: usize = 99;
 }
 

@@ -1,19 +1,21 @@
-//! Reading YAML: from text to trees that know their places.
+//! Reads YAML text into trees whose nodes have places.
 //!
-//! The grammar is the work of `granit-parser`: it reports byte offsets and errors by kind, has no recursion, limits nesting by itself,
-//! takes linear time on every hostile text we found (fifty megabytes of one scalar, of comments, of `[`, of broken documents), and can go on behind a broken document.
-//! What is here is what it leaves open:
+//! The parser is `granit-parser`. It reports byte offsets and kinds of errors, has no recursion, limits nesting,
+//! takes linear time on all hostile texts in our tests (fifty megabytes of one scalar, of comments, of `[`, of broken documents), and can continue
+//! behind a broken document.
+//! This module adds:
 //!
-//! - **Meaning.** Scalars mean what Go's `yaml.v2` reads ([`Scalar::resolve`]), in objects (as Kubernetes does) and in values alike.
-//! - **Two dialects.** In *objects* a key that is twice is a problem and merge keys never override, as with `yaml.v3` in Flux.
-//!   In *values* the last entry wins silently, merge keys included, and a key that is a collection is an error, as with `yaml.v2`.
-//! - **Aliases** are replaced by what they stand for. Shared children make that free of copies; [`Limits`] bound what it adds up to.
-//! - **One broken document does not hide the others.** Behind an error, reading goes on at the next line that begins with `---` or `...`.
-//!   That is more than YAML asks for, and deliberate: objects of many teams share a file.
-//!   What could be read of a broken document is kept as a fragment, so that it can be told which object is broken.
-//! - **Empty documents** (nothing, or only comments) are left out.
+//! - **Types.** Scalars have the types that Go's `yaml.v2` gives them ([`Scalar::resolve`]), both in objects (as in Kubernetes) and in values.
+//! - **Two dialects.** In *objects*, a duplicate key is a problem and merge keys never override, as with `yaml.v3` in Flux.
+//!   In *values*, the last entry counts without a message, also with merge keys, and a key that is a collection is an error, as with `yaml.v2`.
+//! - **Aliases** are replaced by their content. Children are shared, so this copies nothing. [`Limits`] bound the total.
+//! - **Broken documents do not hide others.** After an error, reading continues at the next line that begins with `---` or `...`.
+//!   The YAML specification does not require this. It is useful because objects of many teams share a file.
+//!   The part of a broken document that could be read is kept as a fragment, to find out which object is broken.
+//! - **Empty documents** (without content, or with comments only) are left out.
 //!
-//! Known to differ from Go: a line of quoted text that is indented by a tab alone is refused; YAML 1.1 counts the characters U+0085, U+2028 and U+2029 as line breaks, we do not.
+//! Known differences from Go: a line of quoted text whose indentation is a single tab is rejected. YAML 1.1 treats the characters U+0085, U+2028 and
+//! U+2029 as line breaks, this module does not.
 
 mod build;
 mod bytes;

@@ -1,8 +1,8 @@
-//! The tree a YAML document is read into.
+//! The tree of a YAML document.
 
 use std::sync::Arc;
 
-/// A byte range of the text something was read from.
+/// A range of bytes in the text that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Offset of the first byte.
@@ -22,48 +22,48 @@ impl Span {
         Self::new(offset, offset)
     }
 
-    /// The range as what slices and `str` take.
+    /// The range as `std::ops::Range`, to index slices and `str`.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A value, with the place it was written at.
+/// A value with its place in the text.
 ///
-/// A node that came through an alias or a merge key keeps the place of its definition.
-/// Clones are cheap: texts and children are shared.
+/// A node from an alias or a merge key has the place of its definition.
+/// Clones are cheap: they share texts and children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where the value is written: without its tag, anchor and comments; a quoted scalar with its quotes, a block scalar from its `|` or `>` on,
-    /// a value that was left out as the empty range behind the colon.
+    /// The place of the value, without its tag, anchor and comments. The place of a quoted scalar includes the quotes. That of a block scalar begins at its
+    /// `|` or `>`. That of a missing value is the empty range behind the colon.
     pub span: Span,
-    /// What is written there.
+    /// The value.
     pub value: NodeValue,
 }
 
-/// What a node is.
+/// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeValue {
-    /// A text, a number, a boolean or nothing: see [`Scalar::resolve`](super::Scalar::resolve).
+    /// A text, a number, a boolean or null: see [`Scalar::resolve`](super::Scalar::resolve).
     Scalar(Scalar),
     /// A list.
     Sequence(Arc<[Node]>),
-    /// Keys with their values, in the order of the source.
+    /// Keys with their values, in the order of the text.
     Mapping(Arc<[(Node, Node)]>),
 }
 
-/// A value that has no children, as written.
+/// A value without children, before its type is resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// The text, with quotes, escapes, folding and indentation taken away.
+    /// The text, without quotes, escapes, folding and indentation.
     pub text: Arc<str>,
-    /// How it was written, which decides whether it can be anything else than a text.
+    /// The style. Only plain scalars can be other types than text.
     pub style: ScalarStyle,
-    /// The tag in front of it.
+    /// The tag of the scalar, if it has one.
     pub tag: Option<Tag>,
 }
 
-/// How a scalar was written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarStyle {
     /// Without quotes.
@@ -78,7 +78,7 @@ pub enum ScalarStyle {
     Folded,
 }
 
-/// A tag that says how a scalar is to be read.
+/// A tag that sets the type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// `!!null`
@@ -89,15 +89,15 @@ pub enum Tag {
     Int,
     /// `!!float`
     Float,
-    /// `!!str`, and the tag `!` that only says "not by its looks".
+    /// `!!str`, and the tag `!`, which makes a scalar a text.
     Text,
-    /// `!!binary`. It is decoded when it is read, and then has the tag [`Tag::Text`].
+    /// `!!binary`. The reader decodes the content, and replaces the tag by [`Tag::Text`].
     Binary,
-    /// `!!timestamp`: a text, as Go's `yaml.v2` has it.
+    /// `!!timestamp`: a text, as in Go's `yaml.v2`.
     Timestamp,
     /// `!!merge`, which makes a key a merge key.
     Merge,
-    /// A tag that means nothing here: the value is a text.
+    /// An unknown tag: the value is a text.
     Unknown,
 }
 

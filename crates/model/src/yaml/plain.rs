@@ -1,4 +1,4 @@
-//! Whether a text can be read: seen without the parser where it is written plainly.
+//! Checks simple YAML texts without the parser.
 
 use std::iter;
 
@@ -7,17 +7,17 @@ use memchr::memchr_iter;
 use super::reader::read_each;
 use super::{Options, Problem, ProblemKind};
 
-/// Longer texts are left to the parser, which counts what it reads.
+/// The limit in bytes. Longer texts go to the parser, which counts nodes.
 const BYTES_MAX: usize = 256 << 10;
-/// As are deeper ones.
+/// The limit of levels. Deeper texts go to the parser.
 const LEVELS_MAX: usize = 50;
-/// Keys of one mapping that are compared with one another.
+/// The limit of keys in one mapping, because all are compared with each other.
 const KEYS_MAX: usize = 128;
-/// Bytes of a key. YAML allows 1,024 characters in front of the colon.
+/// The limit in bytes of a key. YAML allows 1,024 characters before the colon.
 const KEY_BYTES_MAX: usize = 512;
 
-/// The first thing that keeps readers from reading `text` as [`Options::OBJECTS`] says. Texts beyond [`Limits`](super::Limits) count as good: nothing is known
-/// of what is in them.
+/// The first error in `text`, read with [`Options::OBJECTS`]. Texts beyond [`Limits`](super::Limits) give no error, because they are not read
+/// completely.
 pub fn first_error(text: &str) -> Option<Problem> {
     if is_surely_good(text) {
         return None;
@@ -28,14 +28,14 @@ pub fn first_error(text: &str) -> Option<Problem> {
     read_each(text, &Options::OBJECTS, drop).into_iter().find(counts)
 }
 
-/// Whether it is seen at once that nothing is wrong with a text: block mappings and sequences, a key or item a line, with scalars of one line or in
-/// blocks. False says nothing.
+/// Whether a fast scan shows that a text has no errors: block mappings and sequences with one key or item a line, and scalars of one line or in
+/// blocks. If false, the text may still be valid.
 pub fn is_surely_good(text: &str) -> bool {
     text.len() <= BYTES_MAX && has_plain_characters(text) && Scan::of(text).is_some()
 }
 
-/// Whether nothing is wrong with a text, seen by what it has in common with `known`, which is [surely good](is_surely_good): the lines at the end that are in
-/// both are not looked at again. False says nothing.
+/// Whether a fast comparison with `known`, which is [surely good](is_surely_good), shows that a text has no errors. The lines at the end that both have in
+/// common are not scanned again. If false, the text may still be valid.
 pub fn is_surely_good_like(text: &str, known: &str) -> bool {
     if text.len() > BYTES_MAX {
         return false;
@@ -43,7 +43,7 @@ pub fn is_surely_good_like(text: &str, known: &str) -> bool {
     let behind = common_suffix(text.as_bytes(), known.as_bytes());
     let end = text.get(text.floor_char_boundary(text.len() - behind)..);
     let Some((_, lines)) = end.and_then(|end| end.split_once('\n')) else { return false };
-    // Where most is different, all of it is looked at as quickly.
+    // If the texts differ in more than half, a scan of the whole text is as fast.
     if lines.len() < text.len() / 2 {
         return false;
     }
@@ -52,10 +52,10 @@ pub fn is_surely_good_like(text: &str, known: &str) -> bool {
     has_plain_characters(own) && Scan::of(own).zip(Scan::of(other)).is_some_and(|(own, other)| own == other)
 }
 
-/// How many bytes at a time are compared: many, and where these are not the same, fewer.
+/// The sizes of the compared pieces in bytes: large ones first, then smaller ones where these differ.
 const COMPARED: [usize; 3] = [1_024, 64, 1];
 
-/// How many bytes two texts have in common at their ends.
+/// The number of bytes that two texts have in common at their ends.
 fn common_suffix(one: &[u8], other: &[u8]) -> usize {
     COMPARED.into_iter().fold(0, |same, size| {
         let rest = |text: &'_ [u8]| text.len() - same;
@@ -67,20 +67,20 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
 
 fn has_plain_characters(text: &str) -> bool {
     let is_odd = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
-    // All bytes are looked at, whatever is found, so that many are looked at at once.
+    // The loop has no early exit, so that the compiler can process many bytes at once.
     let found = text.bytes().fold(0, |found, byte| found | u8::from(is_odd(byte)) | byte & 0x80);
     let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{2028}' | '\u{2029}');
     let is_noncharacter = |c: char| matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}');
     found == 0 || found == 0x80 && !text.contains(|c| is_refused(c) || is_noncharacter(c))
 }
 
-/// What is open at a line.
+/// The open collections at a line.
 #[derive(PartialEq, Eq)]
 struct Scan<'t> {
     levels: Vec<Level>,
-    /// The keys of all mappings that are open, those of the innermost last.
+    /// The keys of all open mappings. Those of the innermost mapping are last.
     keys: Vec<Key<'t>>,
-    /// Whether what is deeper is the value of the last key or item, or the document.
+    /// Whether a deeper line would be the value of the last key or item, or the document.
     is_open: bool,
     block: Option<Block>,
 }
@@ -89,11 +89,11 @@ struct Scan<'t> {
 struct Level {
     column: usize,
     kind: Kind,
-    /// Where its keys begin.
+    /// The index of its first key in [`Scan::keys`].
     keys: usize,
 }
 
-/// A key, with a number that is seldom the same for different ones.
+/// A key with a number for fast comparison. Different keys rarely have the same number.
 #[derive(PartialEq, Eq)]
 struct Key<'t> {
     number: u64,
@@ -119,9 +119,9 @@ enum Kind {
 /// The lines of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Block {
-    /// They are deeper than this.
+    /// The lines of the block are indented deeper than this column.
     parent: usize,
-    /// Where they begin, known by the first of them.
+    /// The indentation of the block, from its first line.
     column: Option<usize>,
 }
 
@@ -132,7 +132,7 @@ impl Default for Scan<'_> {
 }
 
 impl<'t> Scan<'t> {
-    /// What is open behind a text. None where only the parser knows.
+    /// The state after a text. None if only the parser can decide.
     fn of(text: &'t str) -> Option<Self> {
         let mut scan = Self::default();
         let mut begin = 0;
@@ -145,7 +145,7 @@ impl<'t> Scan<'t> {
         is_good.then_some(scan)
     }
 
-    /// Takes a line. False where only the parser knows.
+    /// Processes a line. False if only the parser can decide.
     fn line(&mut self, line: &'t [u8]) -> bool {
         let column = blanks(line);
         let rest = line.get(column..).unwrap_or_default();
@@ -174,7 +174,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Takes what begins at this column: dashes, and a key with its value or a scalar behind them.
+    /// Processes the rest of a line from this column on: dashes, and a key with its value or a scalar.
     fn entries(&mut self, line: &'t [u8], mut column: usize) -> bool {
         let mut rest = line;
         let mut dash = None;
@@ -196,16 +196,16 @@ impl<'t> Scan<'t> {
         if let Some((key, value)) = split_key(rest) {
             return self.enter(Kind::Mapping, column) && self.add_key(key) && self.value(value, column);
         }
-        // A scalar that is a document, or goes on from the line before, is left to the parser.
+        // A scalar that is a whole document, or that continues the line before, goes to the parser.
         dash.is_some_and(|dash| self.value(rest, dash))
     }
 
-    /// Goes to the collection of this kind at this column, which may begin here.
+    /// Closes deeper collections, and finds or opens the collection of this kind at this column.
     fn enter(&mut self, kind: Kind, column: usize) -> bool {
         let begins = match self.levels.last() {
             None => true,
             Some(top) if column > top.column => true,
-            // The items of a key may be as deep as the key.
+            // The items of a sequence may be at the same column as its key.
             Some(top) => column == top.column && self.is_open && (top.kind, kind) == (Kind::Mapping, Kind::Sequence),
         };
         if begins {
@@ -236,7 +236,7 @@ impl<'t> Scan<'t> {
         is_new
     }
 
-    /// Takes the value of an entry of the collection at this column.
+    /// Processes the value of an entry in the collection at this column.
     fn value(&mut self, text: &[u8], column: usize) -> bool {
         let text = text.get(blanks(text)..).unwrap_or_default();
         self.is_open = false;
@@ -258,7 +258,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What bytes mean in a line, by byte.
+/// The classes of each byte.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -275,23 +275,23 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// It can be in a key.
+/// May be in a key.
 const OF_KEY: u8 = 1;
-/// It can end a plain scalar, or make it none.
+/// May end a plain scalar, or make it invalid.
 const PLAIN_STOP: u8 = 2;
-/// It means something in a scalar in double quotes.
+/// Has a meaning in a scalar in double quotes.
 const QUOTED_STOP: u8 = 4;
 
 fn is(class: u8, byte: u8) -> bool {
     CLASSES[usize::from(byte)] & class != 0
 }
 
-/// How many blanks a text begins with.
+/// The number of blanks at the start of a text.
 fn blanks(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte != b' ').unwrap_or(text.len())
 }
 
-/// A key and what is behind its colon.
+/// A key, and the text behind its colon.
 fn split_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let quote = text.first().filter(|first| matches!(first, b'"' | b'\''));
     let inner = if quote.is_some() { text.get(1..)? } else { text };
@@ -306,13 +306,13 @@ fn split_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (matches!(value, [] | [b' ', ..]) && key.len() <= KEY_BYTES_MAX).then_some((key, value))
 }
 
-/// Whether nothing, or a comment, is behind a value.
+/// Whether the rest of a line is empty or a comment.
 fn is_end(text: &[u8]) -> bool {
     let rest = text.get(blanks(text)..).unwrap_or_default();
     rest.is_empty() || rest.first() == Some(&b'#') && rest.len() < text.len()
 }
 
-/// Whether a plain scalar of one line begins here.
+/// Whether the text is a plain scalar of one line.
 fn is_plain(text: &[u8]) -> bool {
     let begins = match text {
         [b'-', second, ..] => second.is_ascii_alphanumeric() || matches!(second, b'-' | b'.' | b'/'),
@@ -334,7 +334,7 @@ fn is_plain(text: &[u8]) -> bool {
     begins
 }
 
-/// Whether a scalar in double quotes ends in this line, behind its first quote.
+/// Whether a scalar in double quotes ends in this line. `text` begins behind the first quote.
 fn is_double_quoted(mut text: &[u8]) -> bool {
     loop {
         text = match text {
@@ -354,7 +354,7 @@ fn is_double_quoted(mut text: &[u8]) -> bool {
     }
 }
 
-/// Whether a scalar in single quotes ends in this line, behind its first quote.
+/// Whether a scalar in single quotes ends in this line. `text` begins behind the first quote.
 fn is_single_quoted(mut text: &[u8]) -> bool {
     loop {
         text = match text {
@@ -372,7 +372,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a text can be read, and whether that is seen at once.
+    /// Checks whether a text is valid, and whether the fast scan shows it.
     fn check(text: &str, is_good: bool, is_seen: bool) {
         assert_eq!((first_error(text).is_none(), is_surely_good(text)), (is_good, is_seen), "{text:?}");
     }
@@ -444,7 +444,7 @@ mod tests {
         }
     }
 
-    /// Whether a text is seen to be good by another one, and whether it is good.
+    /// Checks whether the comparison with a known text shows that a text is valid.
     fn check_like(known: &str, text: &str, expected: bool) {
         assert!(is_surely_good(known), "{known:?}");
         assert_eq!(is_surely_good_like(text, known), expected, "{text:?} like {known:?}");

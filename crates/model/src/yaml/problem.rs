@@ -1,53 +1,53 @@
-//! What can be wrong with a YAML text.
+//! The problems that a YAML text can have.
 
 use std::borrow::Cow;
 
 use super::Span;
 
-/// A finding about a text, with its place.
+/// A finding in a text, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort of finding it is.
+    /// The kind of the finding.
     pub kind: ProblemKind,
-    /// What is wrong, for people: one sentence without a place and without a full stop.
+    /// The message: one sentence without a place and without a full stop.
     pub message: Cow<'static, str>,
-    /// Where it is wrong.
+    /// The place of the problem.
     pub span: Span,
-    /// Another place that matters, with what is there.
+    /// A second place, with a few words about it.
     pub related: Option<(Span, Cow<'static, str>)>,
-    /// What to do about it, where that can be told.
+    /// Advice, if there is some.
     pub hint: Option<Cow<'static, str>>,
 }
 
-/// The sorts of findings.
+/// The kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProblemKind {
-    /// Not text, or not UTF-8. Nothing was read.
+    /// The content is not text, or not UTF-8. Nothing was read.
     Encoding,
-    /// Larger or more than [`Limits`](super::Limits) allow. What is behind the place was not read: nothing follows from its absence.
+    /// The text exceeds [`Limits`](super::Limits). The rest of it was not read, so nothing follows from missing content.
     Limit,
-    /// Deeper than [`Limits`](super::Limits) allow. The document is broken, those behind it were read.
+    /// The document is deeper than [`Limits`](super::Limits) allow. The document is broken; later ones were read.
     Depth,
-    /// Not YAML.
+    /// The text is not valid YAML.
     Syntax,
-    /// A key that is twice in a mapping.
+    /// A key that a mapping contains twice.
     DuplicateKey,
-    /// A key that is a mapping or a sequence where that is not possible.
+    /// A key that is a mapping or a sequence, where this is not allowed.
     ComplexKey,
-    /// An alias to nothing, to something around it, or to too much.
+    /// An alias to an undefined anchor, to a node that contains the alias, or to too much content.
     Alias,
-    /// A merge key `<<` whose value cannot be merged.
+    /// A merge key `<<` with a value that cannot be merged.
     Merge,
     /// A value that contradicts its tag.
     TagMismatch,
-    /// A tag that is not known. A warning: the document is read without it.
+    /// An unknown tag. A warning: the document is read without the tag.
     UnknownTag,
-    /// There are more problems than are told. A warning: everything was read.
+    /// There are more problems than listed. A warning: all documents were read.
     Unlisted,
 }
 
 impl ProblemKind {
-    /// Whether the document was read nevertheless.
+    /// Whether the document was read in spite of the finding.
     pub fn is_warning(self) -> bool {
         matches!(self, Self::UnknownTag | Self::Unlisted)
     }
@@ -59,20 +59,20 @@ impl Problem {
         Self { kind, message: message.into(), span, related: None, hint: None }
     }
 
-    /// The finding, with what to do about it.
+    /// Sets the advice.
     pub(super) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The finding, with a second place.
+    /// Sets a second place.
     pub(super) fn related(mut self, span: Span, label: impl Into<Cow<'static, str>>) -> Self {
         self.related = Some((span, label.into()));
         self
     }
 }
 
-/// The findings of one text: counts all, lists the first.
+/// The findings of one text: counts all, and keeps the first ones.
 pub(super) struct Findings {
     listed: Vec<Problem>,
     limit: usize,
@@ -86,7 +86,7 @@ impl Findings {
         Self { listed: Vec::new(), limit, errors: 0, unlisted: 0, last: Span::default() }
     }
 
-    /// Takes a finding. A fault that is found a second time, by what it led to, is not listed again. The first error is always listed.
+    /// Adds a finding. A consequence of a known fault is not listed again. The first error is always listed.
     pub(super) fn add(&mut self, problem: Problem) {
         let is_error = !problem.kind.is_warning();
         let is_first_error = is_error && self.errors == 0;
@@ -103,7 +103,7 @@ impl Findings {
         }
     }
 
-    /// How many errors there were so far, listed or not.
+    /// The number of errors so far, listed or not.
     pub(super) fn errors(&self) -> usize {
         self.errors
     }
@@ -119,7 +119,7 @@ impl Findings {
     }
 }
 
-/// A piece of the text as it is shown in a message: short and in one line.
+/// A piece of the text for a message: short and on one line.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 40;
     let line = text.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reading a text of several documents.
+//! Reads texts with several documents.
 
 use granit_parser::{Event, Parser};
 
@@ -6,12 +6,12 @@ use super::build::Builder;
 use super::explain::{Scene, explain};
 use super::{Limits, Node, Problem, ProblemKind, Span};
 
-/// How a text is read.
+/// The options for reading a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What the text is.
+    /// The dialect of the text.
     pub dialect: Dialect,
-    /// How much it may hold.
+    /// The limits for the text.
     pub limits: Limits,
 }
 
@@ -23,30 +23,30 @@ impl Options {
     pub const VALUES: Self = Self { dialect: Dialect::Values, limits: Limits::DEFAULT };
 }
 
-/// Whose YAML it is.
+/// The rules for keys and merge keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Objects as Flux and Kubernetes read them: a key that is twice in a mapping is a problem; a merge key overrides nothing.
+    /// Objects, by the rules of Flux and Kubernetes: a duplicate key in a mapping is a problem, and a merge key overrides nothing.
     Objects,
-    /// Values as Go's `yaml.v2` reads them: the last entry wins, merge keys included; a key cannot be a mapping or a sequence.
+    /// Values, by the rules of Go's `yaml.v2`: the last entry counts, also with merge keys. A key must not be a mapping or a sequence.
     Values,
 }
 
-/// What a text holds.
+/// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The documents that have no error, without those that are empty.
+    /// The documents without errors. Empty documents are left out.
     pub documents: Vec<Document>,
-    /// What is wrong, in the order of the text.
+    /// The problems, in the order of the text.
     pub problems: Vec<Problem>,
-    /// What could be read of the documents that have an error, to tell what they were meant to be. Not to be taken for the whole.
+    /// The parts of broken documents that could be read, to find out which objects they are. They are incomplete.
     pub fragments: Vec<Document>,
 }
 
 /// A document of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// The value that the document is.
+    /// The value of the document.
     pub root: Node,
 }
 
@@ -55,7 +55,7 @@ pub fn read(text: &str, options: &Options) -> Reading {
     collect(text, options, Until::End)
 }
 
-/// Reads `text`, and hands over each document that has no error as soon as it is read.
+/// Reads `text`, and passes each document without errors to `each` as soon as it is read.
 pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Document)) -> Vec<Problem> {
     let mut take = |found| match found {
         Found::Document(document) => each(document),
@@ -64,7 +64,7 @@ pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Docu
     read_until(text, options, (Until::End, &mut take))
 }
 
-/// Reads the first document of `text`. What is behind it is not looked at.
+/// Reads the first document of `text`. The rest is not read.
 pub(super) fn read_first(text: &str, options: &Options) -> Reading {
     collect(text, options, Until::FirstDocument)
 }
@@ -75,7 +75,7 @@ enum Until {
     End,
 }
 
-/// A document, or what could be read of one.
+/// A document, or the part of a broken one that could be read.
 enum Found {
     Document(Document),
     Fragment(Document),
@@ -104,7 +104,7 @@ fn read_until(text: &str, options: &Options, (until, take): (Until, &mut dyn FnM
     reader.builder.into_problems()
 }
 
-/// What keeps a text from being parsed at all.
+/// The problem if a text cannot be parsed at all.
 fn unreadable(text: &str, limits: &Limits) -> Option<Problem> {
     if text.len() > limits.text_bytes {
         let (size, limit) = (text.len().div_ceil(1 << 20), limits.text_bytes >> 20);
@@ -120,7 +120,7 @@ fn unreadable(text: &str, limits: &Limits) -> Option<Problem> {
     )
 }
 
-/// Whether YAML allows a character, by the rules of Go's libraries.
+/// Whether YAML allows a character, according to Go's libraries.
 fn is_readable(character: char) -> bool {
     match character {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' => true,
@@ -135,9 +135,9 @@ struct Reader<'t, 'a> {
     take: &'a mut dyn FnMut(Found),
     limits: Limits,
     text: &'t str,
-    /// Documents met so far, whatever became of them.
+    /// The number of documents so far, also broken and empty ones.
     documents: usize,
-    /// Errors up to the end of the last document.
+    /// The number of errors up to the end of the last document.
     errors: usize,
 }
 
@@ -161,7 +161,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Takes the next event. False when there is nothing more to read.
+    /// Processes the next event. False at the end of the text.
     fn step(&mut self) -> bool {
         match self.parser.next_event() {
             None => false,
@@ -177,14 +177,14 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Leaves a document that cannot be read to its end.
+    /// Ends a document that cannot be read to its end.
     fn give_up(&mut self, problem: Problem) -> bool {
         let stop = problem.kind == ProblemKind::Limit;
         self.builder.findings().add(problem);
         !stop && self.end_document() && self.parser.proceed_next_document().unwrap_or(false)
     }
 
-    /// Keeps what was read of a document. False if there may not be another one.
+    /// Keeps the part of a document that was read. False if the limit of documents is reached.
     fn end_document(&mut self) -> bool {
         self.documents += 1;
         let root = self.builder.finish();

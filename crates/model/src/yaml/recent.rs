@@ -1,25 +1,25 @@
-//! Texts that come again and again share their memory.
+//! Shares the memory of texts that occur often.
 
 use std::sync::Arc;
 
-/// The texts that were met lately.
+/// The most recent texts.
 ///
-/// Each has one slot by a cheap hash, and is forgotten when another text takes it: no text can make others slow, and nothing grows.
+/// Each text has one slot, by a cheap hash. Another text with the same slot replaces it. So the size is constant, and no text can slow down others.
 pub(super) struct Recent(Vec<Option<Arc<str>>>);
 
-/// Longer texts seldom come twice.
+/// Longer texts rarely occur twice.
 const LENGTH_MAX: usize = 64;
 
-/// As many slots as have an effect: keys, kinds and the values of labels.
+/// More slots have no effect: the texts that repeat are keys, kinds and values of labels.
 const SLOTS_MAX: usize = 2048;
 
 impl Recent {
-    /// For a text of this length, in which few short ones can be.
+    /// A cache for reading a text of this length. A short text needs few slots.
     pub(super) fn within(length: usize) -> Self {
         Self(vec![None; (length / 64).next_power_of_two().min(SLOTS_MAX)])
     }
 
-    /// The text, shared with an equal one if that is remembered.
+    /// The text. If an equal text is in the cache, shares its memory.
     pub(super) fn share(&mut self, text: &str) -> Arc<str> {
         let slots = self.0.len();
         match self.0.get_mut(slot_of(text.as_bytes()) as usize & (slots - 1)) {

@@ -1,22 +1,22 @@
-//! What a scalar means, by the rules of Go's `gopkg.in/yaml.v2`.
+//! Resolves the type of a scalar, by the rules of Go's `gopkg.in/yaml.v2`.
 //!
-//! They are YAML 1.1 with local colour: `y` and `off` are booleans, `012` is ten, `0o17` fifteen, `089` a float,
-//! `1_000` a thousand, `1:30` and dates are texts. Kubernetes reads objects by the same rules.
+//! These are the rules of YAML 1.1 with differences: `y` and `off` are booleans, `012` is ten, `0o17` is fifteen, `089` is a float,
+//! `1_000` is a thousand, `1:30` and dates are texts. Kubernetes reads objects by the same rules.
 
 use std::borrow::Cow;
 
 use super::{Scalar, ScalarStyle, Tag};
 
-/// The meaning of a scalar.
+/// A scalar with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolved<'a> {
-    /// Nothing: `~`, `null`, or left out.
+    /// Null: `~`, `null`, or a missing value.
     Null,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A whole number too large for [`Resolved::Int`].
+    /// An integer too large for [`Resolved::Int`].
     Uint(u64),
     /// A number with a fraction or an exponent, or too large for [`Resolved::Uint`].
     Float(f64),
@@ -25,7 +25,7 @@ pub enum Resolved<'a> {
 }
 
 impl Resolved<'_> {
-    /// What it is, as people call it.
+    /// The type in words, for messages.
     pub fn noun(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -37,14 +37,15 @@ impl Resolved<'_> {
 }
 
 impl Scalar {
-    /// What the scalar means.
-    /// Quotes and blocks are texts, unless a tag says otherwise; what contradicts its tag is a text (and was a problem when it was read).
+    /// The scalar with its type.
+    /// Quoted and block scalars are texts, unless a tag sets another type. If the content contradicts the tag, the scalar is a text (the reader has
+    /// reported the problem).
     pub fn resolve(&self) -> Resolved<'_> {
         resolve_tagged(self).unwrap_or(Resolved::Text(Cow::Borrowed(&self.text)))
     }
 }
 
-/// What `text` means where it stands without quotes and without a tag.
+/// The type of `text` as a plain scalar without a tag.
 pub fn resolve_plain(text: &str) -> Resolved<'_> {
     let named = match text.as_bytes().first() {
         None => return Resolved::Null,
@@ -56,7 +57,7 @@ pub fn resolve_plain(text: &str) -> Resolved<'_> {
     named.unwrap_or(Resolved::Text(Cow::Borrowed(text)))
 }
 
-/// The meaning of a scalar; None if its content contradicts its tag.
+/// The scalar with its type. None if the content contradicts the tag.
 pub(super) fn resolve_tagged(scalar: &Scalar) -> Option<Resolved<'_>> {
     let text = || Some(Resolved::Text(Cow::Borrowed(&*scalar.text)));
     match (scalar.tag, resolve_plain(&scalar.text)) {
@@ -83,7 +84,7 @@ fn word(text: &str) -> Option<Resolved<'static>> {
     })
 }
 
-/// A text that begins with a dot, by Go's `strconv.ParseFloat`, which takes an underscore between two digits.
+/// A number that begins with a dot, by Go's `strconv.ParseFloat`, which allows an underscore between two digits.
 fn float_after_dot(text: &str) -> Option<Resolved<'static>> {
     let bytes = text.as_bytes();
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -99,7 +100,7 @@ fn number(text: &str) -> Option<Resolved<'static>> {
     whole(&plain).or_else(|| decimal(&plain)).or_else(|| binary_after_sign(&plain))
 }
 
-/// A whole number by Go's `strconv.ParseInt` with base 0, then `ParseUint`, which takes no sign.
+/// An integer, by Go's `strconv.ParseInt` with base 0, then `ParseUint`, which allows no sign.
 fn whole(text: &str) -> Option<Resolved<'static>> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => (Some(true), text.get(1..)?),
@@ -113,7 +114,7 @@ fn whole(text: &str) -> Option<Resolved<'static>> {
         [b'0', _, ..] => (8, digits.get(1..)?),
         _ => (10, digits),
     };
-    // Rust's parsers take a sign of their own, Go's take none behind the prefix.
+    // Rust's parsers allow another sign behind the prefix, Go's do not.
     if !digits.as_bytes().first()?.is_ascii_alphanumeric() {
         return None;
     }
@@ -126,7 +127,7 @@ fn whole(text: &str) -> Option<Resolved<'static>> {
     }
 }
 
-/// A decimal number: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, as long as it is finite.
+/// A finite decimal number: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
 fn decimal(text: &str) -> Option<Resolved<'static>> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -143,7 +144,7 @@ fn decimal(text: &str) -> Option<Resolved<'static>> {
     value.is_finite().then_some(Resolved::Float(value))
 }
 
-/// `yaml.v2` parses what follows `0b` once more by itself, and so takes a sign there.
+/// `yaml.v2` parses the text behind `0b` as a separate number, so it allows a sign there.
 fn binary_after_sign(text: &str) -> Option<Resolved<'static>> {
     i64::from_str_radix(text.strip_prefix("0b")?, 2).ok().map(Resolved::Int)
 }

@@ -1,13 +1,14 @@
-//! Whether two texts have the same structure: the same documents, collections, keys and items.
+//! Compares the structure of two texts: documents, collections, keys and items.
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput};
 
 use super::Limits;
 
-/// Whether `text` has the structure of `other`, which is the same text with `stand_in`, an ordinary word that is nowhere in `text`, in some places.
+/// Whether `text` has the same structure as `other`. `other` is the same text, with the ordinary word `stand_in` in place of some values. `stand_in`
+/// must not occur in `text`.
 ///
-/// Everything that does not hold the word must be equal, and what stands around the word must stand around whatever is there instead. Types of
-/// scalars may differ, and so may quotes. Where neither text can be read, reading goes on at the next document.
+/// Scalars without the word must be equal. In scalars with the word, the text around the word must be equal. Types and quotes of these
+/// scalars may differ. If neither text can be parsed, the comparison continues at the next document.
 pub fn has_structure_of(text: &str, other: &str, stand_in: &str) -> bool {
     let (mut left, mut right) = (parser(text), parser(other));
     loop {
@@ -29,13 +30,13 @@ pub fn has_structure_of(text: &str, other: &str, stand_in: &str) -> bool {
     }
 }
 
-/// Whether all documents of a text can be read.
+/// Whether all documents of a text can be parsed.
 pub fn is_readable(text: &str) -> bool {
     let mut parser = parser(text);
     std::iter::from_fn(|| parser.next_event()).all(|event| event.is_ok())
 }
 
-/// Whether a word is in scalars that have quotes around them, and in no others.
+/// Whether a word occurs in quoted scalars, and in no others.
 pub fn is_quoted(text: &str, word: &str) -> bool {
     let mut parser = parser(text);
     let mut found = false;
@@ -78,15 +79,15 @@ fn is_same(event: &Event<'_>, other: &Event<'_>, stand_in: &str) -> bool {
     }
 }
 
-/// Whether a text may be written like that instead of the other way. A block would take in lines behind it, and `<<` other mappings; nothing,
-/// which the parser tells as `~`, is what is left of a comment.
+/// Whether a scalar with this style may replace one with the other style. A block would include the lines behind it, and `<<` would merge other mappings.
+/// The parser returns `~` for a missing value, such as one that became a comment.
 fn is_like(style: ScalarStyle, other: ScalarStyle, text: &str) -> bool {
     let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
     let means_more = matches!(text, "" | "~" | "<<") && style == ScalarStyle::Plain;
     !means_more && (style == other || !is_block)
 }
 
-/// Whether everything around the word in `other` is in `text` too, in the same order.
+/// Whether `text` contains all parts of `other` around the word, in the same order.
 fn stands_in(text: &str, other: &str, stand_in: &str) -> bool {
     let parts: Vec<_> = other.split(stand_in).collect();
     let [first, middle @ .., last] = parts.as_slice() else { return text == other };
@@ -103,7 +104,7 @@ fn stands_in(text: &str, other: &str, stand_in: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether text in the place of `@` leaves the structure as it is.
+    /// Checks whether the structure stays the same if `value` replaces `@` in `text`.
     fn check(text: &str, value: &str, expected: bool) {
         let found = has_structure_of(&text.replace('@', value), &text.replace('@', "word"), "word");
         assert_eq!(found, expected, "{value:?} in {text:?}");

@@ -1,12 +1,12 @@
-//! From a place in the content of a scalar back to the place in the text that it was read from.
+//! Maps offsets in the content of a scalar to offsets in the text.
 
 use super::{Node, NodeValue, ScalarStyle, Span};
 
-/// Where in `text` the byte `content_offset` of the content of the scalar `node` is written.
+/// The offset in `text` of the byte `content_offset` in the content of the scalar `node`.
 ///
-/// Exact for plain and quoted scalars, escapes included, and for literal blocks; in folded text the whitespace that was folded is one place.
-/// A node that is no scalar, or an offset behind the content, gives the start or the end of the node.
-/// `text` must be the text that the node was read from; with another one the answer is meaningless, but within its bounds.
+/// The result is exact for plain and quoted scalars, with escapes, and for literal blocks. In folded text, the folded whitespace is one place.
+/// If the node is not a scalar, or the offset is behind its content, the result is the start or the end of the node.
+/// `text` must be the text that the node was read from. With another text, the result has no meaning, but is within its bounds.
 pub fn source_offset(text: &str, node: &Node, content_offset: usize) -> usize {
     let range = node.span.range();
     let NodeValue::Scalar(scalar) = &node.value else { return range.start };
@@ -23,14 +23,14 @@ pub fn source_offset(text: &str, node: &Node, content_offset: usize) -> usize {
     range.start + within.min(written.len())
 }
 
-/// The place of a block scalar, which the parser reports without its header. `from` is the end of what stands before it.
+/// The place of a block scalar with its header, which the parser leaves out. `from` is the end of the token before it.
 pub(super) fn block_span(text: &str, from: u32, content: Span) -> Span {
     let start = block_header(text, from as usize, content.start as usize);
     if content.start == content.end {
         return Span::new(start, start + 1);
     }
     let written = text.get(content.range()).unwrap_or_default();
-    // The parser counts the indentation of the next line to the block.
+    // The parser includes the indentation of the next line in the block.
     let trimmed = written.trim_end_matches([' ', '\t']);
     let end = if trimmed.ends_with(is_break) { trimmed.len() } else { written.len() };
     Span::new(start, content.start as usize + end)
@@ -48,7 +48,7 @@ fn block_header(text: &str, from: usize, to: usize) -> usize {
     to
 }
 
-/// Where the header of a block begins in a line that has no other values, but perhaps a comment.
+/// The offset of a block's header in a line without other values. The line may have a comment.
 fn header_in_line(line: &str) -> Option<usize> {
     let mut after_blank = true;
     for (at, character) in line.char_indices() {
@@ -61,7 +61,7 @@ fn header_in_line(line: &str) -> Option<usize> {
     None
 }
 
-/// Whether a line that begins with `|` or `>` has only an indicator of indentation and chomping and a comment behind it.
+/// Whether a line that begins with `|` or `>` contains only indicators of indentation and chomping, and a comment.
 fn is_block_header(line: &str) -> bool {
     let rest =
         line.get(1..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
@@ -69,7 +69,7 @@ fn is_block_header(line: &str) -> bool {
     content.is_empty() || content.starts_with(is_break) || (content.starts_with('#') && content.len() < rest.len())
 }
 
-/// In a literal block, the content's lines are the source's lines without their indentation.
+/// The lines of a literal block's content are the lines of the text without their indentation.
 fn in_literal(written: &str, content: &str, content_offset: usize) -> usize {
     let mut source = after_break(written, first_line_end(written));
     let mut begin = 0;
@@ -87,24 +87,24 @@ fn in_literal(written: &str, content: &str, content_offset: usize) -> usize {
     }
 }
 
-/// Goes through a scalar as written and its content side by side.
+/// Walks through the written form of a scalar and its content in parallel.
 struct Walk<'t> {
     written: &'t str,
     content: &'t str,
     quote: Option<char>,
-    /// How far it has come in what is written, and in the content.
+    /// The present offsets in the written form and in the content.
     source: usize,
     reached: usize,
 }
 
-/// A piece of a scalar, with its length as written and in the content.
+/// A piece of a scalar, with its lengths in the written form and in the content.
 struct Step {
     written: usize,
     content: usize,
 }
 
 impl Walk<'_> {
-    /// The offset in what is written of the byte at `target` of the content.
+    /// The offset in the written form of the content's byte `target`.
     fn to(mut self, target: usize) -> usize {
         while let Some(step) = self.step() {
             if self.reached + step.content > target {
@@ -140,7 +140,7 @@ impl Walk<'_> {
         }
         let length = escape_length(rest);
         let content = self.content.get(self.reached..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-        // A character outside the basic plane may be written as two escapes.
+        // A character outside of the basic multilingual plane can be written as two escapes.
         let paired = length == 6 && content == 4;
         Step { written: if paired { 12 } else { length }, content }
     }
@@ -148,12 +148,12 @@ impl Walk<'_> {
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// How many bytes of these characters a text begins with.
+/// The number of bytes at the start of a text that are one of these characters.
 fn leading(text: &str, characters: [char; 4]) -> usize {
     text.len() - text.trim_start_matches(characters).len()
 }
 
-/// The length of the escape that `text` begins with.
+/// The length of the escape at the start of `text`.
 fn escape_length(text: &str) -> usize {
     match text.as_bytes().get(1) {
         Some(b'x') => 4,

@@ -1,11 +1,11 @@
-//! Whether a configuration value is a structure or a plain text.
+//! Decides whether a configuration value is a structure or a plain text.
 
 use super::reader::read_first;
 use super::{Node, NodeValue, Options};
 
-/// The mapping or sequence that `text` is, read by the rules of `yaml.v2`. None for everything else: scalars, broken YAML, nothing.
+/// The mapping or sequence in `text`, read by the rules of `yaml.v2`. None for scalars, invalid YAML and empty text.
 ///
-/// Only the first document counts. Ordinary texts (`true`, `mysql://host:3306/a`, `hello world`) are told apart without parsing.
+/// Only the first document is read. Ordinary texts (`true`, `mysql://host:3306/a`, `hello world`) are recognised without parsing.
 pub fn structure(text: &str) -> Option<Node> {
     if is_surely_scalar(text) {
         return None;
@@ -18,13 +18,13 @@ pub fn structure(text: &str) -> Option<Node> {
     }
 }
 
-/// Whether a text cannot be a structure: it begins like a plain scalar, and no colon in it can end a key.
+/// Whether a text cannot be a structure: it begins like a plain scalar, and contains no colon that can end a key.
 fn is_surely_scalar(text: &str) -> bool {
     let content = text.trim_start_matches([' ', '\n']);
     let mut bytes = content.bytes();
     let plain_start = match bytes.next() {
         None => return true,
-        // A sign or a word; `- ` would be a list.
+        // A sign or a word. `- ` would begin a list.
         Some(b'-') => matches!(bytes.next(), Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')),
         Some(first) => {
             first.is_ascii_alphanumeric()

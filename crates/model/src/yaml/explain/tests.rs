@@ -1,8 +1,8 @@
-//! What is said about text that does not parse.
+//! Tests of the messages for text that does not parse.
 
 use crate::yaml::{Options, ProblemKind, read};
 
-/// The one problem of the text has these words, is at this piece of the text, and has this advice.
+/// Checks the message, the place and the advice of the only problem in the text.
 fn check(text: &str, at: &str, message: &str, hint: &str) {
     let reading = read(text, &Options::OBJECTS);
     let [problem] = &*reading.problems else { panic!("{:?}", reading.problems) };

@@ -1,9 +1,9 @@
-//! Reading texts of several documents.
+//! Tests of reading texts with several documents.
 
 use super::*;
 use crate::yaml::Resolved;
 
-/// How many documents, problems and fragments a text gives.
+/// Checks the numbers of documents, problems and fragments in a text.
 fn check(text: &str, documents: usize, problems: usize, fragments: usize) -> Reading {
     let reading = read(text, &Options::OBJECTS);
     let found = (reading.documents.len(), reading.problems.len(), reading.fragments.len());

@@ -1,9 +1,9 @@
-//! Places in scalars, found in the text again.
+//! Tests of mapping offsets in scalars back to the text.
 
 use super::source_offset;
 use crate::yaml::{Options, read};
 
-/// Where `needle` is in the content of the only value of a mapping, it must be behind the mark `^` in the text.
+/// Checks that `needle`, in the content of the only value of a mapping, maps to the place behind the mark `^` in the text.
 fn check(marked: &str, needle: &str) {
     let text = marked.replacen('^', "", 1);
     let reading = read(&text, &Options::OBJECTS);
