@@ -40,18 +40,18 @@ pub(crate) struct Cold {
     counts: Vec<(String, f64)>,
 }
 
-/// Where a memo is.
+/// The files for memos.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Memos {
-    /// Begin with what this file holds.
+    /// Read the memo from this file at the start.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) read: Option<PathBuf>,
-    /// Save what is known at the end into this file.
+    /// Write the memo into this file at the end.
     #[arg(long, hide = true, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
 }
 
-/// The steps before the objects are known.
+/// The steps before the objects are parsed.
 const READING: [&str; 2] = ["reading files", "reading the memo"];
 
 impl Cold {

@@ -1,6 +1,6 @@
 //! Measures Kalypso: whole processes with the measurements of the operating system, and parts of Kalypso inside this process.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table of figures is what this program is for")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program prints a table of figures")]
 
 mod assignments;
 mod cold;
@@ -37,36 +37,37 @@ const RUNS: usize = 5;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Measures Kalypso. No figure makes it fail: it says whether each one is as good as it should be.
+/// Measures Kalypso. The program does not fail if a figure misses its bound. It shows the bound beside the figure.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`, `storm`, `streams`; everything if nothing is named.
+    /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`,
+    /// `hub-postgresql`, `storm`, `streams`. All if none is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
-    /// Write the fleet that is measured (`fleet`, `million`, `sets` or `clusters`) into this directory, to look at it, and measure nothing.
+    /// Write the fleet of a benchmark (`fleet`, `million`, `sets` or `clusters`) into this directory, and measure nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
-    /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
+    /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`.
+    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, or `hub hub-postgresql`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
-    /// Compile the generated fleet in this directory, and say how long each step took.
+    /// Compile the generated fleet in this directory, and print the time of each step.
     #[arg(long, hide = true, value_name = "DIR")]
     compile: Option<PathBuf>,
     #[command(flatten)]
     memos: Memos,
-    /// Change the generated fleet in this directory, and say how long each change took.
+    /// Change the generated fleet in this directory, and print the time of each change.
     #[arg(long, hide = true, value_name = "DIR")]
     change: Option<PathBuf>,
     /// Run a hub on this database until standard input ends, and print its address first.
     #[arg(long, hide = true, value_name = "URL")]
     hub_server: Option<String>,
-    /// Run a program, and say what it used.
+    /// Run a program, and print its resource usage.
     #[arg(long, hide = true, num_args = 1.., allow_hyphen_values = true)]
     measure: Vec<OsString>,
 }

@@ -5,31 +5,31 @@ use clap::{Args, ValueEnum};
 
 use crate::workspace;
 
-/// Which rounds.
+/// The selection of rounds.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many rounds there are on each way; if nothing is said, as many as a test run needs for 240 kills in all.
+    /// The number of rounds for each transport. By default, enough rounds for 240 kills in total.
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
-    /// How many runs are killed on each way, in as many rounds as that takes.
+    /// The number of kills for each transport. Runs as many rounds as needed.
     #[arg(long, value_name = "N", conflicts_with = "rounds")]
     kills: Option<u64>,
-    /// What happens in which round follows from this number.
+    /// The seed. It decides what happens in each round.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Only this way to the repositories.
+    /// Test only this transport to the repositories.
     #[arg(long, value_name = "WAY")]
     only: Option<Way>,
 }
 
-/// A way to repositories.
+/// A transport to repositories.
 #[derive(Clone, Copy, ValueEnum)]
 enum Way {
-    /// On the same machine.
+    /// Local paths on the same machine.
     Local,
-    /// Behind git's HTTP backend.
+    /// HTTP, with git's HTTP backend.
     Http,
-    /// Behind an ssh server, if `sshd` is installed.
+    /// ssh, if `sshd` is installed.
     Ssh,
 }
 

@@ -1,6 +1,6 @@
 //! All commands for the development of this workspace. `cargo xtask --help` lists them.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "speaking to the developer is what this program is for")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program prints its results for the developer")]
 
 mod bench;
 mod faults;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Everything that is done to this workspace by command.
+/// Commands for the development of this workspace.
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Arguments {
@@ -27,21 +27,22 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run every check and test of the project; exit with 1 if any of them failed.
+    /// Run every check and test of the project. Exit with 1 if any of them failed.
     Test {
-        /// Install what is missing, with sudo where that is needed. (Root and password-less sudo don't need this.)
+        /// Install missing programs, with sudo if needed. (Not needed for root and with password-less sudo.)
         #[arg(long)]
         install: bool,
-        /// Run only this step; may be given several times.
+        /// Run only this step. Can be given several times.
         #[arg(long, value_name = "STEP")]
         only: Vec<steps::Step>,
         /// Arguments for `cargo nextest run`.
         #[arg(last = true, value_name = "NEXTEST ARGS")]
         nextest: Vec<String>,
     },
-    /// Check the laws that no compiler knows: dependencies between crates, sizes, bans, links.
+    /// Check the laws that the compiler does not check: dependencies between crates, sizes, bans, links.
     Tidy,
-    /// Kill runs, race them and break their git servers in rounds that follow from a seed; exit with 1 if anything is stuck, lost or there twice.
+    /// Run the tests that kill runs, let runs compete, and break their git servers, in rounds that depend on a seed. Exit with 1 if a run hangs, or if
+    /// output is lost or duplicated.
     Faults(faults::Options),
     /// Run the benchmarks, in release mode.
     Bench {
@@ -49,18 +50,18 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Let the fuzz targets look for inputs that break something: under libFuzzer where there is a nightly toolchain, else changed seeds.
+    /// Run the fuzz targets to find inputs that break an invariant: with libFuzzer on a nightly toolchain, otherwise with mutated seeds.
     Fuzz {
-        /// How long each target runs.
+        /// The time for each target, in seconds.
         #[arg(long, default_value_t = 60)]
         seconds: u64,
-        /// How many targets run at the same time.
+        /// The number of targets that run at the same time.
         #[arg(long, default_value_t = 1)]
         jobs: usize,
-        /// Change seeds on this toolchain, even if there is a nightly one.
+        /// Mutate seeds on this toolchain, even if there is a nightly one.
         #[arg(long)]
         stable: bool,
-        /// The targets; all if none is named.
+        /// The targets. All if none is named.
         targets: Vec<String>,
     },
 }

@@ -22,20 +22,20 @@ pub(crate) struct Options {
     pub(crate) nextest: Vec<String>,
 }
 
-/// A step, in the order in which they run: the tests last, so that their summary stands at the end.
+/// A step, in the order in which steps run. The tests are last, so that their summary is at the end of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Step {
-    /// What tests need from the system.
+    /// The system packages that tests need.
     Packages,
-    /// rustfmt.
+    /// Formatting, with rustfmt.
     Format,
-    /// Lints.
+    /// Lints, with clippy.
     Clippy,
     /// The laws of this workspace.
     Tidy,
     /// Dependencies: bans, licences, sources.
     Deny,
-    /// The documentation, private items too.
+    /// The documentation, with private items.
     Docs,
     /// The examples in the documentation.
     Doctests,
