@@ -1,10 +1,10 @@
-//! The codes of diagnostics. Each one's documentation is its manual page: the reference in `docs/` is made of it.
+//! The codes of diagnostics. The doc comment of each code is its manual page. `docs/reference/diagnostics.md` is generated from these comments.
 
 use std::fmt;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $id:literal,)+) => {
-        /// What is wrong, as a stable code.
+        /// The stable code of a kind of problem.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $doc])+ $name,)+
@@ -14,7 +14,7 @@ macro_rules! codes {
             /// All codes in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// The code as people write it, `K0101`. It never changes its meaning.
+            /// The id of the code, such as `K0101`. Its meaning never changes.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)+
@@ -32,13 +32,13 @@ macro_rules! codes {
 }
 
 impl Code {
-    /// Whether it says that something outside does not work, rather than that something is wrong with what was read.
+    /// Whether the problem is outside of the input: a repository, the network or the cache.
     pub fn is_outside(self) -> bool {
         let of_repository = matches!(self, Self::Unreachable | Self::NoAnswerInTime | Self::NotAGitServer);
         of_repository || matches!(self, Self::CopyInUse | Self::UntrustedCache | Self::CacheFailed)
     }
 
-    /// The code that is written like this.
+    /// The code with this id. None if there is no such code.
     pub fn find(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.id() == id)
     }
@@ -58,8 +58,8 @@ impl fmt::Display for Code {
 codes! {
     /// A file is not valid YAML.
     ///
-    /// The file, or one document of it, can't be read, so nobody can say what it means. The newest earlier version of the file that is good is used instead
-    /// (see K0117); where there is none, the file contributes nothing. Other files are not affected.
+    /// The file, or one document of it, can't be read, so its content is not known. The newest earlier version of the file that is good is used instead
+    /// (see K0117). If there is none, the file contributes nothing. Other files are not affected.
     ///
     /// ```yaml
     /// metadata:
@@ -67,12 +67,13 @@ codes! {
     ///    labels: {}     # indented by one blank too many
     /// ```
     ///
-    /// Fix the line the message points at: the mistake is there or just before it. Quote a text that holds `: ` or ` #`, or begins with a special character.
+    /// Fix the line that the message shows: the mistake is there or just before it. Quote a text that contains `: ` or ` #`, or that begins with a
+    /// special character.
     YamlSyntax = "K0101",
     /// A file is beyond a limit.
     ///
-    /// Files come from other teams, so their size, their depth, the number of their nodes and what their anchors multiply them to are limited: one file must
-    /// not be able to stop everybody's work.
+    /// Files come from other teams. So their size, their depth, the number of their nodes and the number of nodes that their aliases add are limited: one
+    /// file must not stop the work of all teams.
     ///
     /// ```yaml
     /// a: &a [x, x, x, x]
@@ -80,36 +81,36 @@ codes! {
     /// c: &c [*b, *b, *b, *b]     # and so on: a short file, and millions of nodes
     /// ```
     ///
-    /// Split the file, or write out what its anchors multiply. Where a whole folder is too large, name a smaller one, or leave parts of it out with
+    /// Split the file, or write out the content of its aliases. If a whole folder is too large, name a smaller one, or exclude parts of it with
     /// `.sourceignore`.
     YamlLimit = "K0102",
     /// A file is not text.
     ///
-    /// The file holds bytes that are not UTF-8, or control characters. YAML allows neither, and they could hide something from the people who read it.
+    /// The file contains bytes that are not UTF-8, or control characters. YAML allows neither, and they could hide content from readers.
     ///
-    /// Save the file as UTF-8, and write control characters as escapes in double quotes (`"\u001b"`). A file that is not meant to be read (an image, an
-    /// archive) should lie somewhere else, or be named in `.sourceignore`.
+    /// Save the file as UTF-8, and write control characters as escapes in double quotes (`"\u001b"`). Move a file that is not text (an image, an archive)
+    /// to another folder, or list it in `.sourceignore`.
     NotText = "K0103",
     /// An object has a kind that Kalypso does not know.
     ///
-    /// An object of another system is ignored, with a warning. A kind or version that is misspelled is an error: its group is one of Kalypso's, or nearly
-    /// so, or its name is nearly that of a kind. What it was meant to say is not known: the object keeps its last good version (see K0117 and K0130), and
-    /// nothing counts as gone. Other objects of the file count.
+    /// An object of another system is ignored, with a warning. A misspelled kind or version is an error: its group is one of Kalypso's or similar to one,
+    /// or its name is similar to that of a kind. The intended kind is not known, so the last good version of the object is used (see K0117 and K0130), and
+    /// nothing is removed. Other objects of the file are used.
     ///
     /// ```yaml
     /// apiVersion: scheduler.kalypso.io/v1alpha1
     /// kind: SchedulePolicy     # it is SchedulingPolicy
     /// ```
     ///
-    /// Is the kind spelled right, and is `apiVersion` the one of that kind? The reference of kinds lists both. Files with objects of other systems can be
-    /// named in `.sourceignore`.
+    /// Check the spelling of the kind, and the `apiVersion` of that kind. The reference of kinds lists both. List files with objects of other systems in
+    /// `.sourceignore`.
     UnknownKind = "K0104",
     /// An object has a field that its kind does not have.
     ///
-    /// What the field was meant to say is not said. It is mostly a typing error, or a field at the wrong depth. Inside the `spec` of Kalypso's own kinds it
-    /// is an error, because what is left may mean more than was written: a selector without its labels selects everything. The object keeps its last good
-    /// version (see K0117); where there is none, it contributes nothing. Elsewhere (beside `spec`, in `metadata`, in kinds of other systems, in a
-    /// `DeploymentDescriptor`) the field is ignored, with a warning.
+    /// The field has no effect. Usually it is a typing error, or a field at the wrong depth. Inside the `spec` of Kalypso's own kinds it is an error,
+    /// because an object without the field may have a larger effect: a selector without its labels selects everything. The last good version of the object
+    /// is used (see K0117). If there is none, the object contributes nothing. In other places (beside `spec`, in `metadata`, in kinds of other systems, in
+    /// a `DeploymentDescriptor`) the field is ignored, with a warning.
     ///
     /// ```yaml
     /// spec:
@@ -119,11 +120,11 @@ codes! {
     ///         purpose: edge
     /// ```
     ///
-    /// Move or rename the field. `kalypso schema` makes editors complete and check the fields of a kind.
+    /// Move or rename the field. With `kalypso schema`, editors complete and check the fields of a kind.
     UnknownField = "K0105",
     /// An object lacks a field that its kind needs.
     ///
-    /// Without it the object means nothing: an earlier good version is used, or the object contributes nothing. Other objects of the file count.
+    /// Without the field, the object can't be used. An earlier good version is used, or the object contributes nothing. Other objects of the file are used.
     ///
     /// ```yaml
     /// kind: WorkloadRegistration
@@ -133,12 +134,12 @@ codes! {
     ///     branch: main           # `path` is missing
     /// ```
     ///
-    /// Add the field. The message says what it is for; the reference of kinds lists all fields.
+    /// Add the field. The message describes it. The reference of kinds lists all fields.
     MissingField = "K0106",
     /// A field holds another type of value than its kind asks for.
     ///
-    /// Mostly a text that YAML reads as something else: `8080`, `true`, `on` and `1.10` are no texts. Kubernetes refuses them too, so they are not quietly
-    /// turned into texts.
+    /// Usually it is a text that YAML reads as another type: `8080`, `true`, `on` and `1.10` are not texts. Kubernetes rejects them too, so Kalypso does
+    /// not convert them to texts.
     ///
     /// ```yaml
     /// data:
@@ -158,12 +159,12 @@ codes! {
     ///   name: Checkout_EU     # write checkout-eu
     /// ```
     ///
-    /// Rename the object, and what refers to it.
+    /// Rename the object, and change all references to it.
     InvalidName = "K0108",
     /// A label selector is not valid.
     ///
-    /// A policy with a broken selector keeps its last good version; where there is none, it selects nothing, rather than everything. A selector in which a
-    /// requirement was begun and left out is broken as well: to select everything, write `labelSelector: {}`.
+    /// The last good version of a policy with an invalid selector is used. If there is none, the policy selects nothing, instead of everything. A selector
+    /// that contains a key without a requirement is invalid too: to select everything, write `labelSelector: {}`.
     ///
     /// ```yaml
     /// matchExpressions:
@@ -176,7 +177,7 @@ codes! {
     InvalidSelector = "K0109",
     /// A key occurs twice in one mapping.
     ///
-    /// Readers of YAML disagree on which of the two counts. Rather than to guess, the object counts as broken.
+    /// YAML readers differ in which of the two values they use. So Kalypso treats the object as invalid.
     ///
     /// ```yaml
     /// data:
@@ -189,14 +190,14 @@ codes! {
     /// An object exists twice.
     ///
     /// Two objects of one kind have the same name in one environment: in two files, in two documents of one file, or on the environment's branch and on
-    /// `main`. It is not clear which one counts, so what depends on either keeps its last good output.
+    /// `main`. The intended object is not known, so assignments that depend on one of them keep their last good output.
     ///
     /// The message shows both places. Remove or rename all but one.
     DuplicateObject = "K0111",
     /// A label or manifest value holds a character that could break out of its place.
     ///
-    /// Labels and `manifests` values of an application team become part of the platform's manifests. A line break in them could smuggle in a second document,
-    /// so line breaks and other control characters are refused.
+    /// Labels and `manifests` values of an application team become part of the platform's manifests. A line break in them could add a second document, so
+    /// line breaks and other control characters are refused.
     ///
     /// ```yaml
     /// manifests:
@@ -207,7 +208,7 @@ codes! {
     ControlCharacter = "K0112",
     /// An annotation has a value that it can't have.
     ///
-    /// What the annotation was meant to switch is not clear, so what depends on it keeps its last good output.
+    /// The intended setting is not known, so assignments that depend on it keep their last good output.
     ///
     /// ```yaml
     /// metadata:
@@ -215,14 +216,14 @@ codes! {
     ///     config.kalypso.io/priority: high     # an integer, such as "10"
     /// ```
     ///
-    /// The message names the values that are possible; the reference of kinds lists the annotations of each kind.
+    /// The message lists the allowed values. The reference of kinds lists the annotations of each kind.
     InvalidAnnotation = "K0113",
     /// An object stands where it may not.
     ///
-    /// An application repository brings its `Workload`s, and `ConfigSchema`s that carry the label `workload` with the name of one of them. Everything else
-    /// (templates, policies, cluster types, values) decides about other teams too, so it comes from the control plane only. The object is ignored.
+    /// An application repository may contain `Workload`s, and `ConfigSchema`s that have the label `workload` with the name of one of them. All other kinds
+    /// (templates, policies, cluster types, values) affect other teams too, so they are allowed in the control plane only. The object is ignored.
     ///
-    /// Move the object to the control plane, by a pull request there; or give the `ConfigSchema` its label:
+    /// Move the object to the control plane with a pull request, or add the label to the `ConfigSchema`:
     ///
     /// ```yaml
     /// kind: ConfigSchema
@@ -233,9 +234,9 @@ codes! {
     NotAllowedHere = "K0114",
     /// Two registrations bring a workload of the same name.
     ///
-    /// It belongs to the registration that has its name, and a workload of the control plane itself comes before all. The owner goes on as if the other one
-    /// were not there; the other one is ignored, together with its targets and schemas. So a team that is registered under the name of its workload can
-    /// neither lose it to a team that calls its own the same, nor be held up by it.
+    /// The workload belongs to the registration with its name. A workload of the control plane itself has priority over all others. The owner is not
+    /// affected. The other workload is ignored, with its targets and schemas. So if a team is registered under the name of its workload, no other team can
+    /// take over or stop this workload.
     ///
     /// ```yaml
     /// kind: Workload
@@ -243,15 +244,15 @@ codes! {
     ///   name: checkout     # in the repository of registration `returns`, while there is a registration `checkout`
     /// ```
     ///
-    /// Rename the workload. If the other registration is to bring it, change the registrations in the control plane.
+    /// Rename the workload. If the other registration should own it, change the registrations in the control plane.
     WorkloadTaken = "K0115",
     /// A Kustomize or Flux feature would change the content of this folder.
     ///
-    /// Kalypso reads files as they are. A `kustomization.yaml`, or `patches`, `postBuild` or decryption in a Flux `Kustomization`, would make something else
-    /// of them, so the folder is not read, rather than read wrongly.
+    /// Kalypso reads files unchanged. A `kustomization.yaml`, or `patches`, `postBuild` or decryption in a Flux `Kustomization`, would change their
+    /// content. So the folder is not read.
     ///
-    /// A `kustomization.yaml` only stops what is in its folder and below: objects there stay as they were before it came (see K0130), and everything else goes
-    /// on. Only where it decides about a whole place of which nothing is known from before is nothing published for that place.
+    /// A `kustomization.yaml` stops only its folder and the folders below: objects there stay as they were before the file was added (see K0130), and all
+    /// others are used. If it applies to the whole path of a source, and no earlier version is known, nothing is published for that source.
     ///
     /// ```yaml
     /// kind: Kustomization
@@ -261,42 +262,42 @@ codes! {
     ///     substitute: { region: west }
     /// ```
     ///
-    /// Write the objects as they should be, and remove what changes them; or name the folder in `.sourceignore`.
+    /// Write the final objects, and remove the feature that changes them. Or list the folder in `.sourceignore`.
     UnsupportedKustomization = "K0116",
     /// An earlier version of a broken file is used.
     ///
-    /// The newest version of this file holds errors, which are reported beside this one. So that they hurt nothing else, what is not understood is taken from
-    /// the newest earlier version on the same branch in which it is. The message names both commits, and the objects, if others of the file are understood:
-    /// these count as they are. Until the errors are fixed, changes to the objects that the message names have no effect.
+    /// The newest version of this file has errors, which are reported separately. To limit their effect, the invalid parts are taken from the newest
+    /// earlier version on the same branch in which they are valid. The message names both commits, and the objects, if other objects of the file are valid:
+    /// these are used in their current version. Until you fix the errors, changes to the named objects have no effect.
     ///
     /// Fix the errors and commit.
     EarlierVersionUsed = "K0117",
     /// A path can't be read as a file of this repository.
     ///
-    /// It is a symbolic link, or something else that is no ordinary file. Links are not followed: they may lead out of the repository.
+    /// It is a symbolic link, or another entry that is not an ordinary file. Kalypso does not follow links, because they may lead out of the repository.
     ///
-    /// Name the file or folder that is meant, or replace the link with it.
+    /// Name the target of the link, or replace the link with it.
     NotAFile = "K0118",
     /// An environment has no objects.
     ///
-    /// An environment without a single cluster type, policy or target is more probably a wrong path or branch than an intention. So nothing is published: an
-    /// empty input never deletes a fleet.
+    /// An environment without any cluster type, policy or target is usually a wrong path or branch. So nothing is published: an empty input never deletes a
+    /// fleet.
     ///
-    /// Are `branch` and `path` of the `Environment` right, and is everything pushed? To take an environment out of service, remove its `Environment` object.
+    /// Check `branch` and `path` of the `Environment`, and check that everything is pushed. To remove an environment, remove its `Environment` object.
     EmptyEnvironment = "K0119",
     /// Two things would get output of the same name.
     ///
-    /// For example target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. Neither is
-    /// rendered; their assignments keep their last good output.
+    /// For example, target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. Neither is
+    /// rendered, and their assignments keep their last good output.
     ///
-    /// Where only one of the two workloads has the name of its registration, that one goes on (see K0126).
+    /// If only one of the two workloads has the name of its registration, this one is rendered (see K0126).
     ///
     /// Rename one of them.
     NameCollision = "K0120",
     /// A label mapping adds a label that it may not add.
     ///
-    /// The labels `workload` and `workspace` say whose a deployment target is, and policies trust them. Only its `Workload` and the `WorkloadRegistration`
-    /// that brings it set them.
+    /// The labels `workload` and `workspace` name the owner of a deployment target, and policies rely on them. Only the target's `Workload` and its
+    /// `WorkloadRegistration` set them.
     ///
     /// ```yaml
     /// kind: LabelMapping
@@ -309,7 +310,7 @@ codes! {
     ReservedLabel = "K0121",
     /// A cluster has the name of a cluster type.
     ///
-    /// Both would get the folder of that name. The cluster type keeps it, and everything that is scheduled on it; the cluster is not scheduled.
+    /// Both would get the folder with that name. The cluster type keeps the folder, with all its assignments. The cluster is not scheduled.
     ///
     /// ```yaml
     /// kind: Cluster
@@ -323,8 +324,7 @@ codes! {
     ClusterNameTaken = "K0122",
     /// A cluster is of a cluster type that does not exist.
     ///
-    /// The cluster would get its labels and templates from its cluster type. Without it nobody knows what belongs there, so nothing is rendered for the cluster,
-    /// and what was published for it stays.
+    /// A cluster gets its labels and templates from its cluster type. Without them, nothing is rendered for the cluster, and its published output stays.
     ///
     /// ```yaml
     /// kind: Cluster
@@ -338,9 +338,9 @@ codes! {
     UnknownClusterType = "K0123",
     /// It is not clear whose a workload is.
     ///
-    /// Registrations bring a workload of one name, and none of them has that name; or one brings a workload with the name of another registration, which
-    /// does not bring it. Which of them came first can't be seen from the commits, so none is preferred: what was published last for the workload stays as it
-    /// is, byte for byte, and what was never published gets no folder.
+    /// Either several registrations contain a workload with the same name, and none of them has that name. Or a registration contains a workload with the
+    /// name of another registration, which does not contain it. The commits do not show which one was first, so none has priority: the last published
+    /// output of the workload stays, byte for byte, and new assignments get no folder.
     ///
     /// ```yaml
     /// kind: WorkloadRegistration
@@ -348,22 +348,23 @@ codes! {
     ///   name: team-a       # brings Workload `checkout`, and so does registration `team-b`
     /// ```
     ///
-    /// Rename one of the workloads. Or give the registration that is to bring it the name of the workload: then it owns it.
+    /// Rename one of the workloads. Or give the owning registration the name of the workload.
     WorkloadContested = "K0125",
     /// A deployment target has the whole name of another team's.
     ///
-    /// Target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. It belongs to the workload whose
-    /// registration has the workload's name, and a target of the control plane itself comes before all. The owner goes on, the other target is ignored.
+    /// Target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. It belongs to the workload
+    /// whose registration has the workload's name. A target of the control plane itself has priority over all others. The owner is not affected, and the
+    /// other target is ignored.
     ///
-    /// While the repository of a registration can't be read, a target of another workload whose whole name begins with that registration's name may be one
-    /// of those that are not known, so it keeps its last good output.
+    /// While the repository of a registration can't be read, its targets are not known. If the whole name of another workload's target begins with that
+    /// registration's name, it may be one of them. So this target keeps its last good output.
     ///
-    /// Rename the target. Where both workloads have the names of their registrations, see K0120.
+    /// Rename the target. If both workloads have the names of their registrations, see K0120.
     TargetTaken = "K0126",
     /// Labels or `manifests` are too large.
     ///
-    /// Labels, and what a deployment target's `manifests` say, become part of the manifests of every cluster type that the target is for, so each of these
-    /// mappings may have at most 64 KiB. Beyond that, the object is not read.
+    /// Labels and `manifests` of a deployment target become part of the manifests of every cluster type that the target is assigned to. So each of these
+    /// mappings may have at most 64 KiB. A larger object is not read.
     ///
     /// ```yaml
     /// manifests:
@@ -371,35 +372,35 @@ codes! {
     ///   dashboard: '{"panels": […]}'     # megabytes
     /// ```
     ///
-    /// Let the texts say where the content is, instead of holding it.
+    /// Store the content elsewhere, and write only its location into the text.
     TextsTooLarge = "K0128",
     /// No more earlier versions of a broken file are looked at.
     ///
-    /// In the place of a broken file, its newest earlier version that is good is used (see K0117). How much is read in search of it is limited, because large
-    /// files with many broken versions take long, in every run. Beyond the limit it is not known what the file brought before: an application's workloads keep
-    /// their last good output, and where the file is the platform's, nothing is published.
+    /// For a broken file, its newest earlier version that is good is used (see K0117). The search for it is limited, because large files with many broken
+    /// versions take a long time in every run. Beyond the limit, the earlier content of the file is not known: an application's workloads keep their last
+    /// good output. If it is a file of the platform, nothing is published.
     ///
-    /// Fix the file, or restore a good version of it: `git checkout <commit> -- <file>`. Where many files are broken at once, fix any of them.
+    /// Fix the file, or restore a good version of it: `git checkout <commit> -- <file>`. If many files are broken at once, fix some of them.
     EarlierVersionsUnknown = "K0129",
     /// Objects may be in a file that can't be understood, and are kept as they were.
     ///
-    /// What is not understood is not gone. In one commit, objects disappeared from the files that are understood, and something appeared that is not: a file
-    /// with errors, or a link or submodule in the place of a file or folder. The objects may be in there: a file was renamed and broken at once,
-    /// say. So they stay as they were in the commit that the message names, for as long as what appeared is there and not understood. An object that is
-    /// removed in a commit of its own is gone, however long another file is broken.
+    /// Content that can't be read does not count as removed. In one commit, objects disappeared from the readable files, and an unreadable entry appeared:
+    /// a file with errors, or a link or submodule in place of a file or folder. The objects may be in this entry, for example if a file was renamed and
+    /// broken in one commit. So the objects stay as they were in the commit that the message names, while the entry exists and is unreadable. An object
+    /// that is removed in a separate commit is removed, even if another file is broken.
     ///
     /// ```text
     /// policies/shop.yaml         # gone
     /// policies/web-shop.yaml     # new: the same policy, with a typing error in it
     /// ```
     ///
-    /// Fix the file and commit. What is in no file then is gone.
+    /// Fix the file and commit. Then objects that are in no file are removed.
     ObjectsKept = "K0130",
     /// The commit that output was made of can't be read any more.
     ///
-    /// A file can't be understood, and the history of its branch does not say what was there when output was published last: the branch was replaced, and the
-    /// server has given the earlier commit up. So it is not known what the file held. The platform's output stays as it is, or that of the application,
-    /// until the file can be understood.
+    /// A file can't be read, and the history of its branch does not contain its content at the time of the last publication: the branch was replaced, and
+    /// the server has deleted the earlier commit. So the earlier content of the file is not known. The output of the platform, or of the application, stays
+    /// unchanged until the file can be read.
     ///
     /// ```text
     /// git push --force origin dev     # the history before is gone, and policies.yaml has a typing error
@@ -409,7 +410,7 @@ codes! {
     PublishedCommitGone = "K0131",
     /// An annotation of Kalypso's does not exist, or not for this kind.
     ///
-    /// It is ignored, so what it was meant to switch is as if it were not there.
+    /// The annotation is ignored, and the intended setting has no effect.
     ///
     /// ```yaml
     /// kind: ConfigMap
@@ -418,13 +419,13 @@ codes! {
     ///     config.kalypso.io/priorty: "10"     # it is priority
     /// ```
     ///
-    /// Correct the key. The reference of kinds lists the annotations of each kind.
+    /// Fix the key. The reference of kinds lists the annotations of each kind.
     UnknownAnnotation = "K0132",
     /// A label is written almost like one that has a meaning.
     ///
-    /// Some labels of a `ConfigMap` or `ConfigSchema` have a meaning of their own: `platform-config: "true"` makes a map take part in composition, others say
-    /// for which cluster type, cluster, deployment target or workload it is. One that is written in another way is any other label: the map takes no part, or
-    /// it is only for what has the same label.
+    /// Some labels of a `ConfigMap` or `ConfigSchema` have a special meaning: `platform-config: "true"` makes a map take part in composition, others name a
+    /// cluster type, cluster, deployment target or workload. With another spelling, the label is an ordinary label: the map does not take part, or it
+    /// applies only to assignments with the same label.
     ///
     /// ```yaml
     /// kind: ConfigMap
@@ -433,38 +434,34 @@ codes! {
     ///     platform_config: "true"     # it is platform-config
     /// ```
     ///
-    /// Correct the label. If it is meant as it is, nothing else needs to be done: it is a warning.
+    /// Fix the label. If the label is intended, you can ignore this warning.
     AlmostKnownLabel = "K0133",
     /// A word in a schema is almost a keyword of JSON Schema.
     ///
-    /// JSON Schema ignores words that it does not know, so what the word was meant to ask for is not asked for, and wrong values pass. Words that are like no
-    /// keyword are left alone: schemas may hold anything.
+    /// JSON Schema ignores unknown words. So the intended rule has no effect, and wrong values pass. Words that are not similar to a keyword are not
+    /// reported, because schemas may contain any words.
     ///
     /// ```json
     /// { "type": "object", "requird": ["DATABASE_URL"] }
     /// ```
     ///
-    /// Correct the word: here it is `required`.
+    /// Fix the word: here it is `required`.
     UnknownKeyword = "K0134",
     /// A file holds markers of a merge that was not finished.
     ///
-    /// Git leaves these lines where it can't join two versions of a file. Which of them is meant is not known, so nothing of the file is read: its objects
-    /// stay as they were in the newest earlier version that is good (see K0117).
+    /// Git writes these lines if it can't merge two versions of a file. The intended version is not known, so nothing of the file is read: its objects stay
+    /// as in the newest earlier version that is good (see K0117).
     ///
     /// ```text
-    /// <<<<<<< HEAD
-    ///   REGION: west
-    /// =======
-    ///   REGION: east
-    /// >>>>>>> more-regions
-    /// ```
+    ///     ///   REGION: east
+    ///     /// ```
     ///
     /// Choose one version, remove the lines with the markers, and commit.
     MergeConflict = "K0135",
     /// A deployment target is for an environment that does not exist.
     ///
-    /// No `Environment` of the control plane has this name, so the target is deployed nowhere. Targets for other environments that exist are no mistake: each
-    /// environment takes its own.
+    /// No `Environment` of the control plane has this name, so the target is not deployed anywhere. Targets for other existing environments are not
+    /// mistakes: each environment uses its own targets.
     ///
     /// ```yaml
     /// kind: Workload
@@ -474,13 +471,13 @@ codes! {
     ///       environment: dve       # there is `dev`
     /// ```
     ///
-    /// Correct the name, or add the `Environment` to folder `.environments` of the control plane. Where no `Environment` was read, as in a checkout of one
-    /// branch, nothing is said.
+    /// Fix the name, or add the `Environment` to the folder `.environments` of the control plane. If no `Environment` was read, as in a checkout of one
+    /// branch, this is not reported.
     UnknownEnvironment = "K0136",
     /// An acknowledgement matches no warning.
     ///
-    /// A warning can be acknowledged with a reason, by annotation on its object or in `kalypso.toml`. When the warning is gone, the acknowledgement should go as
-    /// well: otherwise it hides the next warning of that kind, for which nobody gave a reason. Errors can't be acknowledged.
+    /// You can acknowledge a warning with a reason, by an annotation on its object or in `kalypso.toml`. When the warning is gone, remove the
+    /// acknowledgement too: otherwise it hides the next warning with the same code, for which it gives no reason. Errors can't be acknowledged.
     ///
     /// ```yaml
     /// metadata:
@@ -493,8 +490,8 @@ codes! {
 
     /// A policy selects no cluster type.
     ///
-    /// The policy is valid and does nothing. That may be meant, for a policy that waits for its first cluster type; mostly it is a label that is spelled in
-    /// another way there.
+    /// The policy is valid, but has no effect. This may be intended, for a policy that waits for its first cluster type. Usually the label has another
+    /// spelling on the cluster types.
     ///
     /// ```yaml
     /// clusterTypeSelector:
@@ -507,14 +504,15 @@ codes! {
     NoClusterTypeSelected = "K0201",
     /// A policy selects no deployment target.
     ///
-    /// The policy is valid and does nothing. Only targets of the same environment count, and if the policy names a `workspace`, only those of that workspace.
+    /// The policy is valid, but has no effect. A policy selects only targets of the same environment. If the policy names a `workspace`, it selects only
+    /// targets of that workspace.
     ///
     /// Compare the selector with the labels of the targets in the `Workload`, and `workspace` with that of the `WorkloadRegistration`.
     NoTargetSelected = "K0202",
     /// Two label mappings add different values of one label to one target.
     ///
-    /// Each of them is valid, and both match the deployment target. Which of the two values is meant nobody can say, so the target's assignments keep their
-    /// last good output. Which these are goes by the mapping that is first by name.
+    /// Each of them is valid, and both match the deployment target. The intended value is not known, so the target's assignments keep their last good
+    /// output. These are the assignments with the value of the mapping whose name comes first.
     ///
     /// ```yaml
     /// kind: LabelMapping
@@ -524,12 +522,12 @@ codes! {
     /// spec: { from: { team: returns }, add: { exposure: internal } }     # and a target of team `returns` with tier `storefront`
     /// ```
     ///
-    /// Let only one of them match: ask for more labels in `from`. Or give the target itself the label: mappings never overwrite one.
+    /// Change `from` of one mapping, so that only one of them matches. Or set the label on the target itself: mappings never overwrite a label of the
+    /// target.
     ConflictingMappings = "K0203",
     /// Two release pins set one key to different values for one assignment.
     ///
-    /// Each of them is valid, and both hold the deployment target there. Which of the two releases is meant nobody can say, so the assignment keeps its last
-    /// good output.
+    /// Each of them is valid, and both apply to the assignment. The intended release is not known, so the assignment keeps its last good output.
     ///
     /// ```yaml
     /// kind: ReleasePin
@@ -539,19 +537,19 @@ codes! {
     /// spec: { manifests: { branch: release-1.5 }, … }     # selects some of the same targets and places
     /// ```
     ///
-    /// Remove one of the two pins, or let their selectors not overlap.
+    /// Remove one of the two pins, or change their selectors so that they do not overlap.
     ConflictingPins = "K0204",
     /// A release pin has expired.
     ///
-    /// The day or moment that its author wrote into `expires` has passed, and it still holds back releases. Nothing that is rendered depends on the day, so the
-    /// pin goes on working.
+    /// The date or timestamp in `expires` has passed, and the pin still holds releases. The rendered output does not depend on this date, so the pin stays
+    /// in effect.
     ///
-    /// Is the reason gone? Then remove the pin. Otherwise write a later `expires`.
+    /// If the reason no longer applies, remove the pin. Otherwise write a later `expires`.
     ExpiredPin = "K0205",
     /// A release pin holds nothing.
     ///
-    /// No deployment target, or no cluster type and no cluster, is as the pin asks for. So the release that it should hold back goes everywhere; mostly it is a
-    /// label that is spelled in another way there.
+    /// No deployment target, or no cluster type and no cluster, matches the pin's selectors. So the release that it should hold is published everywhere.
+    /// Usually a label has another spelling on the targets or places.
     ///
     /// ```yaml
     /// kind: ReleasePin
@@ -566,45 +564,45 @@ codes! {
     IdlePin = "K0206",
     /// What fails is held: rendered from an earlier publication, with a release pin laid over.
     ///
-    /// The assignment can't be rendered from what the control plane says now, and a release pin holds it. So that the pin reaches it nevertheless, it is
-    /// rendered from the commits that its last good output was made of, with the `manifests` of the pin laid over. Its values, templates and labels are those of
+    /// The assignment can't be rendered from the current control plane, and a release pin applies to it. To apply the pin, Kalypso renders the assignment
+    /// from the commits of its last good output, and the `manifests` of the pin override those of the target. The values, templates and labels are those of
     /// that publication.
     ///
-    /// Fix what is wrong with the assignment, which is reported beside this. From then on it follows its sources again, with the pin. If the pin is removed
-    /// before, the assignment goes back to its last good output without the pin.
+    /// Fix the error of the assignment, which is reported separately. Then the assignment follows its sources again, with the pin. If you remove the
+    /// pin before that, the assignment returns to its last good output without the pin.
     HeldEarlier = "K0220",
     /// What fails can't be held.
     ///
-    /// A release pin holds an assignment that can't be rendered from what the control plane says now, and its last good output can't be made again either: the
-    /// commits that it was made of are gone or can't be reached, the commits of the GitOps branch do not name them, or they do not give it any more. The folder
-    /// stays as it is in the branch, without the pin.
+    /// A release pin applies to an assignment that can't be rendered from the current control plane. Its last good output can't be rendered again either:
+    /// its source commits are deleted or can't be reached, the commits of the GitOps branch do not name them, or they no longer give the same output. The
+    /// folder in the branch stays unchanged, without the pin.
     ///
-    /// Fix what is wrong with the assignment, or make the commits available again: push a branch or tag at them. Where commits of Kalypso are squashed on
-    /// their way into the GitOps branch, keep the `Kalypso-` lines of their messages.
+    /// Fix the error of the assignment, or make the commits available again: push a branch or tag that contains them. If you squash Kalypso's commits
+    /// when you merge them into the GitOps branch, keep the `Kalypso-` lines of their messages.
     NotHeld = "K0221",
 
     /// A dotted key of an `azure-app-config` map has a part too many.
     ///
-    /// In maps whose name begins with `azure-app-config`, keys say for whom a value is: `label.value.label.value.KEY`. The parts before the last one are
-    /// taken in pairs; with an odd number the one without a partner is dropped, and the value may be for more assignments than it was meant for.
+    /// In maps whose name begins with `azure-app-config`, keys contain the labels that a value applies to: `label.value.label.value.KEY`. The parts before
+    /// the last one form pairs. If their number is odd, the part without a pair is dropped, and the value may apply to more assignments than intended.
     ///
     /// ```yaml
     /// data:
     ///   region.west-us.purpose.DATABASE_URL: mysql://west     # the value of `purpose` is missing
     /// ```
     ///
-    /// Add what is missing, or remove the part.
+    /// Add the missing part, or remove the extra part.
     OddKeyParts = "K0301",
     /// The values of an assignment are too much to merge.
     ///
-    /// Each item of a list is merged into all earlier items of the same `name`, so lists in which many items have one name multiply. The work for one
-    /// assignment is limited, so that it stops itself and nothing else. Give the items names of their own, or merge the lists with
-    /// annotation `config.kalypso.io/merge: append` or `replace`.
+    /// Each item of a list is merged into all earlier items with the same `name`. So lists in which many items have the same name multiply. The work for
+    /// one assignment is limited, so that it stops only this assignment. Give the items different names, or merge the lists with the annotation
+    /// `config.kalypso.io/merge: append` or `replace`.
     TooMuchToMerge = "K0302",
     /// A `ConfigMap` or `ConfigSchema` applies to nothing.
     ///
-    /// Its labels say for which assignments it is: all of them must be met, each by the cluster type or cluster, or by the deployment target. Here one of them
-    /// is met by nothing in the environment, or they are never met together. So its values, or what it asks of values, have no effect.
+    /// Its labels select assignments. All of them must match a label of the cluster type or cluster, or of the deployment target. One of them matches
+    /// nothing in the environment, or they never match together. So its values or rules have no effect.
     ///
     /// ```yaml
     /// kind: ConfigMap
@@ -614,14 +612,14 @@ codes! {
     ///     region: wset-us        # cluster types have `west-us`
     /// ```
     ///
-    /// Correct the label; the message names the nearest one that exists. Nothing is said where it can't be known: while the repository of an application can't be
-    /// read, in a checkout without workloads, or if the labels are those of another environment's targets.
+    /// Fix the label. The message names the most similar existing one. There is no warning if Kalypso does not know all labels: while the repository of
+    /// an application can't be read, in a checkout without workloads, or if the labels are those of another environment's targets.
     AppliesToNothing = "K0303",
     /// Two `ConfigMap`s set one key to different values for the same assignment.
     ///
-    /// Both have the same priority, and neither is for fewer assignments than the other by its labels: they have the same labels, or each has one that the other
-    /// has not. So the name of the map decides which value counts, and renaming one of them changes what is deployed. A map that adds a label to those of
-    /// another one, or that names a cluster, cluster type, workload or deployment target with the other's labels, is an ordinary override, and is not reported.
+    /// Both have the same priority, and neither is more special by its labels: they have the same labels, or each has a label that the other does not have.
+    /// So the name of the map decides which value is used, and a new name changes the deployed value. An ordinary override is not reported: a map that adds
+    /// a label to those of another map, or that names a cluster, cluster type, workload or deployment target with the other map's labels.
     ///
     /// ```yaml
     /// # west.yaml, labels: {region: west}
@@ -630,12 +628,12 @@ codes! {
     /// data: {LOG_LEVEL: debug}      # which one is for small cluster types in the west?
     /// ```
     ///
-    /// Give the one that should count a higher priority, with annotation `config.kalypso.io/priority`; or add a map for those that both are for.
+    /// Give one of them a higher priority with the annotation `config.kalypso.io/priority`. Or add a map for the assignments that both match.
     RivalValues = "K0304",
     /// A JSON schema can't be used.
     ///
-    /// The text is not JSON, or no valid JSON schema. What it applies to can't be checked, so it keeps its last good output: unchecked values are not
-    /// shipped.
+    /// The text is not JSON, or not a valid JSON schema. The assignments that it applies to can't be checked, so they keep their last good output:
+    /// unchecked values are not published.
     ///
     /// ```yaml
     /// configSchemas:
@@ -643,35 +641,34 @@ codes! {
     ///     { "type": "object", "required": "PORT" }     # `required` is a list: ["PORT"]
     /// ```
     ///
-    /// Fix the schema at the place the message points at.
+    /// Fix the schema at the place that the message shows.
     InvalidSchema = "K0310",
     /// A value that a schema requires is given by nobody.
     ///
-    /// The workload says that it can't run without the value, and no `ConfigMap` that matches the assignment gives it. So the assignment keeps its last good
-    /// output.
+    /// The workload requires the value, and no `ConfigMap` that matches the assignment sets it. So the assignment keeps its last good output.
     ///
-    /// Add the value to a `ConfigMap` that matches: one with label `platform-config: "true"` whose other labels are labels of the cluster type or target.
-    /// `kalypso explain` shows which maps match. With annotation `schema.kalypso.io/missing: warn` on the environment or the `ConfigSchema` it is only
-    /// reported, and shipped without the value.
+    /// Add the value to a `ConfigMap` that matches: one with the label `platform-config: "true"` whose other labels are labels of the cluster type or
+    /// target. `kalypso explain` shows which maps match. With the annotation `schema.kalypso.io/missing: warn` on the environment or the `ConfigSchema`,
+    /// this is only a warning, and the assignment is published without the value.
     MissingValue = "K0311",
     /// A value is not what its schema asks for.
     ///
-    /// The workload would get a value that its own team calls wrong, so the assignment keeps its last good output. The message shows the value and where it
-    /// was set, and the schema that asks for something else.
+    /// The schema does not allow the value, so the assignment keeps its last good output. The message shows the value, the place that sets it, and the
+    /// schema that requires another value.
     ///
     /// ```yaml
     /// data:
     ///   PORT: "54x2"      # the schema asks for an integer
     /// ```
     ///
-    /// Correct the value, or the schema if that is what is wrong. Values are texts; those that look like a number or boolean become one where the schema asks
-    /// for it.
+    /// Fix the value, or the schema if the schema is wrong. Values are texts. A text that looks like a number or boolean becomes one if the schema
+    /// requires it.
     WrongValue = "K0312",
     /// Checking values with a schema takes too much.
     ///
-    /// A schema whose alternatives refer to one another can be small, and still be applied millions of times to a value that is nested some levels deep. How
-    /// often schemas are applied is counted before it is done, with how large patterns and texts are; beyond 200,000 times, or 20,000 with
-    /// a schema of an application, the values are not checked, and the assignment keeps its last good output.
+    /// A schema whose alternatives refer to one another can be small, but be applied millions of times to a value with a few levels. Kalypso counts the
+    /// applications of schemas before it runs them, with the sizes of patterns and texts. Beyond 200,000, or 20,000 for a schema of an application, the
+    /// values are not checked, and the assignment keeps its last good output.
     ///
     /// ```yaml
     /// configSchemas:
@@ -684,17 +681,16 @@ codes! {
     CostlySchema = "K0314",
     /// The schemas of one registration are too many.
     ///
-    /// Schemas are compiled before values are checked with them, which takes time and memory of all. All different schemas that one registration brings may be
-    /// half a million schemas together, counted with what is inside them and what their references lead to. A pattern counts by its size, with its
-    /// repetitions written out: `^[a-z]{0,200}$` as a hundred. What one beyond that applies to keeps its last good output; other registrations are not
-    /// affected.
+    /// Schemas are compiled before they check values, which takes time and memory. All different schemas of one registration together may contain half a
+    /// million subschemas, including those that their references lead to. A pattern counts by its size, with its repetitions written out: `^[a-z]{0,200}$`
+    /// counts as a hundred. Assignments of a schema beyond this limit keep their last good output. Other registrations are not affected.
     ///
     /// Targets that repeat the same text count once. Write smaller schemas, or divide the repository into several registrations.
     TooManySchemas = "K0315",
 
     /// A template does not parse.
     ///
-    /// Nothing can be rendered with it, so all assignments of the cluster types that use it keep their last good output.
+    /// The template can't be rendered, so all assignments of the cluster types that use it keep their last good output.
     ///
     /// ```yaml
     /// manifests:
@@ -702,12 +698,12 @@ codes! {
     ///     namespace: {{ .Namespace }
     /// ```
     ///
-    /// Fix the place the message points at. Templates are Go templates with the functions of sprig.
+    /// Fix the place that the message shows. Templates are Go templates with the functions of sprig.
     TemplateSyntax = "K0401",
     /// A template fails while it is rendered.
     ///
-    /// The template is well formed, but not with the data of these assignments, which keep their last good output. Others that use the same template are not
-    /// affected. The message says which expression failed, and why.
+    /// The template is valid, but fails with the data of these assignments, which keep their last good output. Other assignments with the same template are
+    /// not affected. The message shows the failing expression and the reason.
     ///
     /// ```yaml
     /// manifests:
@@ -715,13 +711,12 @@ codes! {
     ///     port: {{ add1 (index .ConfigData "ports" 0) }}     # fails where nobody gives `ports`
     /// ```
     ///
-    /// It is mostly a value that is missing for some assignments: `kalypso explain` shows what one has. Give the value, or let the template do without it,
-    /// with `default` or `if`.
+    /// Usually a value is missing for some assignments: `kalypso explain` shows the values of an assignment. Set the value, or make it optional in the
+    /// template with `default` or `if`.
     TemplateFailed = "K0402",
     /// A template takes more than it may.
     ///
-    /// The steps, output and depth of one rendering are limited, so that a loop without end, or a value that refers to itself, stops its own assignment and
-    /// nothing else.
+    /// The steps, output and depth of one rendering are limited. So an endless loop, or a value that refers to itself, stops only its own assignment.
     ///
     /// ```yaml
     /// manifests:
@@ -729,14 +724,15 @@ codes! {
     ///     {{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}
     /// ```
     ///
-    /// Does a template call itself, or does a value hold a template that gives the same text again? Otherwise make less of it at once.
+    /// Check whether a template calls itself, or whether a value contains a template that prints the same text again. Otherwise reduce the output of the
+    /// template.
     TemplateLimit = "K0403",
     /// A namespace name is too long.
     ///
-    /// `.Namespace` is `<environment>-<cluster type>-<deployment target>`, and Kubernetes refuses namespaces of more than 63 characters. It would fail on the
-    /// cluster, late; so it fails here.
+    /// `.Namespace` is `<environment>-<cluster type>-<deployment target>`, and Kubernetes rejects namespaces with more than 63 characters. The cluster
+    /// would report this error late, so Kalypso reports it before publishing.
     ///
-    /// Shorten one of the three names. Or let long names be cut, with a short hash at the end that stays the same:
+    /// Shorten one of the three names. Or configure Kalypso to cut long names and to add a short, stable hash at the end:
     ///
     /// ```yaml
     /// kind: Environment
@@ -747,7 +743,8 @@ codes! {
     NamespaceTooLong = "K0404",
     /// A template does not exist.
     ///
-    /// A cluster type names a template that is not in the environment, so nothing can be rendered for it; its assignments keep their last good output.
+    /// A cluster type names a template that does not exist in the environment. So nothing can be rendered for it, and its assignments keep their last good
+    /// output.
     ///
     /// ```yaml
     /// kind: ClusterType
@@ -755,21 +752,21 @@ codes! {
     ///   reconciler: arc-flx      # there is `arc-flux`
     /// ```
     ///
-    /// Is the name spelled right, does the template's file read well, and is the template on the branch that the environment is built on?
+    /// Check the spelling of the name, the diagnostics of the template's file, and whether the template is on the branch that the environment builds on.
     MissingTemplate = "K0405",
     /// A template renders bytes that are not text.
     ///
-    /// Manifests are UTF-8. The bytes come mostly from a text that was cut in the middle of a character: `trunc` counts bytes. Or `b64dec` decodes something
-    /// that is no text.
+    /// Manifests are UTF-8. Usually the bytes come from a text that was cut in the middle of a character, because `trunc` counts bytes, or from `b64dec` of
+    /// content that is not text.
     ///
-    /// Cut only texts of plain letters in that way, and leave binary values encoded.
+    /// Cut only ASCII texts in this way, and leave binary values encoded.
     NotTextRendered = "K0406",
     /// A text of an application holds template text.
     ///
-    /// Names, labels and `manifests` of a `Workload` are data: what looks like a template in them is never evaluated, because it would be evaluated with the
-    /// platform's values. Only plain references to the names of the assignment are replaced, where a template prints them: `{{ .ClusterType }}`,
-    /// `{{ .Cluster }}`, `{{ .DeploymentTargetName }}`, `{{ .Environment }}`, `{{ .Namespace }}`, `{{ .Workload }}` and `{{ .Workspace }}`. The error stops
-    /// the assignments of this one target.
+    /// Names, labels and `manifests` of a `Workload` are data. Template text in them is never evaluated, because it could read the platform's values. Only
+    /// plain references to the names of the assignment are replaced, where a template prints them: `{{ .ClusterType }}`, `{{ .Cluster }}`, `{{
+    /// .DeploymentTargetName }}`, `{{ .Environment }}`, `{{ .Namespace }}`, `{{ .Workload }}` and `{{ .Workspace }}`. The error stops the assignments of
+    /// this one target.
     ///
     /// ```yaml
     /// manifests:
@@ -777,27 +774,27 @@ codes! {
     ///   repo: "{{ .ConfigData | toJson }}"     # is refused
     /// ```
     ///
-    /// Write the value itself, or ask the platform team to compose it in their template. If a template is to print braces as they are, it needs the annotation
+    /// Write the value itself, or ask the platform team to compose it in their template. A template that must print braces unchanged needs the annotation
     /// `template.kalypso.io/literal: "true"`.
     TemplateInData = "K0407",
     /// A text of an application changes the structure of a rendered file.
     ///
-    /// Names, labels and `manifests` of a `Workload` become part of the platform's manifests, as scalars or parts of them. A text that would make another key,
-    /// item, alias or document of itself there, or that would cut off what stands behind it, is refused. The error stops the assignments of this one target.
+    /// Names, labels and `manifests` of a `Workload` become part of the platform's manifests, as scalars or parts of scalars. A text that would add a key,
+    /// item, alias or document there, or that would cut off the text behind it, is refused. The error stops the assignments of this one target.
     ///
     /// ```yaml
     /// manifests:
     ///   path: "x, prune: false"     # where the template says  {path: {{ .Manifests.path }}}
     /// ```
     ///
-    /// Write a text without such characters. Or let the template print it as a text whatever is in it: `{{ .Manifests.path | toJson }}`. A template that is
-    /// meant to print pieces of YAML that applications write needs the annotation `template.kalypso.io/unchecked: "true"`.
+    /// Write a text without such characters. Or print any text safely in the template: `{{ .Manifests.path | toJson }}`. A template that must print YAML
+    /// fragments that applications write needs the annotation `template.kalypso.io/unchecked: "true"`.
     StructureChanged = "K0408",
     /// A template makes a file that is not YAML.
     ///
-    /// Rendered files that end in `.yaml`, `.yml` or `.json` are read before they are published. A reconciler stops at a file that it can't read, and applies
-    /// nothing of the folder that it looks at. So the assignment fails instead, and keeps what was published last. A key that is twice in a mapping counts as well,
-    /// because Flux refuses it.
+    /// Kalypso parses rendered files that end in `.yaml`, `.yml` or `.json` before it publishes them. A reconciler stops at a file that it can't read, and
+    /// applies nothing of its folder. So the assignment fails instead, and keeps its last published output. A duplicate key in a mapping is an error too,
+    /// because Flux rejects it.
     ///
     /// ```yaml
     /// manifests:
@@ -806,45 +803,45 @@ codes! {
     ///       GREETING: {{ .ConfigData.GREETING }}     # fails where the value is `@you: hello`
     /// ```
     ///
-    /// The message points at the line of the template that makes the line that can't be read, and shows that line for one of the assignments. Print values with
-    /// `toJson` or `toYaml`, and indent what has several lines: `{{ .ConfigData.GREETING | toJson }}`. A template whose output is not for readers of YAML needs
-    /// another extension (`template.kalypso.io/extension`), or the annotation `template.kalypso.io/unchecked: "true"`.
+    /// The message shows the line of the template that renders the invalid line, and that rendered line for one of the assignments. Print values with
+    /// `toJson` or `toYaml`, and indent values with several lines: `{{ .ConfigData.GREETING | toJson }}`. A template whose output is not YAML needs another
+    /// extension (`template.kalypso.io/extension`), or the annotation `template.kalypso.io/unchecked: "true"`.
     NotYamlRendered = "K0409",
 
     /// A folder of that name exists in the GitOps repository, and is not Kalypso's.
     ///
-    /// A folder is Kalypso's if its `README.md` is exactly the text that Kalypso writes. Everything in such a folder is replaced with each publication, so a
-    /// folder that somebody else made is left alone, and nothing is published into it.
+    /// A folder belongs to Kalypso if its `README.md` is exactly the text that Kalypso writes. Each publication replaces everything in such a folder. So a
+    /// foreign folder stays unchanged, and nothing is published into it.
     ///
-    /// Rename the cluster type, or move the folder. If it is meant to be taken over, say `--adopt`: what is in it is then replaced.
+    /// Rename the cluster type, or move the folder. To take it over, use `--adopt`: this replaces its content.
     ForeignFolder = "K0501",
     /// The GitOps branch belongs to another control plane.
     ///
-    /// `.kalypso/owner` in the branch names another environment or control plane. Two that write into one folder would delete each other's work, so nothing
-    /// is published.
+    /// `.kalypso/owner` in the branch names another environment or control plane. If two of them wrote into one folder, each would delete the output of the
+    /// other. So nothing is published.
     ///
-    /// Give each environment a branch or `path` of its own in its `GitOpsRepo`. If the other one is gone for good, remove the file from the branch.
+    /// Give each environment its own branch or `path` in its `GitOpsRepo`. If the other environment no longer exists, remove the file from the branch.
     OwnedByAnother = "K0502",
     /// Folders of an earlier path are left.
     ///
-    /// `GitOpsRepo.spec.path` says that output lives in a folder, and Kalypso's folders are still at the root of the branch. Clusters pull those, and would
-    /// never see a change again; so nothing is published.
+    /// `GitOpsRepo.spec.path` names a folder for the output, but Kalypso's folders are still at the root of the branch. Clusters pull those, and would not
+    /// get any later change. So nothing is published.
     ///
-    /// Move the folders, or remove them, in one commit together with the change that makes clusters look at the new path; or set `path: .` again.
+    /// Move or remove the folders in the same commit that points the clusters to the new path. Or set `path: .` again.
     PathMoved = "K0503",
     /// Two `GitOpsRepo`s name the same repository, branch and path.
     ///
-    /// Each would remove what the other one writes, so neither is published.
+    /// Each would remove the output of the other, so neither is published.
     ///
     /// Give each its own branch or path.
     SameDestination = "K0504",
     /// A change removes more than a change usually does.
     ///
-    /// More than a fifth of the environment's assignments and at least five would disappear, or all that a workload has, or a whole cluster type, or
-    /// everything. That is rarely meant, and hard to take back on a thousand clusters.
+    /// The change would remove more than a fifth of the environment's assignments and at least five, or all assignments of a workload, or a whole cluster
+    /// type, or everything. This is usually a mistake, and hard to revert on a thousand clusters.
     ///
-    /// Look at `kalypso plan`. It shows what goes, and a word for exactly that: if it is what you want, say `--confirm WORD`. When something else would go by
-    /// then, the word is another one. A change that is proposed needs no word: whoever merges it confirms it.
+    /// Run `kalypso plan`. It shows the removals, and a confirmation word for exactly these. If you want them, run the command with `--confirm WORD`. If
+    /// the removals are different by then, the word is different too. A proposed change needs no word: the person who merges it confirms it.
     ///
     /// ```text
     /// kalypso plan -e prod                                  # this removes 16 of 48 assignments
@@ -853,14 +850,14 @@ codes! {
     NeedsConfirmation = "K0505",
     /// A branch holds a commit that Kalypso did not make.
     ///
-    /// Kalypso pushes over its own commits only, never over a person's.
+    /// Kalypso overwrites only its own commits, never those of a person.
     ///
     /// Merge the commit, or move it to another branch.
     ForeignCommit = "K0506",
     /// Too many folders would be beside each other.
     ///
-    /// With more than 10,000 folders in one, git writes that one anew for every change, and hosts stop showing it. So nothing is published until the folders
-    /// are spread over others.
+    /// With more than 10,000 entries in one folder, git writes the whole folder again for every change, and hosts stop showing it. So nothing is published
+    /// until the folders are spread over subfolders.
     ///
     /// ```yaml
     /// kind: GitOpsRepo
@@ -869,24 +866,24 @@ codes! {
     ///     output.kalypso.io/fan-out: "true"
     /// ```
     ///
-    /// The folder of a cluster type is then in two others, named by the first four digits of the SHA-256 of its name: `printf %s large | sha256sum` begins with
-    /// `d35c`, so `large/` becomes `d3/5c/large/`. Clusters have to look at the new paths: change them together with the annotation.
+    /// The folder of a cluster type is then in two parent folders, named by the first four digits of the SHA-256 of its name: `printf %s large | sha256sum`
+    /// begins with `d35c`, so `large/` becomes `d3/5c/large/`. Change the paths of the clusters together with the annotation.
     TooManyFolders = "K0507",
     /// The GitOps branch has something in the place of a file of Kalypso's own.
     ///
-    /// Kalypso writes `.kalypso/owner`, which says whose branch or folder it is, and `.github/tracking/Promoted_Commit_Id`. A file, link or folder that stands
-    /// there and is not what Kalypso writes is somebody else's, so it stays, and nothing is published. `--adopt` takes over folders of cluster types only.
+    /// Kalypso writes `.kalypso/owner`, which names the owner of the branch or folder, and `.github/tracking/Promoted_Commit_Id`. There is a foreign file,
+    /// link or folder at this path. It stays unchanged, and nothing is published. `--adopt` takes over folders of cluster types only.
     ///
     /// ```text
     /// .kalypso                # a file of another program
     /// ```
     ///
-    /// Move or remove it, or give the environment a branch or `path` of its own in its `GitOpsRepo`.
+    /// Move or remove it, or give the environment its own branch or `path` in its `GitOpsRepo`.
     ForeignFile = "K0508",
     /// Output would go to a branch that something is read from.
     ///
     /// A `GitOpsRepo` names the branch of an environment, of a `BaseRepo` or registration, or the control plane's main branch. Kalypso would read its own
-    /// output as input, and would remove what is not wanted from among the sources; so nothing is published there.
+    /// output as input, and would remove source files. So nothing is published there.
     ///
     /// ```yaml
     /// kind: GitOpsRepo
@@ -895,12 +892,12 @@ codes! {
     ///   branch: dev                 # refused, if `dev` is the branch of the environment
     /// ```
     ///
-    /// Let output go to a branch of its own, best in a repository of its own: who may write to it decides what clusters pull.
+    /// Use a separate branch for the output, preferably in a separate repository: write access to it decides what clusters pull.
     SourceIsDestination = "K0509",
     /// Output would go to the branch on which its changes are proposed.
     ///
-    /// Changes of an environment are proposed on `kalypso/<environment>`, in the repository that its output goes to. That branch is made anew with each
-    /// proposal, and removed when there is nothing to propose. A branch that clusters pull must not be it; so nothing is published there.
+    /// Changes of an environment are proposed on `kalypso/<environment>`, in the repository of its output. Kalypso writes this branch again for each
+    /// proposal, and removes it when there is nothing to propose. Clusters must not pull this branch. So nothing is published there.
     ///
     /// ```yaml
     /// kind: GitOpsRepo
@@ -913,10 +910,10 @@ codes! {
 
     /// A repository can't be read.
     ///
-    /// The message says what git answered. Workloads of an application repository keep their last good output; an environment whose own control plane or base
-    /// can't be read is not published at all. An unreadable repository is never taken for an empty one.
+    /// The message contains git's error. Workloads of an application repository keep their last good output. If the control plane or a base of an
+    /// environment can't be read, the environment is not published. An unreadable repository never counts as empty.
     ///
-    /// Does the repository exist, and may this machine read it? Tokens are named in `kalypso.toml`:
+    /// Check that the repository exists, and that this machine may read it. `kalypso.toml` names the tokens:
     ///
     /// ```toml
     /// [git]
@@ -925,21 +922,22 @@ codes! {
     Unreachable = "K0601",
     /// A branch, tag or commit does not exist.
     ///
-    /// The repository answered, but has nothing of that name. What depends on it is treated as if the repository could not be read.
+    /// The repository is available, but contains no branch, tag or commit with this name. Objects from there are treated as if the repository could not be
+    /// read.
     ///
-    /// Is it spelled right, and pushed? A commit must also still be on a branch.
+    /// Check the spelling, and check that it is pushed. A commit must also still be on a branch.
     RevisionNotFound = "K0602",
     /// A repository URL is not allowed.
     ///
-    /// URLs in objects begin with `https://` or `ssh://`, or are `user@host:path`, and hold no password. An object must not make Kalypso read files of the
-    /// machine it runs on, or start a program.
+    /// URLs in objects begin with `https://` or `ssh://`, or have the form `user@host:path`, and contain no password. An object must not make Kalypso read
+    /// files of its machine, or start a program.
     ///
     /// ```yaml
     /// spec:
     ///   repo: file:///etc           # refused
     /// ```
     ///
-    /// Local paths and other transports can be configured by the person who runs Kalypso:
+    /// The person who runs Kalypso can configure local paths and other transports:
     ///
     /// ```toml
     /// [git]
@@ -948,32 +946,33 @@ codes! {
     InvalidUrl = "K0603",
     /// Base repositories refer to one another in a circle.
     ///
-    /// There is no order in which they could build on each other, so the environment is not published. The message shows the way round.
+    /// They have no order in which they could build on each other, so the environment is not published. The message shows the cycle.
     ///
     /// Remove one of the references.
     Cycle = "K0604",
     /// A path does not exist in its repository.
     ///
-    /// The repository and branch are there, but not the folder or file. A folder that vanished is never taken for an empty one.
+    /// The repository and branch exist, but not the folder or file. A missing folder never counts as empty.
     ///
-    /// Is it spelled right, with upper and lower case, and is it on that branch?
+    /// Check the spelling, with upper and lower case, and check that the path exists on that branch.
     PathNotFound = "K0605",
     /// There is no such environment.
     ///
-    /// `Environment` objects live in the folder `.environments` of the control plane's `main` branch.
+    /// `Environment` objects are in the folder `.environments` of the control plane's `main` branch.
     ///
-    /// Is the name spelled right, and is its `Environment` committed there? With `--from DIR` the name of the environment is whatever `-e` says.
+    /// Check the spelling of the name, and check that its `Environment` is committed there. With `--from DIR`, any name is allowed: `-e` sets it.
     EnvironmentNotFound = "K0606",
     /// A path leads out of its repository.
     ///
-    /// Paths in objects are relative to the root of their repository and hold no `..`, so that nobody can point at files of another one, or of the machine.
+    /// Paths in objects are relative to the root of their repository and contain no `..`. So an object can't refer to files of another repository, or of
+    /// the machine.
     ///
-    /// Write the path as it is below the root, such as `workload/`.
+    /// Write the path below the root, such as `workload/`.
     InvalidPath = "K0607",
     /// A Flux `Kustomization` refers to a `GitRepository` that is not there.
     ///
-    /// The two are followed as a pair. Without the `GitRepository` it is not known what the `Kustomization` would bring, so nothing of the environment is
-    /// published.
+    /// Kalypso follows the two objects as a pair. Without the `GitRepository`, the objects of the `Kustomization` are not known, so nothing of the
+    /// environment is published.
     ///
     /// ```yaml
     /// kind: Kustomization
@@ -983,14 +982,14 @@ codes! {
     ///     name: region-east       # an object of this name must be beside it
     /// ```
     ///
-    /// Add the `GitRepository`, or correct the name.
+    /// Add the `GitRepository`, or fix the name.
     SourceNotFound = "K0608",
     /// A place takes too much to read.
     ///
-    /// How many files and folders are read below one path, and how many bytes they have, is limited: an application's repository to 10,000 YAML files of
-    /// 32 MiB together, in some 100,000 folders, one of the platform's to 200,000 files of 2 GiB. A file that lies under several names counts for each. So
-    /// nobody who may push to one repository can keep all others waiting. One transfer takes at most 2 GiB on disk. What an application brings is then not known, so its workloads keep their last good
-    /// output; of the platform's, nothing is published.
+    /// The number and size of files and folders below one path is limited: for an application's repository, 10,000 YAML files with 32 MiB in total, in
+    /// about 100,000 folders; for a repository of the platform, 200,000 files with 2 GiB. A file with several names counts once for each name. So one
+    /// repository can't delay all others. One transfer takes at most 2 GiB on disk. Beyond the limit, the objects of an application are not known, so its
+    /// workloads keep their last good output. If it is a repository of the platform, nothing is published.
     ///
     /// ```yaml
     /// kind: WorkloadRegistration
@@ -1000,67 +999,68 @@ codes! {
     ///     path: .                # everything; `services/greetings/kalypso` would do
     /// ```
     ///
-    /// Name a smaller folder, or leave folders out with `.sourceignore`.
+    /// Name a smaller folder, or exclude folders with `.sourceignore`.
     TooMuchToRead = "K0609",
     /// What was read before may be older than what was published.
     ///
-    /// While an application's repository can't be reached, the commit that this machine read last is used instead. Not if another one of the same branch was
-    /// published, and this machine has not seen that one first: another machine may have published something newer, and clusters would go back. The workloads
-    /// keep their last good output, and everything else is published.
+    /// While an application's repository can't be reached, Kalypso uses the commit that this machine read last. There is one exception: another commit of
+    /// the same branch was published, and this machine did not see that commit earlier. Then another machine may have published a newer commit, and
+    /// clusters would go back to an older one. The workloads keep their last good output, and everything else is published.
     ///
-    /// Which commit is newer is decided by the order in which this machine has seen the branch, never by dates. A commit that is read from the repository
-    /// itself is always used, also after a reset or a revert.
+    /// The order in which this machine saw the commits decides which one is newer, never their dates. A commit that is read from the repository itself is
+    /// always used, also after a reset or a revert.
     ///
-    /// Publish again when the repository answers, or from a machine that reaches it. If the repository is gone for good, remove its registration.
+    /// Publish again when the repository is available, or from a machine that reaches it. If the repository no longer exists, remove its registration.
     CachedIsOlder = "K0610",
     /// The cache is not this user's own, or others may write to it.
     ///
-    /// What is in the cache decides what is published, and git works there with credentials. So it is only used if it belongs to the user who runs
-    /// Kalypso, if nobody else may write to it, if it is no symbolic link, and if nobody else may rename a folder above it. Otherwise a new, empty folder is
-    /// used for this run, and removed at its end: everything is fetched and compiled again.
+    /// The content of the cache affects what is published, and git works there with credentials. So the cache is used only if it belongs to the user who
+    /// runs Kalypso, if no other user may write to it, if it is not a symbolic link, and if no other user may rename a folder above it. Otherwise this run
+    /// uses a new, empty folder, and removes it at the end: everything is fetched and compiled again.
     ///
     /// ```console
     /// $ ls -ld /tmp/cache
     /// drwxrwxrwx 2 ann ann 4096 Jun  1 12:00 /tmp/cache
     /// ```
     ///
-    /// Close it with `chmod 700`, or name a folder of your own: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`. Left out, it
-    /// is in your home. If others could write there before, remove what is in it.
+    /// Restrict it with `chmod 700`, or name your own folder: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`. By default, the
+    /// cache is in your home folder. If other users could write to it before, remove its content.
     UntrustedCache = "K0611",
     /// A push would run programs in a repository that is not this user's own.
     ///
-    /// To push to a repository of this machine, git runs there, with that repository's `config` and `hooks`, as the user who pushes. So nothing is pushed
-    /// unless the repository, its `config` and its `hooks` belong to the user who runs Kalypso, and nobody else may write to them. That holds for `root` as
-    /// well, and for repositories that a group shares. Reading one runs nothing, and is not refused.
+    /// For a push to a repository on this machine, git runs in that repository, with its `config` and `hooks`, as the user who pushes. So nothing is pushed
+    /// unless the repository, its `config` and its `hooks` belong to the user who runs Kalypso, and no other user may write to them. This applies to `root`
+    /// too, and to repositories that a group shares. Reading a repository runs no programs, and is always allowed.
     ///
-    /// Push over ssh or https, where the host runs what it runs as a user of its own. Or make the repository yours alone: `chmod go-w` on it, its
-    /// `config` and its `hooks`.
+    /// Push over ssh or https: then the host runs the programs as its own user. Or remove the write access of other users: `chmod go-w` on the repository,
+    /// its `config` and its `hooks`.
     NotOwned = "K0612",
     /// The cache can't be written.
     ///
-    /// The disk is full, a quota is used up, or the folder can't be written. It has nothing to do with the repository that was to be fetched, or with
-    /// credentials. What is in the cache already can still be read.
+    /// The disk is full, a quota is used up, or the folder is not writable. The reason is neither the repository to fetch nor the credentials. The existing
+    /// content of the cache can still be read.
     ///
-    /// Make room: the cache may be removed at any time. Or name another folder: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`.
+    /// Free some space: you can remove the cache at any time. Or name another folder: `cache` in `[git]` of `kalypso.toml`, or the variable
+    /// `KALYPSO_CACHE_DIR`.
     CacheFailed = "K0613",
     /// A repository does not answer in time.
     ///
-    /// The message says what was waited for, and for how long: the list of branches, commits, or that a push is taken. Git was ended with everything that
-    /// it had started. The repository counts as unreadable, as in `K0601`; whether a push arrived is found out by asking where the branch is.
+    /// The message shows the operation and the time limit: the list of branches, commits, or a push. Kalypso ended git and all processes that git had
+    /// started. The repository counts as unreadable, as in `K0601`. After a push, Kalypso reads the branch to find out whether the push arrived.
     ///
     /// ```text
     /// repository `https://git.example/acme/shop` did not answer in time: listing branches took more than 60 seconds
     /// ```
     ///
-    /// Run the same command again. If it stays so, look from the same machine what `git ls-remote URL` does: a proxy or firewall that swallows connections
-    /// is the usual reason.
+    /// Run the same command again. If the error stays, run `git ls-remote URL` on the same machine. The usual reason is a proxy or firewall that drops
+    /// connections.
     NoAnswerInTime = "K0614",
     /// What answers at a repository's URL is no git server.
     ///
-    /// Something answers, and says that all is well, but it does not speak git: mostly a page to log in at, or the page of a proxy. Git alone would take that
-    /// for a repository without branches. It counts as unreadable, as in `K0601`, never as empty.
+    /// The server answers with success, but not with git's protocol: usually with a login page, or the page of a proxy. Git alone would read this as a
+    /// repository without branches. It counts as unreadable, as in `K0601`, never as empty.
     ///
-    /// Is the URL that of the repository itself, and is a token needed? Tokens are named in `kalypso.toml`:
+    /// Check that the URL is that of the repository itself, and whether a token is required. `kalypso.toml` names the tokens:
     ///
     /// ```toml
     /// [git]
@@ -1069,10 +1069,10 @@ codes! {
     NotAGitServer = "K0615",
     /// The copy of a repository is in use by another run.
     ///
-    /// Runs that share a cache take turns in changing the copy of a repository. The system gives the right to the next one as soon as a run ends, however it
-    /// ends; so the process that the message names is alive, and has been fetching or pushing for long.
+    /// Runs that share a cache change the copy of a repository one after the other. When a run ends for any reason, the operating system releases its lock.
+    /// So the process that the message names is still running, and has been fetching or pushing for a long time.
     ///
-    /// Wait for it, end it, or give this run a cache of its own:
+    /// Wait for it, end it, or use another cache for this run:
     ///
     /// ```toml
     /// [git]
