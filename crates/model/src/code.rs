@@ -70,7 +70,7 @@ codes! {
     /// Fix the line that the message shows: the mistake is there or just before it. Quote a text that contains `: ` or ` #`, or that begins with a
     /// special character.
     YamlSyntax = "K0101",
-    /// A file is beyond a limit.
+    /// A file exceeds a limit.
     ///
     /// Files come from other teams. So their size, their depth, the number of their nodes and the number of nodes that their aliases add are limited: one
     /// file must not stop the work of all teams.
@@ -91,7 +91,7 @@ codes! {
     /// Save the file as UTF-8, and write control characters as escapes in double quotes (`"\u001b"`). Move a file that is not text (an image, an archive)
     /// to another folder, or list it in `.sourceignore`.
     NotText = "K0103",
-    /// An object has a kind that Kalypso does not know.
+    /// An object has an unknown kind.
     ///
     /// An object of another system is ignored, with a warning. A misspelled kind or version is an error: its group is one of Kalypso's or similar to one,
     /// or its name is similar to that of a kind. The intended kind is not known, so the last good version of the object is used (see K0117 and K0130), and
@@ -122,7 +122,7 @@ codes! {
     ///
     /// Move or rename the field. With `kalypso schema`, editors complete and check the fields of a kind.
     UnknownField = "K0105",
-    /// An object lacks a field that its kind needs.
+    /// An object lacks a required field.
     ///
     /// Without the field, the object can't be used. An earlier good version is used, or the object contributes nothing. Other objects of the file are used.
     ///
@@ -136,7 +136,7 @@ codes! {
     ///
     /// Add the field. The message describes it. The reference of kinds lists all fields.
     MissingField = "K0106",
-    /// A field holds another type of value than its kind asks for.
+    /// A field has a value of a wrong type.
     ///
     /// Usually it is a text that YAML reads as another type: `8080`, `true`, `on` and `1.10` are not texts. Kubernetes rejects them too, so Kalypso does
     /// not convert them to texts.
@@ -194,7 +194,7 @@ codes! {
     ///
     /// The message shows both places. Remove or rename all but one.
     DuplicateObject = "K0111",
-    /// A label or manifest value holds a character that could break out of its place.
+    /// A label or manifest value contains a forbidden character.
     ///
     /// Labels and `manifests` values of an application team become part of the platform's manifests. A line break in them could add a second document, so
     /// line breaks and other control characters are refused.
@@ -206,7 +206,7 @@ codes! {
     ///
     /// Write the value on one line.
     ControlCharacter = "K0112",
-    /// An annotation has a value that it can't have.
+    /// An annotation has an invalid value.
     ///
     /// The intended setting is not known, so assignments that depend on it keep their last good output.
     ///
@@ -218,7 +218,7 @@ codes! {
     ///
     /// The message lists the allowed values. The reference of kinds lists the annotations of each kind.
     InvalidAnnotation = "K0113",
-    /// An object stands where it may not.
+    /// An object is not allowed in this repository.
     ///
     /// An application repository may contain `Workload`s, and `ConfigSchema`s that have the label `workload` with the name of one of them. All other kinds
     /// (templates, policies, cluster types, values) affect other teams too, so they are allowed in the control plane only. The object is ignored.
@@ -232,7 +232,7 @@ codes! {
     ///     workload: checkout
     /// ```
     NotAllowedHere = "K0114",
-    /// Two registrations bring a workload of the same name.
+    /// Two registrations contain a workload with the same name.
     ///
     /// The workload belongs to the registration with its name. A workload of the control plane itself has priority over all others. The owner is not
     /// affected. The other workload is ignored, with its targets and schemas. So if a team is registered under the name of its workload, no other team can
@@ -285,7 +285,7 @@ codes! {
     ///
     /// Check `branch` and `path` of the `Environment`, and check that everything is pushed. To remove an environment, remove its `Environment` object.
     EmptyEnvironment = "K0119",
-    /// Two things would get output of the same name.
+    /// Two deployment targets have the same whole name.
     ///
     /// For example, target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. Neither is
     /// rendered, and their assignments keep their last good output.
@@ -294,7 +294,7 @@ codes! {
     ///
     /// Rename one of them.
     NameCollision = "K0120",
-    /// A label mapping adds a label that it may not add.
+    /// A label mapping adds a reserved label.
     ///
     /// The labels `workload` and `workspace` name the owner of a deployment target, and policies rely on them. Only the target's `Workload` and its
     /// `WorkloadRegistration` set them.
@@ -336,7 +336,7 @@ codes! {
     ///
     /// Name a `ClusterType` of the same environment.
     UnknownClusterType = "K0123",
-    /// It is not clear whose a workload is.
+    /// The owner of a workload is not clear.
     ///
     /// Either several registrations contain a workload with the same name, and none of them has that name. Or a registration contains a workload with the
     /// name of another registration, which does not contain it. The commits do not show which one was first, so none has priority: the last published
@@ -350,7 +350,7 @@ codes! {
     ///
     /// Rename one of the workloads. Or give the owning registration the name of the workload.
     WorkloadContested = "K0125",
-    /// A deployment target has the whole name of another team's.
+    /// A deployment target has the whole name of another team's target.
     ///
     /// Target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. It belongs to the workload
     /// whose registration has the workload's name. A target of the control plane itself has priority over all others. The owner is not affected, and the
@@ -374,7 +374,7 @@ codes! {
     ///
     /// Store the content elsewhere, and write only its location into the text.
     TextsTooLarge = "K0128",
-    /// No more earlier versions of a broken file are looked at.
+    /// The search for an earlier version of a broken file reached its limit.
     ///
     /// For a broken file, its newest earlier version that is good is used (see K0117). The search for it is limited, because large files with many broken
     /// versions take a long time in every run. Beyond the limit, the earlier content of the file is not known: an application's workloads keep their last
@@ -382,7 +382,7 @@ codes! {
     ///
     /// Fix the file, or restore a good version of it: `git checkout <commit> -- <file>`. If many files are broken at once, fix some of them.
     EarlierVersionsUnknown = "K0129",
-    /// Objects may be in a file that can't be understood, and are kept as they were.
+    /// Objects may be in a file that can't be read, and stay as they were.
     ///
     /// Content that can't be read does not count as removed. In one commit, objects disappeared from the readable files, and an unreadable entry appeared:
     /// a file with errors, or a link or submodule in place of a file or folder. The objects may be in this entry, for example if a file was renamed and
@@ -396,7 +396,7 @@ codes! {
     ///
     /// Fix the file and commit. Then objects that are in no file are removed.
     ObjectsKept = "K0130",
-    /// The commit that output was made of can't be read any more.
+    /// The source commit of the published output can't be read any more.
     ///
     /// A file can't be read, and the history of its branch does not contain its content at the time of the last publication: the branch was replaced, and
     /// the server has deleted the earlier commit. So the earlier content of the file is not known. The output of the platform, or of the application, stays
@@ -408,7 +408,7 @@ codes! {
     ///
     /// Fix the file and commit. Or push the earlier commit again, to any branch.
     PublishedCommitGone = "K0131",
-    /// An annotation of Kalypso's does not exist, or not for this kind.
+    /// An annotation of Kalypso does not exist, or not for this kind.
     ///
     /// The annotation is ignored, and the intended setting has no effect.
     ///
@@ -421,7 +421,7 @@ codes! {
     ///
     /// Fix the key. The reference of kinds lists the annotations of each kind.
     UnknownAnnotation = "K0132",
-    /// A label is written almost like one that has a meaning.
+    /// A label is similar to one with a special meaning.
     ///
     /// Some labels of a `ConfigMap` or `ConfigSchema` have a special meaning: `platform-config: "true"` makes a map take part in composition, others name a
     /// cluster type, cluster, deployment target or workload. With another spelling, the label is an ordinary label: the map does not take part, or it
@@ -436,7 +436,7 @@ codes! {
     ///
     /// Fix the label. If the label is intended, you can ignore this warning.
     AlmostKnownLabel = "K0133",
-    /// A word in a schema is almost a keyword of JSON Schema.
+    /// A word in a schema is similar to a keyword of JSON Schema.
     ///
     /// JSON Schema ignores unknown words. So the intended rule has no effect, and wrong values pass. Words that are not similar to a keyword are not
     /// reported, because schemas may contain any words.
@@ -447,7 +447,7 @@ codes! {
     ///
     /// Fix the word: here it is `required`.
     UnknownKeyword = "K0134",
-    /// A file holds markers of a merge that was not finished.
+    /// A file contains merge conflict markers.
     ///
     /// Git writes these lines if it can't merge two versions of a file. The intended version is not known, so nothing of the file is read: its objects stay
     /// as in the newest earlier version that is good (see K0117).
@@ -546,7 +546,7 @@ codes! {
     ///
     /// If the reason no longer applies, remove the pin. Otherwise write a later `expires`.
     ExpiredPin = "K0205",
-    /// A release pin holds nothing.
+    /// A release pin has no effect.
     ///
     /// No deployment target, or no cluster type and no cluster, matches the pin's selectors. So the release that it should hold is published everywhere.
     /// Usually a label has another spelling on the targets or places.
@@ -562,7 +562,7 @@ codes! {
     ///
     /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
     IdlePin = "K0206",
-    /// What fails is held: rendered from an earlier publication, with a release pin laid over.
+    /// A failing assignment is held: rendered from an earlier publication, with a release pin.
     ///
     /// The assignment can't be rendered from the current control plane, and a release pin applies to it. To apply the pin, Kalypso renders the assignment
     /// from the commits of its last good output, and the `manifests` of the pin override those of the target. The values, templates and labels are those of
@@ -571,7 +571,7 @@ codes! {
     /// Fix the error of the assignment, which is reported separately. Then the assignment follows its sources again, with the pin. If you remove the
     /// pin before that, the assignment returns to its last good output without the pin.
     HeldEarlier = "K0220",
-    /// What fails can't be held.
+    /// A failing assignment can't be held.
     ///
     /// A release pin applies to an assignment that can't be rendered from the current control plane. Its last good output can't be rendered again either:
     /// its source commits are deleted or can't be reached, the commits of the GitOps branch do not name them, or they no longer give the same output. The
@@ -581,7 +581,7 @@ codes! {
     /// when you merge them into the GitOps branch, keep the `Kalypso-` lines of their messages.
     NotHeld = "K0221",
 
-    /// A dotted key of an `azure-app-config` map has a part too many.
+    /// A dotted key of an `azure-app-config` map has an odd number of parts.
     ///
     /// In maps whose name begins with `azure-app-config`, keys contain the labels that a value applies to: `label.value.label.value.KEY`. The parts before
     /// the last one form pairs. If their number is odd, the part without a pair is dropped, and the value may apply to more assignments than intended.
@@ -593,7 +593,7 @@ codes! {
     ///
     /// Add the missing part, or remove the extra part.
     OddKeyParts = "K0301",
-    /// The values of an assignment are too much to merge.
+    /// The values of an assignment take too much work to merge.
     ///
     /// Each item of a list is merged into all earlier items with the same `name`. So lists in which many items have the same name multiply. The work for
     /// one assignment is limited, so that it stops only this assignment. Give the items different names, or merge the lists with the annotation
@@ -643,7 +643,7 @@ codes! {
     ///
     /// Fix the schema at the place that the message shows.
     InvalidSchema = "K0310",
-    /// A value that a schema requires is given by nobody.
+    /// No `ConfigMap` sets a value that a schema requires.
     ///
     /// The workload requires the value, and no `ConfigMap` that matches the assignment sets it. So the assignment keeps its last good output.
     ///
@@ -651,7 +651,7 @@ codes! {
     /// target. `kalypso explain` shows which maps match. With the annotation `schema.kalypso.io/missing: warn` on the environment or the `ConfigSchema`,
     /// this is only a warning, and the assignment is published without the value.
     MissingValue = "K0311",
-    /// A value is not what its schema asks for.
+    /// A value does not match its schema.
     ///
     /// The schema does not allow the value, so the assignment keeps its last good output. The message shows the value, the place that sets it, and the
     /// schema that requires another value.
@@ -664,7 +664,7 @@ codes! {
     /// Fix the value, or the schema if the schema is wrong. Values are texts. A text that looks like a number or boolean becomes one if the schema
     /// requires it.
     WrongValue = "K0312",
-    /// Checking values with a schema takes too much.
+    /// Checking values with a schema takes too much work.
     ///
     /// A schema whose alternatives refer to one another can be small, but be applied millions of times to a value with a few levels. Kalypso counts the
     /// applications of schemas before it runs them, with the sizes of patterns and texts. Beyond 200,000, or 20,000 for a schema of an application, the
@@ -679,7 +679,7 @@ codes! {
     ///
     /// Write fewer alternatives that refer to one another, and shorter patterns.
     CostlySchema = "K0314",
-    /// The schemas of one registration are too many.
+    /// One registration has too many schemas.
     ///
     /// Schemas are compiled before they check values, which takes time and memory. All different schemas of one registration together may contain half a
     /// million subschemas, including those that their references lead to. A pattern counts by its size, with its repetitions written out: `^[a-z]{0,200}$`
@@ -714,7 +714,7 @@ codes! {
     /// Usually a value is missing for some assignments: `kalypso explain` shows the values of an assignment. Set the value, or make it optional in the
     /// template with `default` or `if`.
     TemplateFailed = "K0402",
-    /// A template takes more than it may.
+    /// A template exceeds a limit.
     ///
     /// The steps, output and depth of one rendering are limited. So an endless loop, or a value that refers to itself, stops only its own assignment.
     ///
@@ -761,7 +761,7 @@ codes! {
     ///
     /// Cut only ASCII texts in this way, and leave binary values encoded.
     NotTextRendered = "K0406",
-    /// A text of an application holds template text.
+    /// A text of an application contains template text.
     ///
     /// Names, labels and `manifests` of a `Workload` are data. Template text in them is never evaluated, because it could read the platform's values. Only
     /// plain references to the names of the assignment are replaced, where a template prints them: `{{ .ClusterType }}`, `{{ .Cluster }}`, `{{
@@ -790,7 +790,7 @@ codes! {
     /// Write a text without such characters. Or print any text safely in the template: `{{ .Manifests.path | toJson }}`. A template that must print YAML
     /// fragments that applications write needs the annotation `template.kalypso.io/unchecked: "true"`.
     StructureChanged = "K0408",
-    /// A template makes a file that is not YAML.
+    /// A template renders a file that is not YAML.
     ///
     /// Kalypso parses rendered files that end in `.yaml`, `.yml` or `.json` before it publishes them. A reconciler stops at a file that it can't read, and
     /// applies nothing of its folder. So the assignment fails instead, and keeps its last published output. A duplicate key in a mapping is an error too,
@@ -808,7 +808,7 @@ codes! {
     /// extension (`template.kalypso.io/extension`), or the annotation `template.kalypso.io/unchecked: "true"`.
     NotYamlRendered = "K0409",
 
-    /// A folder of that name exists in the GitOps repository, and is not Kalypso's.
+    /// A foreign folder has the name of a cluster type or cluster.
     ///
     /// A folder belongs to Kalypso if its `README.md` is exactly the text that Kalypso writes. Each publication replaces everything in such a folder. So a
     /// foreign folder stays unchanged, and nothing is published into it.
@@ -822,7 +822,7 @@ codes! {
     ///
     /// Give each environment its own branch or `path` in its `GitOpsRepo`. If the other environment no longer exists, remove the file from the branch.
     OwnedByAnother = "K0502",
-    /// Folders of an earlier path are left.
+    /// Folders of an earlier path still exist.
     ///
     /// `GitOpsRepo.spec.path` names a folder for the output, but Kalypso's folders are still at the root of the branch. Clusters pull those, and would not
     /// get any later change. So nothing is published.
@@ -835,7 +835,7 @@ codes! {
     ///
     /// Give each its own branch or path.
     SameDestination = "K0504",
-    /// A change removes more than a change usually does.
+    /// A change removes unusually much.
     ///
     /// The change would remove more than a fifth of the environment's assignments and at least five, or all assignments of a workload, or a whole cluster
     /// type, or everything. This is usually a mistake, and hard to revert on a thousand clusters.
@@ -848,13 +848,13 @@ codes! {
     /// kalypso publish -e prod --direct --confirm 3f2a9c1b   # these 16, and no others
     /// ```
     NeedsConfirmation = "K0505",
-    /// A branch holds a commit that Kalypso did not make.
+    /// A branch contains a commit that Kalypso did not create.
     ///
     /// Kalypso overwrites only its own commits, never those of a person.
     ///
     /// Merge the commit, or move it to another branch.
     ForeignCommit = "K0506",
-    /// Too many folders would be beside each other.
+    /// Too many folders would be in one folder.
     ///
     /// With more than 10,000 entries in one folder, git writes the whole folder again for every change, and hosts stop showing it. So nothing is published
     /// until the folders are spread over subfolders.
@@ -869,7 +869,7 @@ codes! {
     /// The folder of a cluster type is then in two parent folders, named by the first four digits of the SHA-256 of its name: `printf %s large | sha256sum`
     /// begins with `d35c`, so `large/` becomes `d3/5c/large/`. Change the paths of the clusters together with the annotation.
     TooManyFolders = "K0507",
-    /// The GitOps branch has something in the place of a file of Kalypso's own.
+    /// A foreign entry is at the path of one of Kalypso's files.
     ///
     /// Kalypso writes `.kalypso/owner`, which names the owner of the branch or folder, and `.github/tracking/Promoted_Commit_Id`. There is a foreign file,
     /// link or folder at this path. It stays unchanged, and nothing is published. `--adopt` takes over folders of cluster types only.
@@ -880,7 +880,7 @@ codes! {
     ///
     /// Move or remove it, or give the environment its own branch or `path` in its `GitOpsRepo`.
     ForeignFile = "K0508",
-    /// Output would go to a branch that something is read from.
+    /// Output would go to a branch that Kalypso reads.
     ///
     /// A `GitOpsRepo` names the branch of an environment, of a `BaseRepo` or registration, or the control plane's main branch. Kalypso would read its own
     /// output as input, and would remove source files. So nothing is published there.
@@ -944,7 +944,7 @@ codes! {
     /// rewrite = [{ from = "https://git.example/", to = "/srv/git/" }]
     /// ```
     InvalidUrl = "K0603",
-    /// Base repositories refer to one another in a circle.
+    /// Base repositories refer to each other in a cycle.
     ///
     /// They have no order in which they could build on each other, so the environment is not published. The message shows the cycle.
     ///
@@ -956,7 +956,7 @@ codes! {
     ///
     /// Check the spelling, with upper and lower case, and check that the path exists on that branch.
     PathNotFound = "K0605",
-    /// There is no such environment.
+    /// An environment does not exist.
     ///
     /// `Environment` objects are in the folder `.environments` of the control plane's `main` branch.
     ///
@@ -969,7 +969,7 @@ codes! {
     ///
     /// Write the path below the root, such as `workload/`.
     InvalidPath = "K0607",
-    /// A Flux `Kustomization` refers to a `GitRepository` that is not there.
+    /// A Flux `Kustomization` refers to a `GitRepository` that does not exist.
     ///
     /// Kalypso follows the two objects as a pair. Without the `GitRepository`, the objects of the `Kustomization` are not known, so nothing of the
     /// environment is published.
@@ -984,7 +984,7 @@ codes! {
     ///
     /// Add the `GitRepository`, or fix the name.
     SourceNotFound = "K0608",
-    /// A place takes too much to read.
+    /// A repository or path has too much content.
     ///
     /// The number and size of files and folders below one path is limited: for an application's repository, 10,000 YAML files with 32 MiB in total, in
     /// about 100,000 folders; for a repository of the platform, 200,000 files with 2 GiB. A file with several names counts once for each name. So one
@@ -1001,7 +1001,7 @@ codes! {
     ///
     /// Name a smaller folder, or exclude folders with `.sourceignore`.
     TooMuchToRead = "K0609",
-    /// What was read before may be older than what was published.
+    /// The cached commit may be older than the published one.
     ///
     /// While an application's repository can't be reached, Kalypso uses the commit that this machine read last. There is one exception: another commit of
     /// the same branch was published, and this machine did not see that commit earlier. Then another machine may have published a newer commit, and
@@ -1012,7 +1012,7 @@ codes! {
     ///
     /// Publish again when the repository is available, or from a machine that reaches it. If the repository no longer exists, remove its registration.
     CachedIsOlder = "K0610",
-    /// The cache is not this user's own, or others may write to it.
+    /// The cache belongs to another user, or other users may write to it.
     ///
     /// The content of the cache affects what is published, and git works there with credentials. So the cache is used only if it belongs to the user who
     /// runs Kalypso, if no other user may write to it, if it is not a symbolic link, and if no other user may rename a folder above it. Otherwise this run
@@ -1026,7 +1026,7 @@ codes! {
     /// Restrict it with `chmod 700`, or name your own folder: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`. By default, the
     /// cache is in your home folder. If other users could write to it before, remove its content.
     UntrustedCache = "K0611",
-    /// A push would run programs in a repository that is not this user's own.
+    /// A push would run programs in a repository of another user.
     ///
     /// For a push to a repository on this machine, git runs in that repository, with its `config` and `hooks`, as the user who pushes. So nothing is pushed
     /// unless the repository, its `config` and its `hooks` belong to the user who runs Kalypso, and no other user may write to them. This applies to `root`
@@ -1055,7 +1055,7 @@ codes! {
     /// Run the same command again. If the error stays, run `git ls-remote URL` on the same machine. The usual reason is a proxy or firewall that drops
     /// connections.
     NoAnswerInTime = "K0614",
-    /// What answers at a repository's URL is no git server.
+    /// The server at a repository's URL is not a git server.
     ///
     /// The server answers with success, but not with git's protocol: usually with a login page, or the page of a proxy. Git alone would read this as a
     /// repository without branches. It counts as unreadable, as in `K0601`, never as empty.
