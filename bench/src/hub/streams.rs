@@ -35,7 +35,7 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     database.close().await;
     let share = |rate: f64| 100.0 * rate / alone;
     Ok(vec![
-        Row::measured(format!("{name}: reports in batches of 500, while nobody follows"), alone, "/s"),
+        Row::measured(format!("{name}: reports in batches of 500, without subscribers"), alone, "/s"),
         Row::measured(format!("  of that, while {STREAMS} streams follow one host each"), share(hosts.rate), "%"),
         Row::measured("  changes that came twice, or not in order", hosts.wrong as f64, "").exactly(0.0),
         Row::measured("  after the last report, the last stream is at the end within", hosts.lag_s, "s"),

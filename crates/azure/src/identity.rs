@@ -119,11 +119,11 @@ fn is_local(url: &reqwest::Url) -> bool {
 async fn read_key(headers: &HeaderMap, folder: &Path) -> Result<Secret, String> {
     let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let path = challenge.split_once("realm=").map(|(_, path)| Path::new(path.trim().trim_matches('"')));
-    let path = path.ok_or("the agent of the Arc-enabled server did not say which key it wants to see")?;
+    let path = path.ok_or("the agent of the Arc-enabled server did not name a key file")?;
     let is_key = path.parent() == Some(folder) && path.extension().is_some_and(|extension| extension == "key");
     if !is_key {
         return Err(format!(
-            "the agent of the Arc-enabled server wants to see `{}`, which is no key of its own",
+            "the agent of the Arc-enabled server named `{}`, which is not one of its key files",
             path.display()
         ));
     }

@@ -80,7 +80,7 @@ fn log(tenant: &str, polled: &Polled, logged: &mut BTreeSet<Problem>) {
         tracing::warn!(tenant, more, "Azure: and more problems of this kind");
     }
     let (reports, lasting) = (polled.reports.len(), problems.len());
-    tracing::debug!(tenant, reports, problems = lasting, complete = polled.complete, "Azure was asked");
+    tracing::debug!(tenant, reports, problems = lasting, complete = polled.complete, "Azure was polled");
     *logged = problems;
 }
 

@@ -71,7 +71,7 @@ impl Feed {
         Self(Arc::new(Inner { database, settled, followed: Notify::new(), streams, readers, recent }))
     }
 
-    /// Wakes those who follow when there is something to read, until it is aborted. It looks at nothing while nobody follows.
+    /// Wakes those who follow when there is something to read, until it is aborted. It looks at nothing without subscribers.
     pub async fn run(self) {
         let Inner { database, settled, followed, .. } = &*self.0;
         loop {

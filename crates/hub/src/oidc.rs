@@ -56,7 +56,7 @@ pub enum OidcError {
     #[error("`{0}` is known to the OIDC issuer, but may do nothing here")]
     NoRole(String),
     /// The issuer can't be asked for its keys.
-    #[error("the OIDC issuer can't be asked for its keys: {0}")]
+    #[error("the keys of the OIDC issuer can't be read: {0}")]
     Unreachable(String),
 }
 
@@ -146,7 +146,7 @@ impl Issuer {
         let is_old = keys.fetched.is_none_or(|fetched| fetched.elapsed() > OIDC_KEYS_AGE);
         if is_old || keys.find(id, algorithm).is_none() {
             let fetched =
-                if keys.may_request() { self.fetch().await } else { Err("it was asked too often".to_owned()) };
+                if keys.may_request() { self.fetch().await } else { Err("too many requests for keys".to_owned()) };
             match fetched {
                 Ok(set) => (keys.set, keys.fetched) = (set, Some(Instant::now())),
                 // What is known stays good while the issuer is away.

@@ -53,7 +53,7 @@ impl Exit {
             Self::Problems => "problems were found, or the command was refused; it takes precedence over 2",
             Self::Pending => "changes are pending (`plan` only)",
             Self::Late => "not done in time (`wait`)",
-            Self::Superseded => "superseded: something else is desired by now (`wait`)",
+            Self::Superseded => "superseded: another version is now desired (`wait`)",
             Self::Usage => "wrong usage: arguments or the configuration file",
             Self::Unreachable => "something outside could not be reached: a repository, a folder",
             Self::Bug => "a bug of Kalypso's own",

@@ -86,7 +86,7 @@ impl Branches<'_> {
         let steps = back(steps).ok_or_else(|| {
             Failure::usage(format!("`{text}` is not a commit")).help("behind a name, `~3` and `^` are understood")
         })?;
-        let failed = |error: RepositoryError| Failure::outside(format!("`{text}` can't be looked for: {error}"));
+        let failed = |error: RepositoryError| Failure::outside(format!("`{text}` can't be resolved: {error}"));
         let found = self.named(name).map_err(failed)?.ok_or_else(|| self.unknown(name))?;
         if steps == 0 {
             return Ok(found);

@@ -208,7 +208,7 @@ impl<'a> Decoder<'a> {
     pub(crate) fn begun_text(&mut self, root: &Node, keys: &[&str]) {
         let Some(node) = node(root, keys).filter(|node| is_null(node)) else { return };
         let name = keys.last().copied().unwrap_or_default();
-        self.warning(Code::InvalidSelector, node.span, format!("`{name}` has no value, so any will do"));
+        self.warning(Code::InvalidSelector, node.span, format!("`{name}` has no value, so any value matches"));
         self.help(format!("write a value, or remove `{name}`"));
     }
 
@@ -230,9 +230,9 @@ impl<'a> Decoder<'a> {
     fn check_is_meant_empty(&mut self, selector: &Node) {
         let is_begun = |(key, value): &&(Node, Node)| is_null(value) && key.as_scalar().is_some();
         if let Some((key, _)) = selector.as_mapping().unwrap_or_default().iter().find(is_begun) {
-            let message = format!("nothing is below `{}`, so this selector would select everything", scalar_text(key));
+            let message = format!("`{}` is empty, so this selector would select everything", scalar_text(key));
             self.error(Code::InvalidSelector, key.span, message);
-            self.help("write what has to hold; or `labelSelector: {}`, if everything is meant");
+            self.help("write the labels to match; or `labelSelector: {}` to select everything");
         }
     }
 
@@ -439,9 +439,9 @@ impl<'a> Decoder<'a> {
         let bytes = |node: &Node| node.as_scalar().map_or(0, |scalar| scalar.text.len());
         let size: usize = entries.iter().map(|(key, value)| bytes(key) + bytes(value)).sum();
         if size > PLAIN_TEXTS_BYTES_MAX {
-            let message = format!("`{name}` has {size} bytes; at most {PLAIN_TEXTS_BYTES_MAX} are taken");
+            let message = format!("`{name}` has {size} bytes; the maximum is {PLAIN_TEXTS_BYTES_MAX}");
             self.error(Code::TextsTooLarge, heading(node), message);
-            self.help("let the texts name where the content is, instead of holding it");
+            self.help("store the content elsewhere, and put its address here");
         }
     }
 

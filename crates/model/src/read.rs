@@ -69,7 +69,7 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     let is_enough = result.diagnostics.len() >= FILE_PROBLEMS_MAX;
     result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {
-        last.notes.push("more is wrong with this file than is listed".into());
+        last.notes.push("this file has more errors than are listed".into());
     }
     result
 }
@@ -102,10 +102,10 @@ fn diagnostic(id: FileId, problem: yaml::Problem) -> Diagnostic {
 
 fn kustomization(id: FileId, path: &str) -> Diagnostic {
     let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-    let message = format!("`{name}` would make something else of `{folder}`: nothing at or below that folder is read");
+    let message = format!("`{name}` in `{folder}` is not supported: no file at or below that folder is read");
     Diagnostic::error(Code::UnsupportedKustomization, message)
         .at(Origin::File(id), "")
-        .help("write the objects as they should be and remove the file, or name the folder in `.sourceignore`")
+        .help("write the objects as the kustomization would make them and remove the file, or name the folder in `.sourceignore`")
 }
 
 fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut FileObjects) {
@@ -122,8 +122,7 @@ fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut F
                 root.span,
                 "an object is a mapping with `apiVersion`, `kind` and `metadata`",
             );
-            decoder
-                .help("several objects stand below each other with `---` between them, or in the `items` of a `List`");
+            decoder.help("separate several objects with `---`, or put them into the `items` of a `List`");
         }
         return;
     }
@@ -182,13 +181,13 @@ fn report_unknown(root: &Node, (api_version, kind): (&str, &str), decoder: &mut 
     let is_generated = GENERATED.contains(&kind) && api_version.split('/').next() == Some(SCHEDULER_GROUP);
     let (api_version, kind) = (cut(api_version), cut(kind));
     if is_generated {
-        let message = format!("`{kind}` is what Microsoft's Kalypso makes itself: the object is ignored");
+        let message = format!("`{kind}` is a kind that Microsoft's Kalypso generates: the object is ignored");
         decoder.warning(Code::UnknownKind, span, message);
         return;
     }
     if is_ours {
         let written = if api_version.is_empty() { String::new() } else { format!("`{api_version}` ") };
-        let message = format!("{written}`{kind}` is not a kind of Kalypso, but is written like one");
+        let message = format!("{written}`{kind}` is not a kind of Kalypso, but its name is like one");
         decoder.error(Code::UnknownKind, span, message);
     } else {
         let message = format!("`{api_version}` `{kind}` is not a kind of Kalypso: the object is ignored");

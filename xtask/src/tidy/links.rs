@@ -16,7 +16,7 @@ fn check_document(workspace: &Workspace, path: &str, text: &str) -> Vec<Finding>
     let broken = relative.filter(|(target, _)| !resolve(path, target).is_some_and(|place| exists(workspace, &place)));
     let finding = |(target, range): (String, Range<usize>)| {
         let line = 1 + text.get(..range.start).unwrap_or_default().matches('\n').count();
-        Finding::new(path, line, format!("link law: `{target}` leads nowhere: correct it"))
+        Finding::new(path, line, format!("link law: `{target}` does not exist: correct the link"))
     };
     broken.map(finding).collect()
 }
@@ -70,7 +70,10 @@ mod tests {
 
     #[test]
     fn links_to_nothing_are_findings() {
-        assert_eq!(check("# A\n\nSee\n[c](c.md).\n"), ["docs/a.md:4: link law: `c.md` leads nowhere: correct it"]);
+        assert_eq!(
+            check("# A\n\nSee\n[c](c.md).\n"),
+            ["docs/a.md:4: link law: `c.md` does not exist: correct the link"]
+        );
         assert_eq!(check("[out](../../README.md)").len(), 1);
         assert_eq!(check("[by name][c]\n\n[c]: c.md\n").len(), 1);
     }

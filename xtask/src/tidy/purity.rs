@@ -40,7 +40,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
         for banned in normal.filter(|dependency| BANNED_CRATES.contains(&dependency.name.as_str())) {
             let manifest = workspace.text(&package.manifest_path);
             let message = format!(
-                "purity law: `{}` does I/O, tells time or rolls dice: take its result as a parameter",
+                "purity law: `{}` does I/O, reads the clock or makes random numbers: take its result as a parameter",
                 banned.name
             );
             findings.push(Finding::new(&package.manifest_path, line_of(manifest, &banned.name), message));

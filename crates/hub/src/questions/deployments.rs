@@ -28,7 +28,7 @@ pub async fn deployments(
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = question::limit(page)?;
     if at.is_some() && question.filter.status.is_some() {
-        let message = "can be asked for now only, not at a moment".to_owned();
+        let message = "is not available for earlier times".to_owned();
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let mut transaction = database.begin_reading().await?;

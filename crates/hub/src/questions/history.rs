@@ -30,7 +30,7 @@ pub async fn history(
 ) -> Result<History, QuestionError> {
     let question = question.into();
     if question.filter.status.is_some() {
-        let message = "says how things are, not how they were; `deployments` can be asked for it".to_owned();
+        let message = "is not available for earlier times; `deployments` is".to_owned();
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;

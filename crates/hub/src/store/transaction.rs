@@ -104,7 +104,7 @@ impl Transaction {
     /// # Errors
     /// The database can't be reached, or refuses.
     pub async fn rows(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
-        tracing::trace!(sql, "asks the database");
+        tracing::trace!(sql, "database statement");
         match self {
             Self::Sqlite(transaction) => query_sqlite(&mut **transaction, sql, parameters).await,
             Self::Postgres(transaction) => query_postgres(&mut **transaction, sql, parameters).await,

@@ -158,7 +158,7 @@ pub(crate) struct RolloutStatus {
 /// Wait until a rollout is done
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: something else is desired by now
+Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: another version is now desired
 
 If the commit or version is not yet in the hub, the command waits for it. If it never appears, the status is 3.
 

@@ -57,7 +57,7 @@ fn show(rollout: &Rollout, format: Format) -> std::io::Result<()> {
 fn text(rollout: &Rollout, now: Timestamp) -> String {
     let mut text = title(rollout);
     if rollout.environments.is_empty() {
-        text.push_str("  no reconciler is expected to have it\n");
+        text.push_str("  no reconciler is expected to apply it\n");
     }
     let names: Vec<_> = rollout.environments.iter().map(|one| hub_client::plain(&one.environment)).collect();
     let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
@@ -115,13 +115,13 @@ fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
         return format!("not yet: {instead} is desired there");
     }
     if one.counts.expected == 0 {
-        return "no reconciler is expected to have it".to_owned();
+        return "no reconciler is expected to apply it".to_owned();
     }
     let since = one.desired_since.map(|since| format!("desired since {}", hub_client::length(now.since(since))));
     let superseded = match (one.superseded, instead.as_str()) {
         (0, _) => None,
-        (_, "") => Some("something else is desired by now".to_owned()),
-        (_, instead) => Some(format!("{instead} is desired by now")),
+        (_, "") => Some("another version is now desired".to_owned()),
+        (_, instead) => Some(format!("{instead} is now desired")),
     };
     let parts = [Some(of(&one.counts)), Some(others(&one.counts)), since, superseded];
     let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -218,7 +218,7 @@ fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     }
 }
 
-/// The environments in which something else is desired by now: reconcilers there that do not have it yet never will.
+/// The environments in which another version is now desired: reconcilers there that do not have it yet never will.
 fn superseded(rollout: &Rollout) -> impl Iterator<Item = &EnvironmentRollout> {
     let environments = rollout.environments.iter();
     environments.filter(|one| one.superseded > 0 || one.desired_since.is_some() && !one.desired)
@@ -235,9 +235,9 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
         Exit::Late => format!("late: not done within {}", options.timeout),
         Exit::Superseded => {
             let place = |one: &EnvironmentRollout| match (one.environment.as_str(), one.instead.join(", ").as_str()) {
-                ("", _) => "something else is desired by now".to_owned(),
-                (environment, "") => format!("something else is desired in {environment} by now"),
-                (environment, instead) => format!("{instead} is desired in {environment} by now"),
+                ("", _) => "another version is now desired".to_owned(),
+                (environment, "") => format!("another version is now desired in {environment}"),
+                (environment, instead) => format!("{instead} is now desired in {environment}"),
             };
             hub_client::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
         }
@@ -328,7 +328,7 @@ mod tests {
         insta::assert_snapshot!(checkout(vec![there.clone(), nobody, stage.clone()]), @r"
         checkout
           dev    2.4.0  ████████████████████ 12 of 12   desired since 2 h
-          prod   2.3.0  no reconciler is expected to have it
+          prod   2.3.0  no reconciler is expected to apply it
           stage  2.4.0  ██████████████░░░░░░ 73 of 100   24 in progress · 3 failed   desired since 2 h
                    dallas-04  11 min  image pull back-off
                    門真-1     11 min

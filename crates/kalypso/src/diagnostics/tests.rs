@@ -166,7 +166,7 @@ fn a_file_as_a_whole() {
     assert_snapshot!(seen(&[("a/kustomization.yaml", b"resources: []\n")]), @r"
     error[K0116]: `kustomization.yaml` would make something else of `a`: nothing at or below that folder is read
     --> a/kustomization.yaml
-     = help: write the objects as they should be and remove the file, or name the folder in `.sourceignore`
+     = help: write the objects as the kustomization would make them and remove the file, or name the folder in `.sourceignore`
 
     1 error in 1 file
     ");

@@ -147,7 +147,7 @@ impl Builder {
     fn ignore(&mut self, object: &AnyObject) {
         let key = object.key();
         let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
-        let diagnostic = Diagnostic::warning(Code::NotAllowedHere, format!("{key} means nothing here: it is ignored"))
+        let diagnostic = Diagnostic::warning(Code::NotAllowedHere, format!("{key} has no effect here: it is ignored"))
             .at(origin, "only the hub reads it, in GitOps repositories")
             .help("put it beside the manifests that it describes");
         self.diagnostics.push(diagnostic.about(&key));

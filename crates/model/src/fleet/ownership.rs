@@ -79,7 +79,7 @@ fn taken(fleet: &Fleet, registration: &RegistrationName, copies: &[Arc<Object<Wo
     for copy in copies.iter().take(PLACES_MAX) {
         diagnostic = diagnostic.at(Origin::At(copy.address, name_field()), "this one is ignored");
     }
-    diagnostic = diagnostic.at(Origin::field(&key, name_field()), format!("{whose} brings this one, which counts"));
+    diagnostic = diagnostic.at(Origin::field(&key, name_field()), format!("{whose} brings this one, which is used"));
     if by_name.is_some() {
         diagnostic = at_namesake(fleet, diagnostic, object.name.as_str());
     }
@@ -108,7 +108,7 @@ impl Fleet {
             diagnostic = diagnostic.at(Origin::At(claim.object.address, name_field()), text.unwrap_or_default());
         }
         let diagnostic = at_namesake(self, diagnostic, name.as_str())
-            .note("it is not clear whose it is: what was published last stays, and nothing new is made of it")
+            .note("the owner is not clear: the last published version stays, and no new one is rendered")
             .help(format!("rename the workload, or let the registration that is to bring it be called `{name}`"));
         Some(diagnostic.about(&key))
     }

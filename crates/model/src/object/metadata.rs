@@ -93,7 +93,7 @@ impl Decoder<'_> {
         }
         let written = cut(&written);
         let message = match known {
-            Some(_) => format!("the annotation `{written}` means nothing on a `{kind}`"),
+            Some(_) => format!("the annotation `{written}` has no effect on a `{kind}`"),
             None => format!("there is no annotation `{written}`: it is ignored"),
         };
         self.warning(Code::UnknownAnnotation, key.span, message);

@@ -39,7 +39,7 @@ impl Spec for ReleasePin {
         Shape::Fields(&[
             TARGET_FIELD,
             CLUSTER_TYPE_FIELD,
-            required("manifests", Shape::TextMap, "What is laid over the target's `manifests`, key by key."),
+            required("manifests", Shape::TextMap, "Overrides the target's `manifests`, key by key."),
             optional("reason", Shape::Text, "Why the pin is there, for people."),
             optional(
                 "expires",

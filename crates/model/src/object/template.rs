@@ -34,7 +34,7 @@ impl Spec for Template {
     const FIELDS: &'static [Field] = &[required(
         "spec",
         Shape::Fields(&[
-            required("type", Shape::OneOf(&["reconciler", "namespace", "config"]), "What the template makes."),
+            required("type", Shape::OneOf(&["reconciler", "namespace", "config"]), "The output of the template."),
             optional("contentType", Shape::Text, "What a configuration template makes; `sh` makes a shell file."),
             required("manifests", Shape::List(&Shape::Text), "Go templates, each of which makes one manifest."),
         ]),

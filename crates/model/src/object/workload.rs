@@ -59,7 +59,8 @@ impl Spec for Workload {
         ]),
         "The workload.",
     )];
-    const DOC: &'static str = "An application or service, with the deployment targets that its team wants in each environment. It never names a cluster.";
+    const DOC: &'static str =
+        "An application or service, with its deployment targets in each environment. It never names a cluster.";
     const EXAMPLE: &'static str = "\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload

@@ -269,7 +269,7 @@ fn a_typing_error_in_a_selector_selects_nothing_more() {
     check(&policy("\n      matchLabels:\n      matchExpressions: [{key: size, operator: Exists}]"), good, &[]);
     let workspace =
         policy(" {}").replace("    labelSelector: {}\n  cluster", "    workspace:\n    labelSelector: {}\n  cluster");
-    check(&workspace, good, &["K0109 7: `workspace` has no value, so any will do"]);
+    check(&workspace, good, &["K0109 7: `workspace` has no value, so any value matches"]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn unknown_words_in_metadata_are_named() {
         "  annotations:\n    config.kalypso.io/priorty: \"1\"\n    config.kalypso.io/merge: deep\n    example.com/merge: a\n    hub.kalypso.io/x: a\n    template.kalypso.io/literal: \"true\"\n",
         &[
             "K0132 6: there is no annotation `config.kalypso.io/priorty`: it is ignored",
-            "K0132 10: the annotation `template.kalypso.io/literal` means nothing on a `ConfigMap`",
+            "K0132 10: the annotation `template.kalypso.io/literal` has no effect on a `ConfigMap`",
         ],
     );
     map(

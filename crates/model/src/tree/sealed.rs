@@ -36,7 +36,7 @@ pub enum OpenError {
         reason: String,
     },
     /// The loaded content has a different id.
-    #[error("folder {sealed} turned out to be {found}")]
+    #[error("folder {sealed} has the id {found}")]
     Different {
         /// The expected id.
         sealed: GitId,

@@ -36,7 +36,7 @@ fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Pro
 
 /// The problem for a tab in the indentation of a line.
 pub(super) fn tab_in_indentation(tab: Span) -> Problem {
-    syntax(tab, "there is a tab in the indentation").hint("indent with spaces: YAML does not count tabs")
+    syntax(tab, "there is a tab in the indentation").hint("indent with spaces: YAML does not allow tabs there")
 }
 
 const QUOTE_VALUE: &str = "put the value in quotes";
@@ -121,7 +121,7 @@ impl<'t> Scene<'t> {
             | ErrorKind::UnpairedLowSurrogate => {
                 let problem = match self.unknown_escape(at) {
                     Some(escape) => {
-                        syntax(escape, format!("{} is not an escape that YAML knows", shown(self.slice(escape))))
+                        syntax(escape, format!("{} is not an escape sequence of YAML", shown(self.slice(escape))))
                     }
                     None => syntax(self.character(at), "an escape in this text stands for no character"),
                 };
@@ -136,7 +136,7 @@ impl<'t> Scene<'t> {
         let here = self.character(at);
         match kind {
             ErrorKind::MisplacedFlowCollectionEnd => {
-                Some(syntax(here, format!("nothing is open that {} could close", shown(self.slice(here)))))
+                Some(syntax(here, format!("{} closes nothing: no bracket is open here", shown(self.slice(here)))))
             }
             ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
                 let from = self.last.end as usize;

@@ -12,7 +12,7 @@ use super::{Problem, ProblemKind, Scalar, Span, Tag};
 pub(super) fn unknown_alias(name: &str, span: Span) -> Problem {
     let message =
         format!("{} refers to an anchor that this document does not define before it", shown(&format!("*{name}")));
-    let hint = "a plain value cannot begin with `*`: put it in quotes if it is meant as text";
+    let hint = "a plain value cannot begin with `*`: put it in quotes if it is a text";
     Problem::new(ProblemKind::Alias, span, message).hint(hint)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn too_many_nodes(limit: usize, span: Span) -> Problem {
 
 pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> Problem {
     let range = place.tag_span().and_then(|span| span.byte_range()).or_else(|| place.byte_range()).unwrap_or_default();
-    let message = format!("the tag {} means nothing here and is ignored", shown(tag));
+    let message = format!("the tag {} has no effect here and is ignored", shown(tag));
     Problem::new(ProblemKind::UnknownTag, Span::new(range.start, range.end), message)
         .hint("put the value in quotes if the `!` belongs to it")
 }

@@ -34,7 +34,7 @@ fn list(options: &HubRuleList) -> anyhow::Result<Exit> {
 }
 
 fn table(states: &[RuleState], now: Timestamp) -> String {
-    let heading = ["RULE", "STATE", "SINCE", "COUNT", "TOLD"].map(str::to_owned);
+    let heading = ["RULE", "STATE", "SINCE", "COUNT", "NOTIFIED"].map(str::to_owned);
     let row = |state: &RuleState| {
         let since = state.since.map_or_else(|| "-".to_owned(), |since| hub_client::length(now.since(since)));
         let told = state.notification.as_ref().map_or_else(

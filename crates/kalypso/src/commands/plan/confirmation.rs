@@ -44,7 +44,7 @@ pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool)
         diagnostic = diagnostic.note("the word of `--confirm` is of other removals");
     }
     let word = planned.confirmation_word().unwrap_or_default();
-    diagnostic.help(format!("look at `kalypso plan`, and say `--confirm {word}` if that is meant"))
+    diagnostic.help(format!("look at `kalypso plan`; to confirm the removals, add `--confirm {word}`"))
 }
 
 /// What has to be confirmed, for programs: at most so many removed folders are listed.
