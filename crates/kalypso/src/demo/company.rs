@@ -1,6 +1,23 @@
-//! The files of the example company, as they are under `examples/acme`.
+//! The example company: its environments, its teams, and its files, as they are under `examples/acme`.
 
 use include_dir::{Dir, include_dir};
+
+use super::program::Signature;
+
+/// The environments, in the order in which changes travel through them.
+pub(crate) const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
+
+/// The platform team, as the author of commits.
+pub(super) const PLATFORM_TEAM: Signature =
+    Signature { name: "Paula Platform", email: "platform@acme.example", seconds: MONDAY_MORNING };
+/// The team of the stores' application, as the author of commits.
+pub(super) const STORE_TEAM: Signature =
+    Signature { name: "Stan Store", email: "stores@acme.example", seconds: MONDAY_MORNING };
+/// The team of the factories' application, as the author of commits.
+pub(super) const FACTORY_TEAM: Signature =
+    Signature { name: "Fay Factory", email: "factory@acme.example", seconds: MONDAY_MORNING };
+/// 2026-01-05 08:00 UTC. Any fixed moment in the past would do.
+const MONDAY_MORNING: i64 = 1_767_600_000;
 
 /// One folder is one branch of one repository.
 static COMPANY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples/acme");

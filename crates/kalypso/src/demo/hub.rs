@@ -18,18 +18,13 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 use watch::WatchSettings;
 
+use super::place::{HUB_DATABASE, HUB_FILES, HUB_FILLED};
 use super::{ENVIRONMENTS, place, repositories};
 use crate::arguments::HubDatabase;
 use crate::configuration;
 use crate::exit::Failure;
 use crate::hub_tasks::read_branches;
 
-/// Its database, in the folder of the demo; `kalypso.toml` there names it, too.
-const DATABASE: &str = ".kalypso/hub.db";
-/// The file that says that it is filled, and with what the hosts have of the applications: a line for each branch. It is written last.
-const FILLED: &str = ".kalypso/hub-filled";
-/// All of these, and what SQLite keeps beside its own.
-pub(super) const FILES: [&str; 4] = [FILLED, DATABASE, ".kalypso/hub.db-wal", ".kalypso/hub.db-shm"];
 /// Messages under way at once.
 const LANES: usize = 8;
 /// How long the branches of the applications may take to be read.
@@ -60,10 +55,10 @@ pub(crate) struct DemoHub {
 impl DemoHub {
     /// Starts it, on a port that is free. What a run left behind that ended early is begun anew.
     pub(crate) fn start(folder: &Path) -> anyhow::Result<Self> {
-        let database = folder.join(DATABASE);
-        let filled = std::fs::read_to_string(folder.join(FILLED)).ok().filter(|_| database.exists());
+        let database = folder.join(HUB_DATABASE);
+        let filled = std::fs::read_to_string(folder.join(HUB_FILLED)).ok().filter(|_| database.exists());
         let is_new = filled.is_none();
-        for file in FILES.iter().filter(|_| is_new) {
+        for file in HUB_FILES.iter().filter(|_| is_new) {
             // What is not there need not be removed; what can't be is found out at once.
             let _ = std::fs::remove_file(folder.join(file));
         }
@@ -146,7 +141,7 @@ impl DemoHub {
         let line = |((repository, branch), commit): (&(RepositoryUrl, String), &GitId)| {
             format!("{} {branch} {commit}\n", repository.as_str())
         };
-        place::write(&self.folder, FILLED, &self.heads.iter().map(line).collect::<String>())
+        place::write(&self.folder, HUB_FILLED, &self.heads.iter().map(line).collect::<String>())
     }
 }
 

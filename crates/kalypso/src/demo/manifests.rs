@@ -8,10 +8,10 @@ use model::kind::Kind;
 use model::object::{AnyObject, DeploymentTarget};
 use model::source::FileId;
 
-use super::company::{self, CompanyFile};
+use super::company::{self, CompanyFile, ENVIRONMENTS, FACTORY_TEAM, PLATFORM_TEAM, STORE_TEAM};
 use super::hosts;
 use super::program::{Signature, git};
-use super::repositories::{ENVIRONMENTS, FACTORY_TEAM, PLATFORM_TEAM, STORE_TEAM, commit, init, write};
+use super::working_tree::{commit, init, write};
 use crate::exit::Failure;
 
 /// What is deployed by a team.

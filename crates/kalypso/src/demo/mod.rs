@@ -8,15 +8,17 @@ mod place;
 mod program;
 mod repositories;
 pub(crate) mod trying;
+mod working_tree;
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::exit::Failure;
 
+pub(crate) use company::ENVIRONMENTS;
 pub(crate) use hub::DemoHub;
 pub(crate) use place::FolderState;
-pub(crate) use repositories::{ALL as REPOSITORIES, ENVIRONMENTS, GITOPS};
+pub(crate) use repositories::{ALL as REPOSITORIES, GITOPS};
 
 /// Makes the company in a folder, unless it is there already. What an earlier run began is begun anew.
 pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::{hub, repositories};
+use super::repositories;
 use crate::exit::Failure;
 use crate::{beneath, configuration};
 
@@ -12,6 +12,13 @@ use crate::{beneath, configuration};
 const RECEIPT: &str = ".kalypso/demo.json";
 /// The file that is there while the folder is made, so that a run that ended early is known to be ours.
 const RUNNING: &str = ".kalypso/demo-running";
+
+/// The database of the hub.
+pub(super) const HUB_DATABASE: &str = ".kalypso/hub.db";
+/// Marks the hub as filled, and holds the commit of each branch that the hosts have pulled: a line for each branch. It is written last.
+pub(super) const HUB_FILLED: &str = ".kalypso/hub-filled";
+/// All files of the hub, with the additional files of SQLite.
+pub(super) const HUB_FILES: [&str; 4] = [HUB_FILLED, HUB_DATABASE, ".kalypso/hub.db-wal", ".kalypso/hub.db-shm"];
 
 /// What is in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +85,7 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
         // Not every file system can lock: then nobody but the person at the keyboard keeps two runs apart.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
-    for name in names().chain(hub::FILES) {
+    for name in names().chain(HUB_FILES) {
         let path = folder.join(name);
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {

@@ -1,16 +1,14 @@
 //! The company's git repositories: the same files, people and dates every time, so that commits have the same ids on every machine; but for what clusters
 //! pull, which is as old as the demo wants it.
 
-use std::fs;
 use std::path::Path;
 
-use super::company::{self, CompanyFile};
+use super::company::{self, CompanyFile, ENVIRONMENTS, FACTORY_TEAM, PLATFORM_TEAM, STORE_TEAM};
 use super::manifests;
 use super::program::{Signature, feed, git};
+use super::working_tree::{commit, create_folder, init, write};
 use crate::exit::Failure;
 
-/// The environments, in the order in which changes travel through them.
-pub(crate) const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
 /// The platform team's repository.
 pub(super) const CONTROL_PLANE: &str = "control-plane";
 /// The repository that clusters pull.
@@ -27,14 +25,6 @@ pub(crate) const ALL: [&str; 8] = [
     GITOPS,
 ];
 
-pub(super) const PLATFORM_TEAM: Signature =
-    Signature { name: "Paula Platform", email: "platform@acme.example", seconds: MONDAY_MORNING };
-pub(super) const STORE_TEAM: Signature =
-    Signature { name: "Stan Store", email: "stores@acme.example", seconds: MONDAY_MORNING };
-pub(super) const FACTORY_TEAM: Signature =
-    Signature { name: "Fay Factory", email: "factory@acme.example", seconds: MONDAY_MORNING };
-/// 2026-01-05 08:00 UTC. Any fixed moment in the past would do.
-const MONDAY_MORNING: i64 = 1_767_600_000;
 /// What stands in the files of the example for the commit of main that an environment is built on.
 const UNKNOWN_COMMIT: &str = "0000000000000000000000000000000000000000";
 
@@ -94,46 +84,4 @@ fn gitops(folder: &Path) -> Result<(), Failure> {
         git(folder, &["update-ref", &format!("refs/heads/{environment}"), &commit])?;
     }
     Ok(())
-}
-
-/// An empty repository that the person at this machine can commit to, whatever their own git is configured to do.
-pub(super) fn init(folder: &Path) -> Result<(), Failure> {
-    create_folder(folder)?;
-    git(folder, &["init", "--quiet", "--template="])?;
-    git(folder, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
-    let settings = [
-        ("user.name", "You"),
-        ("user.email", "you@acme.example"),
-        ("commit.gpgSign", "false"),
-        ("core.hooksPath", "/dev/null"),
-        ("core.autocrlf", "false"),
-        ("core.safecrlf", "false"),
-    ];
-    for (name, value) in settings {
-        git(folder, &["config", name, value])?;
-    }
-    // `sed -i.bak` is the one form of it that works on Linux and on macOS.
-    let exclude = CompanyFile { path: ".git/info/exclude".to_owned(), content: b"*.bak\n".to_vec() };
-    write(folder, &[exclude])
-}
-
-pub(super) fn commit(folder: &Path, message: &str, signature: Signature) -> Result<(), Failure> {
-    git(folder, &["add", "--all"])?;
-    feed(folder, &["commit", "--quiet", "--cleanup=verbatim", "--file=-"], message.as_bytes(), Some(signature))
-        .map(drop)
-}
-
-pub(super) fn write(folder: &Path, files: &[CompanyFile]) -> Result<(), Failure> {
-    for file in files {
-        let path = folder.join(&file.path);
-        create_folder(path.parent().unwrap_or(folder))?;
-        fs::write(&path, &file.content)
-            .map_err(|error| Failure::outside(format!("`{}` can't be written: {error}", path.display())))?;
-    }
-    Ok(())
-}
-
-fn create_folder(folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::outside(format!("the folder `{}` can't be made: {error}", folder.display())))
 }

@@ -4,33 +4,7 @@ use granit_parser::{Event, Parser};
 
 use super::build::Builder;
 use super::explain::{Scene, explain};
-use super::{Limits, Node, Problem, ProblemKind, Span};
-
-/// The options for reading a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The dialect of the text.
-    pub dialect: Dialect,
-    /// The limits for the text.
-    pub limits: Limits,
-}
-
-impl Options {
-    /// For files of Kubernetes objects.
-    pub const OBJECTS: Self = Self { dialect: Dialect::Objects, limits: Limits::DEFAULT };
-
-    /// For the values inside a `ConfigMap`.
-    pub const VALUES: Self = Self { dialect: Dialect::Values, limits: Limits::DEFAULT };
-}
-
-/// The rules for keys and merge keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Objects, by the rules of Flux and Kubernetes: a duplicate key in a mapping is a problem, and a merge key overrides nothing.
-    Objects,
-    /// Values, by the rules of Go's `yaml.v2`: the last entry counts, also with merge keys. A key must not be a mapping or a sequence.
-    Values,
-}
+use super::{Limits, Node, Options, Problem, ProblemKind, Span};
 
 /// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
