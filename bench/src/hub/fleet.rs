@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ::hub::ingest::Ingest;
 use ::hub::store::{Database, Dialect, Kind, Rows};
+use ::hub::writer::Writer;
 use ::hub_api::endpoint::Endpoint;
 use ::hub_api::report::{Report, Status};
 use ::hub_api::timestamp::Timestamp;
@@ -73,7 +73,7 @@ fn environment(host: i64) -> usize {
 /// Fills an empty database.
 pub(crate) async fn fill(url: &str, size: Size) -> Result<()> {
     let database = Database::open(&url.parse()?).await?;
-    let (ingest, writer) = Ingest::start(database.clone());
+    let (ingest, writer) = Writer::start(database.clone());
     load(&database, &ingest, size).await?;
     drop(ingest);
     writer.await?;
@@ -81,7 +81,7 @@ pub(crate) async fn fill(url: &str, size: Size) -> Result<()> {
     Ok(())
 }
 
-async fn load(database: &Database, ingest: &Ingest, size: Size) -> Result<()> {
+async fn load(database: &Database, ingest: &Writer, size: Size) -> Result<()> {
     for number in 1..=PUBLICATIONS {
         for environment in ENVIRONMENTS {
             ingest.publish(platform(environment, number)).await?;

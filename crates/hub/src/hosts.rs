@@ -10,8 +10,8 @@ use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use crate::audit::{self, Deed};
-use crate::desired::restate;
 use crate::ingest::places::{self, Contents};
+use crate::ingest::retally::restate;
 use crate::ingest::subjects::State;
 use crate::ingest::{labels, naming, report_places};
 use crate::store::{

@@ -9,10 +9,11 @@ use hub_api::report::{Report, ReportError, generic};
 use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 
-use crate::ingest::{Ingest, Outcome, SubmitError};
+use crate::ingest::Outcome;
 use crate::limits::{IMPORT_REFUSALS_MAX, IMPORT_REPORTS};
 use crate::store::{Database, DatabaseError};
 use crate::tokens::{self, Identity, Invalid, KnownToken};
+use crate::writer::{SubmitError, Writer};
 
 /// The reports of a file on this machine.
 type FileReader<F> = Reader<BufReader<File>, F>;
@@ -84,7 +85,7 @@ pub enum ImportError {
 /// doing it again stores the rest.
 pub async fn import(
     database: &Database,
-    ingest: &Ingest,
+    ingest: &Writer,
     path: &Path,
     now: Timestamp,
 ) -> Result<Imported, ImportError> {
@@ -140,7 +141,7 @@ fn reader(
 
 /// How far taking over is.
 struct Import<'a> {
-    ingest: &'a Ingest,
+    ingest: &'a Writer,
     identity: Identity,
     now: Timestamp,
     waiting: Vec<Report>,

@@ -28,3 +28,4 @@ pub mod silence;
 pub mod store;
 pub mod tls;
 pub mod tokens;
+pub mod writer;

@@ -4,19 +4,19 @@ use hub_api::publication::{BranchContent, ReadProgress, Role};
 use hub_api::sink::{BoxFuture, BranchName, DesiredStateSink, PathPage, SinkError};
 
 use crate::desired::{self, DesiredUpdate};
-use crate::ingest::Ingest;
 use crate::store::{Database, DatabaseError};
+use crate::writer::Writer;
 
 /// A destination of observed desired state in this process.
 #[derive(Clone, Debug)]
 pub struct ObservedBranches {
     database: Database,
-    ingest: Ingest,
+    ingest: Writer,
 }
 
 impl ObservedBranches {
     /// A destination that reads from a database, and writes with its writer.
-    pub fn new(database: Database, ingest: Ingest) -> Self {
+    pub fn new(database: Database, ingest: Writer) -> Self {
         Self { database, ingest }
     }
 }

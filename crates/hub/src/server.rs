@@ -19,7 +19,6 @@ use crate::connections;
 use crate::desired::DesiredUpdate;
 use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
-use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
@@ -30,6 +29,7 @@ use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
+use crate::writer::{SubmitError, Writer};
 
 /// How a hub is to run.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Server {
             return Err(ServerError::Open(address));
         }
         let authority = Authority::new(database.clone(), issuer, is_here);
-        let (ingest, writer) = Ingest::start(database.clone());
+        let (ingest, writer) = Writer::start(database.clone());
         let app = App::new(database, ingest, authority);
         let (heartbeats, tasks, retention) = (Configured::default(), Vec::new(), options.retention);
         let server = Self { listener, address, tls, app, writer, heartbeats, tasks, retention };

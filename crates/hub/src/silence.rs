@@ -5,12 +5,12 @@ use std::time::Duration;
 use hub_api::timestamp::Timestamp;
 
 use crate::configured::Configured;
-use crate::desired::restate;
 use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
-use crate::ingest::subjects::{Change, State};
+use crate::ingest::retally::restate;
+use crate::ingest::subjects::State;
 use crate::limits::SILENCES_KEPT;
-use crate::store::{Database, DatabaseError, Kind, Parameters, ReconcilerId, Rows, Transaction, Turn};
+use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
 
 /// Reconcilers that are examined in one step: few enough for nobody to wait.
 const STEP: i64 = 10_000;
@@ -129,29 +129,6 @@ pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), Datab
     let mut transaction = database.begin().await?;
     transaction.execute(&format!("delete from silence where {condition}"), vec![horizon.into()]).await?;
     transaction.commit().await
-}
-
-/// Notes who has gone silent, or was heard again, of those whose states change.
-pub(crate) async fn note(
-    transaction: &mut Transaction,
-    changes: &[Change<'_>],
-    now: Timestamp,
-) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[
-        ("reconciler_id", Kind::Int),
-        ("is_silent", Kind::Int),
-        ("silent_after", Kind::Timestamp),
-        ("noticed_on", Kind::Timestamp),
-    ]);
-    for Change { reconciler_id, after, .. } in
-        changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)
-    {
-        let due = after.silent_after.filter(|_| after.is_silent);
-        rows.push(vec![(*reconciler_id).into(), after.is_silent.into(), due.into(), now.into()]);
-    }
-    let statement = "insert into silence (reconciler_id, is_silent, silent_after, noticed_on) \
-        select reconciler_id, is_silent, silent_after, noticed_on from source where true";
-    transaction.execute_with(rows, statement).await
 }
 
 /// Counts those as silent that still are: they may have reported meanwhile.

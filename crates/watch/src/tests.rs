@@ -6,9 +6,9 @@ use std::process::Command;
 use engine::own_files::MARKER;
 use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
 use hub::desired::{DesiredUpdate, PlannedContent};
-use hub::ingest::Ingest;
 use hub::observed::ObservedBranches;
 use hub::store::{Database, DatabaseUrl, Row, Value};
+use hub::writer::Writer;
 use hub_api::publication::{DesiredPlace, DesiredTarget, Role};
 use hub_api::watches::WatchProblem;
 use model::git_id::GitId;
@@ -27,7 +27,7 @@ fn url(text: &str) -> RepositoryUrl {
 struct Hub {
     memory: Arc<MemoryRepositories>,
     database: Database,
-    ingest: Ingest,
+    ingest: Writer,
     resources: Resources,
     shared: Arc<Shared>,
     pollers: Vec<BranchPoller>,
@@ -36,7 +36,7 @@ struct Hub {
 impl Hub {
     async fn watching(urls: &[&str]) -> Self {
         let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
-        let (ingest, _) = Ingest::start(database.clone());
+        let (ingest, _) = Writer::start(database.clone());
         let memory = Arc::new(MemoryRepositories::default());
         let repositories: Arc<dyn Repositories + Send + Sync> = memory.clone();
         let sink = Arc::new(ObservedBranches::new(database.clone(), ingest.clone()));

@@ -2,9 +2,9 @@
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use hub::ingest::Ingest;
 use hub::questions::deployments;
 use hub::store::{Database, DatabaseUrl};
+use hub::writer::Writer;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::publication::Publication;
@@ -178,7 +178,7 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
     cloud.fill("s1", TARGETS, vec![target()]);
     cloud.fill("s1", INSTANCES, vec![instance()]);
     let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
-    let (ingest, _) = Ingest::start(database.clone());
+    let (ingest, _) = Writer::start(database.clone());
     for environment in ["stage", "prod"] {
         let told = json!({
             "repository": "https://git.example/hello", "branch": environment, "commit": rows::COMMIT,
@@ -217,9 +217,9 @@ async fn a_token_never_goes_to_another_server() {
 async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
     let cloud = clusters(1).await;
     let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
-    let (ingest, _) = Ingest::start(database.clone());
+    let (ingest, _) = Writer::start(database.clone());
     let mut asking = Asking::new(source(options(&cloud, &["s1"])));
-    let state = async |ingest: &Ingest, polled: Polled| {
+    let state = async |ingest: &Writer, polled: Polled| {
         ingest.submit(polled.reports).await.unwrap();
         let sql = "select (select count(*) from deployment), seen_on from reconciler_state";
         let (count, seen_on): (i64, Timestamp) = database.one(sql, Vec::new()).await.unwrap();
@@ -240,7 +240,7 @@ async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
 async fn polling_goes_on_and_stores_what_it_finds() {
     let cloud = clusters(3).await;
     let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
-    let (ingest, _) = Ingest::start(database.clone());
+    let (ingest, _) = Writer::start(database.clone());
     let poller = Poller::new(source(options(&cloud, &["s1"])), HostNames::default()).unwrap();
     let stored = async {
         let sql = "select count(*) from reconciler_state where silent_after is not null";

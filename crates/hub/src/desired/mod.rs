@@ -9,7 +9,6 @@ pub(crate) mod order;
 mod plans;
 mod publish;
 mod range;
-mod retally;
 mod vocabulary;
 
 use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Publication, ReadProgress};
@@ -20,7 +19,6 @@ pub use self::branch::{desired_paths, read_up_to};
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
 pub(crate) use self::publish::update;
-pub(crate) use self::retally::restate;
 
 /// An update of the desired state.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use hub_api::publication::{
 
 use super::branch::{Branch, LatestCommit};
 use super::groups::Grouped;
-use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{DesiredUpdate, PlannedContent, groups, order, plans, range};
 use crate::ingest::naming;
 use crate::ingest::places::Contents;
+use crate::ingest::retally::{self, Changes};
 use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value};
 
 /// A place that somebody tells of.

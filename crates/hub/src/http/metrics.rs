@@ -17,8 +17,9 @@ use utoipa_axum::routes;
 
 use super::rollout_metrics::RolloutMetrics;
 use super::{App, Reader, health};
-use crate::ingest::{Outcome, Receipt, SubmitError};
+use crate::ingest::Outcome;
 use crate::rules::RuleMetrics;
+use crate::writer::{Receipt, SubmitError};
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];

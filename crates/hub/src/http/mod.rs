@@ -32,9 +32,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::authority::Authority;
 use crate::configured::Configured;
 use crate::events::Feed;
-use crate::ingest::Ingest;
 use crate::rules::Rule;
 use crate::store::Database;
+use crate::writer::Writer;
 pub use caller::{Administrator, Manager, Reader};
 #[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;
@@ -50,7 +50,7 @@ pub struct App {
     /// What is stored.
     pub database: Database,
     /// What is to be stored.
-    pub ingest: Ingest,
+    pub ingest: Writer,
     /// For those who follow changes.
     pub feed: Feed,
     /// The watched branches.
@@ -65,7 +65,7 @@ pub struct App {
 
 impl App {
     /// What handlers need, over one database.
-    pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
+    pub fn new(database: Database, ingest: Writer, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
         let (feed, rules) = (Feed::new(database.clone()), Configured::default());
         Self {

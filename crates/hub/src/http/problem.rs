@@ -11,8 +11,8 @@ use utoipa::IntoResponses;
 use utoipa::openapi::{self, RefOr};
 
 use crate::authority::Refusal;
-use crate::ingest::SubmitError;
 use crate::store::DatabaseError;
+use crate::writer::SubmitError;
 
 /// How long to wait after the database was not there.
 const DATABASE_RETRY: Duration = Duration::from_secs(5);

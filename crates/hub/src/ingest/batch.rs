@@ -9,14 +9,13 @@ use super::history::{self, Chain, Late, Link, NewRow, RowContent};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::report_places;
+use super::retally::restate;
 use super::subjects::{self, Change, Own, State, Subject};
 use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
 use super::work::Work;
-use super::{labels, registry};
-use crate::desired::restate;
-use crate::silence;
+use super::{labels, registry, silences};
 use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, Transaction};
 
 /// What became of a report that was taken.
@@ -33,13 +32,13 @@ pub enum Outcome {
 
 /// What is remembered from one transaction to the next.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    pub(super) contents: Contents,
-    pub(super) ids: Ids,
+pub(crate) struct Memory {
+    pub(crate) contents: Contents,
+    pub(crate) ids: Ids,
 }
 
 /// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
-pub(super) async fn store(
+pub(crate) async fn store(
     transaction: &mut Transaction,
     Memory { contents, ids }: &mut Memory,
     reports: &[&Submitted],
@@ -70,7 +69,7 @@ pub(super) async fn store(
         after,
     });
     let changes: Vec<_> = changes.filter(|change| change.after != *change.before).collect();
-    silence::note(transaction, &changes, now).await?;
+    silences::record(transaction, &changes, now).await?;
     subjects::write_states(transaction, changes).await?;
     restate(transaction, contents, replaced, |_| ()).await?;
     Ok(outcomes)

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Nobody deletes or renames reconcilers. Names themselves would be most of the memory: 96 bits of keyed hashes stand for them, so that no two of a fleet are
 /// taken for each other, and nobody can make two that are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ids(Arc<Mutex<CachedIds>>);
+pub(crate) struct Ids(Arc<Mutex<CachedIds>>);
 
 #[derive(Debug, Default)]
 struct CachedIds {
@@ -51,12 +51,12 @@ impl Ids {
     }
 
     /// Forgets all: it may not be the same database any more.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.cached().ids = HashMap::new();
     }
 
     /// Learns those that the database has, in the background, for as long as they are needed.
-    pub(super) fn learn(&self, database: Database) {
+    pub(crate) fn learn(&self, database: Database) {
         let cached = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             if let Err(error) = learn(&database, &cached).await {

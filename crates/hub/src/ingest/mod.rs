@@ -1,24 +1,20 @@
 //! Puts reports into the store: many at a time, each exactly once, in the order in which things happened.
 
-mod batch;
+pub(crate) mod batch;
 pub(crate) mod history;
-mod ids;
+pub(crate) mod ids;
 pub(crate) mod labels;
 pub(crate) mod naming;
 pub(crate) mod places;
-mod queue;
 mod registry;
 pub(crate) mod report_places;
-mod sink;
+pub(crate) mod retally;
+mod silences;
 pub(crate) mod subjects;
-mod submitted;
+pub(crate) mod submitted;
 pub(crate) mod tally;
 mod timeline;
 mod work;
 pub(crate) mod workloads;
 
 pub use batch::Outcome;
-pub use queue::{Ingest, Receipt, SubmitError};
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]
-pub(super) struct Submitted {
+pub(crate) struct Submitted {
     report: Report,
     /// What it says, without when.
     pub(super) digest: i64,
@@ -23,7 +23,7 @@ pub(super) struct Submitted {
 pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 impl Submitted {
-    pub(super) fn new(report: Report) -> Self {
+    pub(crate) fn new(report: Report) -> Self {
         Self {
             digest: report.digest(),
             profile: report.profile(),

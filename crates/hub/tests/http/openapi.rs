@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hub::authority::Authority;
 use hub::http::{App, router};
-use hub::ingest::Ingest;
+use hub::writer::Writer;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ async fn every_reference_leads_somewhere() {
 
 /// The paths of all routes. A router says them only where it is shown for debugging.
 fn routes(hub: &Hub) -> BTreeSet<String> {
-    let (ingest, _writer) = Ingest::start(hub.database.clone());
+    let (ingest, _writer) = Writer::start(hub.database.clone());
     let authority = Authority::new(hub.database.clone(), None, true);
     let shown = format!("{:?}", router(App::new(hub.database.clone(), ingest, authority)));
     let of_paths = shown.split("fallback_router").next().unwrap();

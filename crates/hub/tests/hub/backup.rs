@@ -1,8 +1,8 @@
 //! Backups of either database, restored into either.
 
 use hub::backup::{BackupError, back_up, restore};
-use hub::ingest::Ingest;
 use hub::store::{Database, tables};
+use hub::writer::Writer;
 use sha2::{Digest as _, Sha256};
 
 use crate::sample::{HOSTS, fill, report};
@@ -56,7 +56,7 @@ async fn a_restored_database_goes_on(ground: Ground) {
     fill(&ground.database).await;
     let other = another(&ground).await;
     restore(&other.database, &mut backup(&ground.database).await.as_slice()).await.unwrap();
-    let (ingest, _writer) = Ingest::start(other.database.clone());
+    let (ingest, _writer) = Writer::start(other.database.clone());
     let reports = vec![report(HOSTS[0], "dev", "cart", (3, 50)), report("a new host", "dev", "cart", (4, 60))];
     ingest.submit(reports).await.unwrap();
     let count = "select count(*) from deployment";

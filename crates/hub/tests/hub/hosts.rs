@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hub::hosts::{HostError, HostFilter, ReconcilerRegistration, Registration, list, register, restore, retire};
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::report::Report;
 
 use crate::sample;
@@ -36,7 +36,7 @@ fn registration(host: &str) -> Registration {
 
 /// Something is desired at the place of [`report`].
 async fn publish(database: &Database) {
-    Ingest::start(database.clone()).0.publish(sample::publication("dev", 1)).await.unwrap();
+    Writer::start(database.clone()).0.publish(sample::publication("dev", 1)).await.unwrap();
 }
 
 /// How many reconcilers are counted, by status.
@@ -55,7 +55,7 @@ async fn a_registered_host_is_expected_before_it_reports(Ground { database, .. }
     register(&database, &registration("chicago"), "test").await.unwrap();
     register(&database, &registration("chicago"), "test").await.unwrap();
     assert_eq!(counted(&database).await, [(0, 1)]);
-    Ingest::start(database.clone()).0.submit(vec![report()]).await.unwrap();
+    Writer::start(database.clone()).0.submit(vec![report()]).await.unwrap();
     assert_eq!(counted(&database).await, [(2, 1)]);
     let listed = list(&database, &HostFilter { limit: 10, ..HostFilter::default() }).await.unwrap().remove(0);
     assert_eq!(listed.labels["site"], "chicago");

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use hub::import::{Imported, import};
-use hub::ingest::Ingest;
 use hub::store::Value;
 use hub::tokens::{self, NewToken};
+use hub::writer::Writer;
 use hub_api::report::signed_file;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
@@ -22,14 +22,14 @@ async fn token(ground: &Ground) -> TokenText {
     tokens::create(&ground.database, &token, "test").await.unwrap()
 }
 
-async fn taken(ground: &Ground, ingest: &Ingest, file: &Path) -> [usize; 4] {
+async fn taken(ground: &Ground, ingest: &Writer, file: &Path) -> [usize; 4] {
     let Imported { stored, confirmed, repeated, refused, .. } =
         import(&ground.database, ingest, file, Timestamp::now()).await.unwrap();
     [stored, confirmed, repeated, refused]
 }
 
 async fn late_reports_find_their_place_and_known_ones_change_nothing(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let said = |commit, moment| report(HOSTS[0], "dev", "cart", (commit, moment));
     ingest.submit(vec![said(2, 20)]).await.unwrap();
     let carried = [said(1, 10), said(3, 30)];

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub::desired::DesiredUpdate;
 use hub::export::{MICROSOFTS, grant_read_as_microsofts};
 use hub::hosts::{self, Registration};
-use hub::ingest::Ingest;
 use hub::store::{Database, Row, Value};
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::ReadProgress;
 use hub_api::report::{Report, Status};
@@ -38,7 +38,7 @@ struct Known {
 
 /// Hosts that report as they do: a rollout begins, goes on and succeeds or fails, they say so more than once, go back to earlier commits, and move.
 async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     for commit in 1..=4 {
         ingest.publish(publication("dev", commit)).await.unwrap();
     }
@@ -131,7 +131,7 @@ async fn the_latest_row_is_what_is_so(ground: Ground) {
 }
 
 async fn no_assignment_is_there_twice(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let mut before = None;
     for commit in [1, 2, 1, 3, 2] {
         let seen = ReadProgress { before: before.replace(hash(commit)), is_last: true };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hub::hosts::{self, ReconcilerRegistration, Registration};
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::BranchContent;
 use hub_api::report::Report;
@@ -43,7 +43,7 @@ async fn check(database: &Database, expected: &[(&str, &str)]) {
 }
 
 async fn names_lead_to_the_manifests_of_their_targets(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication()).await.unwrap();
     let names = [
         ("dev.acme.shop.cart.functional-test", "cart ok"),
@@ -66,7 +66,7 @@ async fn names_lead_to_the_manifests_of_their_targets(ground: Ground) {
 }
 
 async fn names_that_fit_several_targets_lead_nowhere(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let mut publication = publication();
     publication.places[1].targets[0].workload = "cart".into();
     publication.places[1].targets[0].application = "stall".into();
@@ -79,7 +79,7 @@ async fn names_that_fit_several_targets_lead_nowhere(ground: Ground) {
 }
 
 async fn targets_may_become_known_after_their_reports(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let names = ["dev.acme.shop.cart.functional-test.edge", "dev.cart.functional-test", "dev.portal.functional-test"];
     ingest.submit(names.map(|name| report(name, 10)).into()).await.unwrap();
     check(&ground.database, &names.map(|name| (name, "-"))).await;
@@ -89,7 +89,7 @@ async fn targets_may_become_known_after_their_reports(ground: Ground) {
 }
 
 async fn reported_places_win_over_names(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let name = "dev.acme.shop.cart.functional-test";
     let portal = Endpoint::new(REPOSITORY, "dev", "portal").unwrap();
     ingest.submit(vec![Report { endpoint: Some(portal.clone()), ..report(name, 10) }]).await.unwrap();
@@ -107,7 +107,7 @@ async fn reported_places_win_over_names(ground: Ground) {
 }
 
 async fn reconcilers_follow_targets_that_move(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication()).await.unwrap();
     let placed = Report { endpoint: Endpoint::new(REPOSITORY, "dev", "cart").ok(), ..report("told", 10) };
     let name = "dev.cart.functional-test";
@@ -126,7 +126,7 @@ async fn reconcilers_follow_targets_that_move(ground: Ground) {
 }
 
 async fn reconcilers_that_are_registered_have_names_too(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication()).await.unwrap();
     let reconciler =
         ReconcilerRegistration { name: "dev.cart.functional-test".into(), kind: "flux".into(), place: None };

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::desired::DesiredUpdate;
-use hub::ingest::Ingest;
 use hub::questions::{deployments, history};
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
@@ -264,7 +264,7 @@ async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet
 }
 
 async fn play(case: &Case, database: &Database) -> Model {
-    let (ingest, _writer) = Ingest::start(database.clone());
+    let (ingest, _writer) = Writer::start(database.clone());
     let mut model = Model::default();
     for step in &case.steps {
         match step {

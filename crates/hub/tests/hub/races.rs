@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hub::hosts;
-use hub::ingest::Ingest;
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::BranchContent;
 use hub_api::report::Report;
@@ -40,7 +40,7 @@ fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
 }
 
 async fn first_reports_and_what_is_desired_arrive_at_once(ground: Ground) {
-    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Ingest::start(ground.database.clone()));
+    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Writer::start(ground.database.clone()));
     for commit in 1..=30 {
         let (published, stored) =
             tokio::join!(publisher.publish(publication(commit)), replica.submit(reports(commit, "cart")));
@@ -54,7 +54,7 @@ async fn first_reports_and_what_is_desired_arrive_at_once(ground: Ground) {
 }
 
 async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     for round in 1..=30 {
         ingest.publish(publication(round)).await.unwrap();
         ingest.submit(reports(round, "first")).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground
 }
 
 async fn a_commit_that_is_told_in_parts_means_what_all_parts_say(ground: Ground) {
-    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Ingest::start(ground.database.clone()));
+    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Writer::start(ground.database.clone()));
     let part = |commit, workload: usize| {
         let mut publication = sample::publication("dev", commit);
         publication.is_complete = false;

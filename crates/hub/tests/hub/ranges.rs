@@ -1,8 +1,8 @@
 //! Publications that list all folders of a range of a branch: what they do not list is gone.
 
 use hub::desired::DesiredUpdate;
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Role};
 use hub_api::timestamp::Timestamp;
 
@@ -57,8 +57,8 @@ async fn check(database: &Database, expected: &[&str]) {
     check_consistent(database).await;
 }
 
-async fn with(ground: &Ground, paths: &[&str]) -> Ingest {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+async fn with(ground: &Ground, paths: &[&str]) -> Writer {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication(1, 1_000, paths)).await.unwrap();
     ingest
 }

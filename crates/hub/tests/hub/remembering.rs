@@ -1,7 +1,8 @@
 //! What a hub remembers of who reports, and that it is never taken for more than it is.
 
-use hub::ingest::{Ingest, Outcome};
+use hub::ingest::Outcome;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::report::Report;
 
 use crate::faults::check_consistent;
@@ -24,7 +25,7 @@ async fn reconcilers(database: &Database) -> Vec<(String, String)> {
 }
 
 /// Submits them again and again, each time later; each must be of its own reconciler.
-async fn check(ground: &Ground, ingest: &Ingest, subjects: &[(&str, &str)], from: i64) {
+async fn check(ground: &Ground, ingest: &Writer, subjects: &[(&str, &str)], from: i64) {
     ingest.publish(sample::publication("dev", 1)).await.unwrap();
     for at in from..from + 3 {
         let reports = subjects.iter().map(|(host, name)| report(host, name, at)).collect();
@@ -40,13 +41,13 @@ async fn check(ground: &Ground, ingest: &Ingest, subjects: &[(&str, &str)], from
 const SUBJECTS: [(&str, &str); 4] = [("a", "b/c"), ("a", "bc"), ("a/b", "c"), ("ab", "c")];
 
 async fn names_that_look_alike_together_are_told_apart(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     check(&ground, &ingest, &SUBJECTS, 10).await;
 }
 
 async fn reconcilers_are_known_after_a_restart(ground: Ground) {
     for round in 1..=3 {
-        let (ingest, writer) = Ingest::start(ground.database.clone());
+        let (ingest, writer) = Writer::start(ground.database.clone());
         check(&ground, &ingest, &SUBJECTS, 10 * round).await;
         drop(ingest);
         writer.await.unwrap();
@@ -55,7 +56,7 @@ async fn reconcilers_are_known_after_a_restart(ground: Ground) {
 
 /// Somebody has emptied the tables: nothing is taken for a repetition of what is not there any more.
 async fn reconcilers_that_are_gone_are_registered_anew(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let submit = async || ingest.submit(vec![report("berlin", "cart", 10)]).await.unwrap().outcomes;
     assert_eq!(submit().await, [Outcome::Stored]);
     assert_eq!(submit().await, [Outcome::Repeated]);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hub::ingest::Ingest;
 use hub::retention::{Forgotten, Keep, Retention, forget, run};
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
@@ -94,7 +94,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
 
 async fn the_present_survives_any_retention(ground: Ground) {
     let (database, mut random) = (&ground.database, 12_345_u64);
-    let (ingest, _writer) = Ingest::start(database.clone());
+    let (ingest, _writer) = Writer::start(database.clone());
     fill(database).await;
     for round in 5..17 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -115,7 +115,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
 async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     fill(&ground.database).await;
     forget(&ground.database, &keep(None, Some(1)), Timestamp::MAX).await.unwrap();
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let late: Report = report(HOSTS[0], "dev", "cart", (2, 25));
     let new = report(HOSTS[0], "dev", "cart", (3, 50));
     ingest.submit(vec![late, new]).await.unwrap();

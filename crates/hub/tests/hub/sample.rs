@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 use hub_api::report::{Report, Status};
@@ -75,7 +75,7 @@ pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at)
 
 /// Commits 1 to 4 in both environments; every host reports each one after the other, but the last host stays at 3 in prod, and fails there.
 pub(crate) async fn fill(database: &Database) {
-    let (ingest, writer) = Ingest::start(database.clone());
+    let (ingest, writer) = Writer::start(database.clone());
     for commit in 1..=4 {
         for environment in ENVIRONMENTS {
             ingest.publish(publication(environment, commit)).await.unwrap();

@@ -3,9 +3,9 @@
 use hub::desired::DesiredUpdate;
 use hub::export::MICROSOFTS;
 use hub::hosts;
-use hub::ingest::Ingest;
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
@@ -39,8 +39,8 @@ fn said(host: &str, place: Option<&str>, (commit, at): (i64, i64)) -> Report {
 }
 
 /// A hub at which commit 1 of `dev` is desired.
-async fn hub(ground: &Ground) -> Ingest {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+async fn hub(ground: &Ground) -> Writer {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication("dev", 1)).await.unwrap();
     ingest
 }
@@ -118,7 +118,7 @@ async fn a_report_without_a_place_is_of_the_place_named_before_it(ground: Ground
 }
 
 async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.submit(vec![said("berlin", Some("cart"), (1, 10))]).await.unwrap();
     ingest.submit(vec![said("berlin", Some("portal"), (1, 20))]).await.unwrap();
     ingest.publish(publication("dev", 1)).await.unwrap();
@@ -168,13 +168,13 @@ async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
 }
 
 /// What a watcher sees: the branch is at that commit.
-async fn see(ingest: &Ingest, before: Option<i64>, publication: BranchContent) {
+async fn see(ingest: &Writer, before: Option<i64>, publication: BranchContent) {
     let seen = ReadProgress { before: before.map(hash), is_last: true };
     ingest.update_desired(DesiredUpdate::Observed(publication, seen)).await.unwrap();
 }
 
-async fn reset(ground: &Ground) -> Ingest {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+async fn reset(ground: &Ground) -> Writer {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     see(&ingest, None, publication("dev", 1)).await;
     see(&ingest, Some(1), publication("dev", 2)).await;
     ingest
@@ -218,7 +218,7 @@ async fn a_branch_that_is_reset_names_each_assignment_once(ground: Ground) {
 }
 
 async fn a_commit_of_the_future_keeps_no_other_from_counting(ground: Ground) {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let day = 24 * 3_600_000;
     let made = |commit, at| BranchContent { committed_on: Timestamp::from_millis(at), ..publication("dev", commit) };
     let now = Timestamp::now().millis();
@@ -320,7 +320,7 @@ async fn a_database_of_before_goes_on(ground: Ground) {
     let database = Database::open(&ground.url).await.unwrap();
     assert_eq!(database.one::<i64>(assignments, Vec::new()).await.unwrap(), before);
     assert_eq!(then(&database, &Filter::default(), 25).await, rows);
-    let (ingest, _writer) = Ingest::start(database.clone());
+    let (ingest, _writer) = Writer::start(database.clone());
     let moved = Report {
         endpoint: Endpoint::new(REPOSITORY, "dev", "portal").ok(),
         ..report("berlin", "dev", "cart", (4, 60))

@@ -1,8 +1,8 @@
 //! Reports that name a workload and a version instead of a folder and a commit: of Workload Orchestration, and of scripts that know nothing of git.
 
-use hub::ingest::Ingest;
 use hub::questions::{compare, deployments, rollout};
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::compare::Compared;
 use hub_api::deployments::Deployment;
 use hub_api::filter::Filter;
@@ -63,8 +63,8 @@ async fn check(database: &Database, expected: &[&str]) {
     }
 }
 
-async fn with(ground: &Ground, publications: &[BranchContent]) -> Ingest {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+async fn with(ground: &Ground, publications: &[BranchContent]) -> Writer {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     for publication in publications {
         ingest.publish(publication.clone()).await.unwrap();
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::report::{Report, Status};
 
 use crate::sample::{self, ENVIRONMENTS, WORKLOADS};
@@ -39,7 +39,7 @@ pub(super) async fn publish(database: &Database) {
 
 /// These commits in every environment.
 pub(super) async fn publish_commits(database: &Database, commits: impl IntoIterator<Item = i64>) {
-    let (ingest, writer) = Ingest::start(database.clone());
+    let (ingest, writer) = Writer::start(database.clone());
     for commit in commits {
         for environment in ENVIRONMENTS {
             ingest.publish(sample::publication(environment, commit)).await.unwrap();

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
 use hub::import;
-use hub::ingest::Ingest;
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::Database;
 use hub::tokens::{self, NewToken};
+use hub::writer::Writer;
 use hub_api::client::Client;
 use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;
@@ -116,7 +116,7 @@ impl Carrier {
         let signed = signed_file::add(&[], &token, &reports, Timestamp::now()).unwrap();
         let file = self.folder.path().join(TokenText::random().unwrap().id());
         std::fs::write(&file, signed.bytes).unwrap();
-        let (ingest, writer) = Ingest::start(self.database.clone());
+        let (ingest, writer) = Writer::start(self.database.clone());
         let imported = import::import(&self.database, &ingest, &file, Timestamp::now()).await.unwrap();
         assert_eq!((imported.reports, imported.refused), (reports.len(), 0), "{imported:?}");
         drop(ingest);

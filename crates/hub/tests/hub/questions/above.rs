@@ -1,8 +1,8 @@
 //! Reports of the folders of cluster types, each of which holds the folders of many workloads.
 
-use hub::ingest::Ingest;
 use hub::questions::{Position, changes, history, settled};
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::events::{Change, DesiredChange};
 use hub_api::filter::Filter;
@@ -49,7 +49,7 @@ fn place(path: &str, tree: i64) -> DesiredPlace {
 /// Commit 1 brings `cart` and `portal`, commit 2 another `cart`, commit 3 another `portal`; a host says so of each but the last, and then something of `cart`'s
 /// own folder.
 async fn some(ground: &Ground) -> &Database {
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     let report = |path: &str, commit, at| Report {
         reconciler: path.into(),
         endpoint: Endpoint::new(REPOSITORY, "prod", path).ok(),

@@ -1,7 +1,7 @@
 //! Many hosts, loaded in bulk: each with a reconciler for the platform and one for a workload.
 
-use hub::ingest::Ingest;
 use hub::store::{Database, Dialect};
+use hub::writer::Writer;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 use hub_api::timestamp::Timestamp;
 
@@ -67,7 +67,7 @@ fn target(environment: &str, number: i64, version: Option<&str>) -> DesiredTarge
 
 /// Two environments with cluster types and workloads, and that many hosts, numbered from 1.
 pub(super) async fn load(database: &Database, hosts: i64) {
-    let (ingest, writer) = Ingest::start(database.clone());
+    let (ingest, writer) = Writer::start(database.clone());
     for environment in ["prod", "stage"] {
         for (role, name) in [(Role::Platform, "type"), (Role::Application, "app")] {
             let version = (role == Role::Application).then_some("1.0");

@@ -1,8 +1,8 @@
 //! How environments are.
 
 use hub::desired::DesiredUpdate;
-use hub::ingest::Ingest;
 use hub::questions::{environment_targets, environments, rollout};
+use hub::writer::Writer;
 use hub_api::environments::EnvironmentTarget;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -46,7 +46,7 @@ async fn environments_are_in_the_order_that_was_told_last(ground: Ground) {
     for environment in ["dev", "stage", "test"] {
         fleet.publish_application(environment, 12, "1.0").await;
     }
-    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let (ingest, _writer) = Writer::start(ground.database.clone());
     for (order, expected) in [
         (&[][..], ["dev", "prod", "stage", "test"]),
         (&["dev", "stage", "prod", "away", "dev"], ["dev", "stage", "prod", "test"]),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 use hub_api::report::{Report, Status};
@@ -17,13 +17,13 @@ pub(crate) const WORKLOAD: &str = "check'out_100%";
 /// A hub, and the commits of its repositories so far.
 pub(crate) struct Fleet {
     pub(crate) database: Database,
-    pub(crate) ingest: Ingest,
+    pub(crate) ingest: Writer,
 }
 
 impl Fleet {
     /// A hub that knows nothing.
     pub(crate) fn empty(database: &Database) -> Self {
-        let (ingest, _) = Ingest::start(database.clone());
+        let (ingest, _) = Writer::start(database.clone());
         Self { database: database.clone(), ingest }
     }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use hub::import::{self, ImportError, Imported};
-use hub::ingest::Ingest;
 use hub::store::Database;
+use hub::writer::Writer;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
 }
 
 async fn import_all(database: &Database, options: &HubImport) -> Vec<Result<Imported, ImportError>> {
-    let (ingest, writer) = Ingest::start(database.clone());
+    let (ingest, writer) = Writer::start(database.clone());
     let mut results = Vec::new();
     for file in &options.files {
         results.push(import::import(database, &ingest, file, Timestamp::now()).await);

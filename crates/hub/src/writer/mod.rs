@@ -1,5 +1,7 @@
 //! The one writer: whatever waits is stored in one transaction, so that the cost of a commit is shared.
 
+mod sink;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,10 +11,11 @@ use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch::{self, Memory, Outcome};
-use super::places::Contents;
-use super::submitted::Submitted;
 use crate::desired::{self, DesiredUpdate};
+use crate::ingest::Outcome;
+use crate::ingest::batch::{self, Memory};
+use crate::ingest::places::Contents;
+use crate::ingest::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::store::{Database, DatabaseError, Turn};
 
@@ -48,7 +51,7 @@ pub enum SubmitError {
 
 /// Takes what is to be written. Clones write to the same queue.
 #[derive(Clone, Debug)]
-pub struct Ingest {
+pub struct Writer {
     jobs: mpsc::UnboundedSender<Job>,
     waiting: Arc<AtomicUsize>,
 }
@@ -58,14 +61,14 @@ enum Job {
     DesiredUpdate(Box<DesiredUpdate>, oneshot::Sender<Result<PublicationReceipt, SubmitError>>),
 }
 
-impl Ingest {
+impl Writer {
     /// Starts the writer, on the current tokio runtime. It ends when the last clone is gone and everything that waits is written.
     pub fn start(database: Database) -> (Self, tokio::task::JoinHandle<()>) {
         let (jobs, queue) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let memory = Memory::default();
         memory.ids.learn(database.clone());
-        let writer = Writer { database, queue, waiting: Arc::clone(&waiting), memory };
+        let writer = WriterTask { database, queue, waiting: Arc::clone(&waiting), memory };
         (Self { jobs, waiting }, tokio::spawn(writer.run()))
     }
 
@@ -112,7 +115,7 @@ impl Ingest {
     }
 }
 
-struct Writer {
+struct WriterTask {
     database: Database,
     queue: mpsc::UnboundedReceiver<Job>,
     waiting: Arc<AtomicUsize>,
@@ -121,7 +124,7 @@ struct Writer {
 
 type Submission = (Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>);
 
-impl Writer {
+impl WriterTask {
     async fn run(mut self) {
         while let Some(job) = self.queue.recv().await {
             let mut submissions = Vec::new();
@@ -222,3 +225,6 @@ impl Writer {
         Ok(published)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,13 +16,13 @@ const REPOSITORY: &str = "https://git.example/acme/gitops";
 
 struct Hub {
     database: Database,
-    ingest: Ingest,
+    ingest: Writer,
 }
 
 impl Hub {
     async fn new() -> Self {
         let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
-        let (ingest, _) = Ingest::start(database.clone());
+        let (ingest, _) = Writer::start(database.clone());
         Self { database, ingest }
     }
 

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::timestamp::Timestamp;
 
-use crate::ingest::history;
-use crate::ingest::naming::{self, Named};
-use crate::ingest::places::{self, Contents, Meaning};
-use crate::ingest::subjects::{self, Change, State};
-use crate::ingest::tally::{self, Transition};
-use crate::ingest::workloads;
-use crate::silence;
+use super::history;
+use super::naming::{self, Named};
+use super::places::{self, Contents, Meaning};
+use super::subjects::{self, Change, State};
+use super::tally::{self, Transition};
+use super::{silences, workloads};
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, DeploymentId, FromRow, Kind, PlaceId, ReconcilerId, Rows,
     Transaction, Value,
@@ -20,23 +19,23 @@ use crate::store::{
 const STEP: usize = 4_000;
 
 /// What a publication changed.
-pub(super) struct Changes<'a> {
+pub(crate) struct Changes<'a> {
     /// The branch.
-    pub(super) branch_id: BranchId,
+    pub(crate) branch_id: BranchId,
     /// Places that should hold something else.
-    pub(super) changed: BTreeSet<PlaceId>,
+    pub(crate) changed: BTreeSet<PlaceId>,
     /// Places that are counted elsewhere from now on.
-    pub(super) regrouped: BTreeSet<PlaceId>,
+    pub(crate) regrouped: BTreeSet<PlaceId>,
     /// Places that are new, by their endpoints.
-    pub(super) added: BTreeMap<String, PlaceId>,
+    pub(crate) added: BTreeMap<String, PlaceId>,
     /// The targets whose manifests it told of, with the endpoints of these.
-    pub(super) targets: BTreeMap<Named<'a>, String>,
+    pub(crate) targets: BTreeMap<Named<'a>, String>,
     /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was desired before.
-    pub(super) is_commit_new: bool,
+    pub(crate) is_commit_new: bool,
 }
 
 /// After a publication changed what places of a branch should hold. It costs what changed, however many places the branch has.
-pub(super) async fn after_publication(
+pub(crate) async fn after_publication(
     transaction: &mut Transaction,
     contents: &mut Contents,
     changes: Changes<'_>,
@@ -205,7 +204,7 @@ async fn restate_some(
         |(id, after): (ReconcilerId, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
     let changes: Vec<_> = changes.collect();
-    silence::note(transaction, &changes, Timestamp::now()).await?;
+    silences::record(transaction, &changes, Timestamp::now()).await?;
     subjects::write_states(transaction, changes).await
 }
 

@@ -3,9 +3,9 @@
 use hub_api::report::Report;
 use hub_api::sink::{BoxFuture, ReportSink, SinkError};
 
-use super::queue::{Ingest, SubmitError};
+use super::{SubmitError, Writer};
 
-impl ReportSink for Ingest {
+impl ReportSink for Writer {
     fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>> {
         Box::pin(async move { Ok(Self::submit(self, reports).await.map(drop)?) })
     }

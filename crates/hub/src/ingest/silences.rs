@@ -1,0 +1,29 @@
+//! The history of silence: which reconcilers became silent, and which reported again.
+
+use hub_api::timestamp::Timestamp;
+
+use super::subjects::Change;
+use crate::store::{DatabaseError, Kind, Rows, Transaction};
+
+/// Records the reconcilers that have become silent, or report again, of those whose states change.
+pub(super) async fn record(
+    transaction: &mut Transaction,
+    changes: &[Change<'_>],
+    now: Timestamp,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("reconciler_id", Kind::Int),
+        ("is_silent", Kind::Int),
+        ("silent_after", Kind::Timestamp),
+        ("noticed_on", Kind::Timestamp),
+    ]);
+    for Change { reconciler_id, after, .. } in
+        changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)
+    {
+        let due = after.silent_after.filter(|_| after.is_silent);
+        rows.push(vec![(*reconciler_id).into(), after.is_silent.into(), due.into(), now.into()]);
+    }
+    let statement = "insert into silence (reconciler_id, is_silent, silent_after, noticed_on) \
+        select reconciler_id, is_silent, silent_after, noticed_on from source where true";
+    transaction.execute_with(rows, statement).await
+}
