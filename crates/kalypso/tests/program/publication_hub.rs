@@ -110,11 +110,11 @@ fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
     world.run_with("", "publish -e dev --hub-only").ends(1).says(&["error:"]);
     world.run("publish -e dev --hub-only").ends(0).says(&["Sent 4 folders to the hub"]);
     assert_eq!(world.applied("west/shop-test")["target"], "test");
-    world.company.kalypso("publish -e dev --hub-only").ends(64).says(&["no hub to tell", "KALYPSO_HUB_URL"]);
+    world.company.kalypso("publish -e dev --hub-only").ends(64).says(&["no hub is configured", "KALYPSO_HUB_URL"]);
 }
 
 #[test]
-fn what_is_removed_is_wanted_no_more() {
+fn what_is_removed_is_desired_no_more() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["state"], "succeeded");

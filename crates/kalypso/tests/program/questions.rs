@@ -102,7 +102,7 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
         assert_eq!(asked.status.code(), Some(status), "{}", said(&asked));
         assert!(said(&asked).contains(expected), "{}", said(&asked));
     };
-    check(&["status", "--at", "lately"], 64, "`--at lately` is neither a date (2026-11-21), a moment");
+    check(&["status", "--at", "lately"], 64, "`--at lately` is neither a date (2026-11-21), a timestamp");
     check(&["status", "-e", "prod", "--at", "0s"], 0, "checkout/eu");
     check(&["history", "--limit", "0"], 64, "it is a number of rows, from 1 on");
     check(&["status", "-l", "region=west"], 0, "no host matches the filter");
