@@ -7,19 +7,19 @@ use anyhow::{Context as _, Result};
 use crate::report::Row;
 
 /// A table of the page, with the figures of one run.
-struct Place {
+struct FigureTable {
     begin: &'static str,
     /// Whether the table contains the figures of this benchmark.
     has: fn(&str) -> bool,
 }
 
 /// The hub has a separate table, because it takes as long as all other benchmarks together.
-const PLACES: [Place; 2] = [
-    Place {
+const TABLES: [FigureTable; 2] = [
+    FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
         has: |name| !is_of_hub(name) && !is_overload_test(name),
     },
-    Place {
+    FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md hub hub-postgresql` writes them -->\n",
         has: is_of_hub,
     },
@@ -39,7 +39,7 @@ fn is_overload_test(name: &str) -> bool {
 /// Whether these benchmarks fill whole tables. `all` are the names of all benchmarks.
 pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
     let is_named = |name: &&&str| names.contains(*name);
-    PLACES.iter().all(|place| {
+    TABLES.iter().all(|place| {
         let of_place = || all.iter().filter(|name| (place.has)(name));
         of_place().all(|name| is_named(&name)) || !of_place().any(|name| is_named(&name))
     })
@@ -48,7 +48,7 @@ pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
 /// Replaces the figures on the page. A table does not change if one of its benchmarks failed.
 pub(crate) fn update(page: &Path, rows: &[Row], failed: &[&str]) -> Result<()> {
     let mut text = std::fs::read_to_string(page).with_context(|| format!("could not read {}", page.display()))?;
-    for place in PLACES.iter().filter(|place| !failed.iter().any(|name| (place.has)(name))) {
+    for place in TABLES.iter().filter(|place| !failed.iter().any(|name| (place.has)(name))) {
         let rows: Vec<&Row> = rows.iter().filter(|row| (place.has)(row.benchmark())).collect();
         if !rows.is_empty() {
             text = replaced(&text, place.begin, &format!("{}\n{}", machine(), table(&rows)))
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn only_the_figures_are_replaced() {
-        let [first, hub] = PLACES.map(|place| place.begin);
+        let [first, hub] = TABLES.map(|place| place.begin);
         let page = format!("# Page\n{first}old\n{END}More.\n{hub}old\n{END}");
         let new = replaced(&page, first, "new\n").unwrap();
         assert_eq!(new, format!("# Page\n{first}\nnew\n\n{END}More.\n{hub}old\n{END}"));
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_table_of_which_a_benchmark_failed_stays() {
-        let [first, hub] = PLACES.map(|place| place.begin);
+        let [first, hub] = TABLES.map(|place| place.begin);
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
         std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();

@@ -11,7 +11,7 @@ use model::fleet::{Role, Scope, Sources, sources};
 use model::git_id::GitId;
 use model::source::File;
 use serde_json::{Value as Json, json};
-use testkit::generator::change::Change;
+use testkit::generator::change::GeneratedChange;
 
 use crate::cold::{self, Cold};
 use crate::report::{MIB, Row, grouped};
@@ -21,13 +21,13 @@ use crate::{Options, process, scale};
 const TURNS: usize = 3;
 
 /// Changes of a fleet, each with its limit in milliseconds.
-fn changes(options: &Options) -> [(Change, f64); 4] {
+fn changes(options: &Options) -> [(GeneratedChange, f64); 4] {
     let size = scale::million_size(options);
     [
-        (Change::value_on_cluster_type(size), 100.0),
-        (Change::value_of_assignment(size), 5.0),
-        (Change::comment(), 1.0),
-        (Change::label_of_cluster_type(size), 20.0),
+        (GeneratedChange::value_on_cluster_type(size), 100.0),
+        (GeneratedChange::value_of_assignment(size), 5.0),
+        (GeneratedChange::comment(), 1.0),
+        (GeneratedChange::label_of_cluster_type(size), 20.0),
     ]
 }
 
@@ -83,7 +83,7 @@ struct Measurement {
 
 impl WarmFleet {
     /// Makes a change and reverts it, several times. The fastest time and the largest number of assignments count.
-    fn measure(&mut self, change: &Change) -> Result<Json> {
+    fn measure(&mut self, change: &GeneratedChange) -> Result<Json> {
         let fleet = Arc::clone(self.sources.fleet());
         let (_, file) = fleet.files.iter().find(|(_, file)| *file.path == *change.path).context("no such file")?;
         let text = std::str::from_utf8(&file.content)?;
@@ -114,7 +114,7 @@ impl WarmFleet {
     fn write(&mut self, file: &File, content: &[u8]) -> Measurement {
         let start = Instant::now();
         let file = File { id: GitId::of_blob(content), content: content.into(), ..file.clone() };
-        let written = sources::Change::Written { role: Role::Platform, scope: Scope::Everything, file };
+        let written = sources::FileChange::Written { role: Role::Platform, scope: Scope::Everything, file };
         let fleet = self.sources.update([written]).fleet;
         let read = Instant::now();
         let recomputed = self.compiled.update(&fleet).recomputed_count();
@@ -137,7 +137,7 @@ pub(crate) fn memo(options: &Options) -> Result<Vec<Row>> {
     let memos = cold::Memos { read: Some(memo.path().to_owned()), ..cold::Memos::default() };
     let same = Cold::measure(directory.path(), &memos, TURNS)?;
     ensure!(same.tree == saving.tree, "the tree with a memo is another one than without");
-    let change = Change::value_on_cluster_type(scale::million_size(options));
+    let change = GeneratedChange::value_on_cluster_type(scale::million_size(options));
     let path = directory.path().join(&change.path);
     std::fs::write(&path, change.apply(&std::fs::read_to_string(&path)?, 0))?;
     let changed = Cold::measure(directory.path(), &memos, TURNS)?;

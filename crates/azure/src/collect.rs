@@ -13,7 +13,7 @@ use crate::graph::Azure;
 use crate::hosts::{Host, HostKind};
 use crate::limits::DETAILS_MAX;
 use crate::orchestration::{self, Target};
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
@@ -36,7 +36,7 @@ pub(crate) struct Collector<'a> {
 pub(crate) struct Collected {
     pub(crate) hosts: Vec<Host>,
     pub(crate) observations: Vec<Observation>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<PollProblem>,
     /// Whether all resources could be listed.
     pub(crate) is_complete: bool,
 }
@@ -119,7 +119,7 @@ impl<'a> Collector<'a> {
         }
         let subject = format!("subscription {}", self.subscription);
         let problem = |(what, reason): (&str, String)| {
-            Problem::new(&subject, format!("{what} can't be listed, or not in full: {reason}"))
+            PollProblem::new(&subject, format!("{what} can't be listed, or not in full: {reason}"))
         };
         self.collected.problems.extend(failures.into_iter().map(problem));
         self.collected
@@ -164,7 +164,7 @@ impl<'a> Collector<'a> {
     async fn detail(&mut self, found: flux::FluxConfiguration) -> flux::FluxConfiguration {
         let answer = self.azure.get(&found.id, flux::VERSION).await;
         let answer =
-            answer.map_err(|failure| Problem::new(&found.id, format!("the statuses of its objects: {failure}")));
+            answer.map_err(|failure| PollProblem::new(&found.id, format!("the statuses of its objects: {failure}")));
         match answer.and_then(|row| flux::read(row, self.now)) {
             Ok(detailed) => detailed,
             Err(problem) => {
@@ -233,7 +233,7 @@ impl<'a> Collector<'a> {
     fn observe_instance(&mut self, instance: orchestration::Instance, targets: &BTreeMap<String, Target>) {
         let orchestration::Instance { id, target, report } = instance;
         let Some(target) = targets.get(&target) else {
-            self.collected.problems.push(Problem::new(id, "its target is not in the subscription"));
+            self.collected.problems.push(PollProblem::new(id, "its target is not in the subscription"));
             return;
         };
         let host = target.host.clone();
@@ -243,9 +243,9 @@ impl<'a> Collector<'a> {
 }
 
 /// Parses a row of the query for clusters: the host, the id, and the connection.
-pub(crate) fn cluster(value: Value) -> Result<(Host, String, Connection), Problem> {
+pub(crate) fn cluster(value: Value) -> Result<(Host, String, Connection), PollProblem> {
     let (id, properties) = row(value)?;
-    let problem = |message: String| Problem::new(&id, message);
+    let problem = |message: String| PollProblem::new(&id, message);
     let resource = ResourceId::parse(&id).ok_or_else(|| problem("id: is not that of a cluster".to_owned()))?;
     let connectivity: Connectivity =
         serde_json::from_value(properties).map_err(|error| problem(format!("properties: {error}")))?;
@@ -297,8 +297,8 @@ mod tests {
     #[test]
     fn rows_have_ids_and_properties() {
         let problem = |value: Value| row(value).unwrap_err();
-        assert_eq!(problem(json!(3)), Problem::new("a row without an id", "is no object"));
-        assert_eq!(problem(json!({"properties": {}})), Problem::new("a row without an id", "id: is missing"));
-        assert_eq!(problem(json!({"id": "x", "properties": null})), Problem::new("x", "properties: are missing"));
+        assert_eq!(problem(json!(3)), PollProblem::new("a row without an id", "is no object"));
+        assert_eq!(problem(json!({"properties": {}})), PollProblem::new("a row without an id", "id: is missing"));
+        assert_eq!(problem(json!({"id": "x", "properties": null})), PollProblem::new("x", "properties: are missing"));
     }
 }

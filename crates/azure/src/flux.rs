@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::hosts::{Host, HostKind};
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
@@ -45,7 +45,7 @@ pub(crate) struct FluxConfiguration {
     /// The reports, without the name of the host. `observed_on` is the time of the last change.
     pub(crate) reports: Vec<Report>,
     /// The parts that can't be read.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<PollProblem>,
     /// Whether the statuses of its objects are missing.
     pub(crate) lacks_statuses: bool,
 }
@@ -113,12 +113,12 @@ struct Condition {
 ///
 /// # Errors
 /// If it is not a configuration. Then nothing of it can be reported.
-pub(crate) fn read(value: Value, now: Timestamp) -> Result<FluxConfiguration, Problem> {
+pub(crate) fn read(value: Value, now: Timestamp) -> Result<FluxConfiguration, PollProblem> {
     let (id, properties) = row(value)?;
     let resource = ResourceId::parse(&id).filter(|id| id.of_type("fluxConfigurations").is_some());
-    let resource = resource.ok_or_else(|| Problem::new(&id, "id: is not that of a Flux configuration"))?;
+    let resource = resource.ok_or_else(|| PollProblem::new(&id, "id: is not that of a Flux configuration"))?;
     let properties: Properties =
-        decode(properties).map_err(|error| Problem::new(&id, format!("properties: {error}")))?;
+        decode(properties).map_err(|error| PollProblem::new(&id, format!("properties: {error}")))?;
     let mut found = FluxConfiguration {
         host: Host::new(HostKind::Cluster, &resource),
         cluster: resource.root(),
@@ -233,7 +233,7 @@ impl Reader<'_> {
     }
 
     fn add_problem(&mut self, field: &str, error: &dyn std::fmt::Display) {
-        self.found.problems.push(Problem::new(&self.found.id, format!("{field}: {error}")));
+        self.found.problems.push(PollProblem::new(&self.found.id, format!("{field}: {error}")));
     }
 }
 

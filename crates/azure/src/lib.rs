@@ -34,5 +34,5 @@ pub use fuzz::fuzz;
 pub use hosts::HostNames;
 pub use options::{AzureOptions, CredentialOptions, OptionsError, Source};
 pub use poller::{Polled, Poller};
-pub use problem::Problem;
+pub use problem::PollProblem;
 pub use run::run;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::flux::status_of;
 use crate::hosts::{Host, HostKind};
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 use crate::resource::ResourceId;
 use crate::row::row;
 
@@ -91,9 +91,9 @@ impl Target {
     ///
     /// # Errors
     /// If it is not a target, or has no location.
-    pub(crate) fn read(value: Value) -> Result<Self, Problem> {
+    pub(crate) fn read(value: Value) -> Result<Self, PollProblem> {
         let (id, properties) = row(value)?;
-        let complain = |message: String| Problem::new(&id, message);
+        let complain = |message: String| PollProblem::new(&id, message);
         let properties: TargetProperties =
             serde_json::from_value(properties).map_err(|error| complain(format!("properties: {error}")))?;
         let location = properties.extended_location.unwrap_or_default();
@@ -116,9 +116,9 @@ impl Target {
 ///
 /// # Errors
 /// If it is not an instance.
-pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Problem> {
+pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, PollProblem> {
     let (id, properties) = row(value)?;
-    let complain = |message: String| Problem::new(&id, message);
+    let complain = |message: String| PollProblem::new(&id, message);
     let properties: InstanceProperties =
         serde_json::from_value(properties).map_err(|error| complain(format!("properties: {error}")))?;
     let resource = ResourceId::parse(&id).filter(|id| id.is_of("Microsoft.Edge", "targets"));

@@ -14,7 +14,7 @@ use crate::credential::Tokens;
 use crate::graph::Azure;
 use crate::hosts::HostNames;
 use crate::options::Source;
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 use crate::report_cache::ReportCache;
 
 /// Polls one source, and caches its last reports.
@@ -31,7 +31,7 @@ pub struct Polled {
     /// The checked reports.
     pub reports: Vec<Report>,
     /// The resources that could not be read. All others are in the reports.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PollProblem>,
     /// The number of subscriptions that were listed completely.
     pub complete: usize,
 }
@@ -99,7 +99,7 @@ impl Poller {
                 .and_then(|report| report.check(now).map_err(|error| error.to_string()))
             {
                 Ok(report) => polled.reports.extend(self.cache.reports(report, connection.last_on(now), now)),
-                Err(message) => polled.problems.push(Problem::new(subject, message)),
+                Err(message) => polled.problems.push(PollProblem::new(subject, message)),
             }
         }
         self.cache.remove_old(now);
@@ -127,8 +127,8 @@ impl Poller {
 }
 
 /// The problem of a cluster whose name is not unique. None if `others` is empty.
-fn ambiguous_name(host: &str, others: &[String]) -> Option<Problem> {
+fn ambiguous_name(host: &str, others: &[String]) -> Option<PollProblem> {
     let message =
         format!("has the same name as {}: they are reported with resource group and subscription", others.join(", "));
-    (!others.is_empty()).then(|| Problem::new(host, message))
+    (!others.is_empty()).then(|| PollProblem::new(host, message))
 }

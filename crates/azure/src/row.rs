@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 
 /// The id and the properties of a resource.
-pub(crate) fn row(value: Value) -> Result<(String, Value), Problem> {
-    let missing = |message: &str| Problem::new("a row without an id", message);
+pub(crate) fn row(value: Value) -> Result<(String, Value), PollProblem> {
+    let missing = |message: &str| PollProblem::new("a row without an id", message);
     let Value::Object(mut row) = value else { return Err(missing("is no object")) };
     let id = match row.remove("id") {
         Some(Value::String(id)) if !id.is_empty() => id,
@@ -14,6 +14,6 @@ pub(crate) fn row(value: Value) -> Result<(String, Value), Problem> {
     };
     match row.remove("properties") {
         Some(properties @ Value::Object(_)) => Ok((id, properties)),
-        _ => Err(Problem::new(id, "properties: are missing")),
+        _ => Err(PollProblem::new(id, "properties: are missing")),
     }
 }

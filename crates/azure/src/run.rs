@@ -12,7 +12,7 @@ use hub_api::timestamp::Timestamp;
 
 use crate::limits::{PAUSE_MAX, PROBLEMS_MAX, SUBMITTED_REPORTS_MAX};
 use crate::poller::{Polled, Poller};
-use crate::problem::Problem;
+use crate::problem::PollProblem;
 
 /// The random variation of the interval, so that sources are not polled at the same time.
 const JITTER: Jitter = Jitter { from: 0.9, to: 1.1 };
@@ -70,8 +70,8 @@ fn pauses(interval: Duration) -> RetryPolicy {
 }
 
 /// Logs the new problems. A lasting problem is logged once.
-fn log(tenant: &str, polled: &Polled, logged: &mut BTreeSet<Problem>) {
-    let problems: BTreeSet<Problem> = polled.problems.iter().cloned().collect();
+fn log(tenant: &str, polled: &Polled, logged: &mut BTreeSet<PollProblem>) {
+    let problems: BTreeSet<PollProblem> = polled.problems.iter().cloned().collect();
     let new: Vec<_> = problems.difference(logged).collect();
     for problem in new.iter().take(PROBLEMS_MAX) {
         tracing::warn!(tenant, subject = problem.subject, "Azure: {}", problem.message);

@@ -7,7 +7,7 @@ use engine::compile::{Compiled, Work};
 use model::fleet::{Role, Scope, Sources, sources};
 use model::git_id::GitId;
 use model::source::{File, Source};
-use testkit::generator::change::Change;
+use testkit::generator::change::GeneratedChange;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
 /// The numbers of compositions, checks and rendered assignments.
@@ -100,7 +100,7 @@ fn files_that_many_clusters_have_are_rendered_once() -> Result<()> {
 }
 
 /// The number of assignments that a change of one file computes again, and the counters of work.
-fn work_of(size: Size, change: &Change) -> Result<(usize, Work)> {
+fn work_of(size: Size, change: &GeneratedChange) -> Result<(usize, Work)> {
     let files = generator::fleet(size, 1);
     let text = change.apply(&files[&change.path], 0).into_bytes();
     let texts = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
@@ -108,7 +108,7 @@ fn work_of(size: Size, change: &Change) -> Result<(usize, Work)> {
     let mut compiled = Compiled::new(sources.fleet());
     let (source, path) = (Arc::new(Source::directory()), change.path.as_str().into());
     let file = File { source, path, id: GitId::of_blob(&text), content: text.into() };
-    let written = sources::Change::Written { role: Role::Platform, scope: Scope::Everything, file };
+    let written = sources::FileChange::Written { role: Role::Platform, scope: Scope::Everything, file };
     let update = compiled.update(&sources.update([written]).fleet);
     Ok((update.recomputed_count(), update.work))
 }
@@ -119,7 +119,11 @@ const SMALL: Size = Size { cluster_types: 10, targets: 8, config_maps: 201, sche
 #[test]
 fn a_change_costs_the_same_however_many_places_there_are() -> Result<()> {
     let large = Size { cluster_types: 40, ..SMALL };
-    for change in [Change::value_on_cluster_type(SMALL), Change::value_of_assignment(SMALL), Change::comment()] {
+    for change in [
+        GeneratedChange::value_on_cluster_type(SMALL),
+        GeneratedChange::value_of_assignment(SMALL),
+        GeneratedChange::comment(),
+    ] {
         let (recomputed, work) = work_of(SMALL, &change)?;
         assert_eq!(recomputed, change.reached, "{}", change.what);
         assert_eq!(work_of(large, &change)?, (recomputed, work), "{}", change.what);
@@ -129,7 +133,7 @@ fn a_change_costs_the_same_however_many_places_there_are() -> Result<()> {
 
 #[test]
 fn a_change_of_one_assignment_costs_the_same_however_many_targets_there_are() -> Result<()> {
-    let change = Change::value_of_assignment(SMALL);
+    let change = GeneratedChange::value_of_assignment(SMALL);
     let (recomputed, work) = work_of(SMALL, &change)?;
     assert_eq!((recomputed, work.compositions, work.checks, work.renderings, work.folders), (1, 1, 2, 1, 1));
     assert_eq!(work_of(Size { targets: 32, ..SMALL }, &change)?, (recomputed, work));
@@ -139,7 +143,7 @@ fn a_change_of_one_assignment_costs_the_same_however_many_targets_there_are() ->
 #[test]
 fn a_label_of_a_place_costs_what_is_on_the_place() -> Result<()> {
     for size in [SMALL, Size { cluster_types: 40, ..SMALL }] {
-        let change = Change::label_of_cluster_type(size);
+        let change = GeneratedChange::label_of_cluster_type(size);
         let (recomputed, work) = work_of(size, &change)?;
         assert_eq!((recomputed, work.folders), (change.reached, 1));
         assert!(work.renderings <= change.reached && work.compositions <= change.reached, "{work:?}");

@@ -9,13 +9,13 @@ use engine::plan::{Comparison, plan};
 use model::fleet::Fleet;
 use model::progress::{Phase, Progress};
 use model::tree::{OpenError, Sealed, Tree};
-use testkit::generator::change::Change;
+use testkit::generator::change::GeneratedChange;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
 const SIZE: Size = Size { cluster_types: 10, targets: 8, config_maps: 21, schemas: 2 };
 
 /// A fleet after a change. None: without a change.
-fn fleet(change: Option<&Change>) -> Result<Arc<Fleet>> {
+fn fleet(change: Option<&GeneratedChange>) -> Result<Arc<Fleet>> {
     let mut files = generator::fleet(SIZE, 1);
     if let Some(change) = change {
         let text = change.apply(&files[&change.path], 0);
@@ -26,7 +26,7 @@ fn fleet(change: Option<&Change>) -> Result<Arc<Fleet>> {
 }
 
 /// A compiled fleet, with its progress.
-fn compiled(change: Option<&Change>, is_earlier: bool) -> Result<(Compiled, Progress)> {
+fn compiled(change: Option<&GeneratedChange>, is_earlier: bool) -> Result<(Compiled, Progress)> {
     let progress = Progress::watched();
     let options = Options { progress: progress.clone(), is_earlier, ..Options::default() };
     Ok((Compiled::with(&fleet(change)?, options), progress))
@@ -65,7 +65,7 @@ fn every_assignment_is_counted() -> Result<()> {
 
 #[test]
 fn folders_that_differ_are_counted() -> Result<()> {
-    let change = Change::value_on_cluster_type(SIZE);
+    let change = GeneratedChange::value_on_cluster_type(SIZE);
     let ((old, _), (new, progress)) = (compiled(None, true)?, compiled(Some(&change), false)?);
     let open = |sealed: &Sealed| old.open(sealed).or_else(|_| new.open(sealed));
     let tree = |compiled, previous: &Tree| assemble(compiled, previous, &Destination::default(), &open);

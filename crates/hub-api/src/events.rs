@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 /// A change of the desired or reported state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
-pub enum Change {
+pub enum FleetChange {
     /// The desired content of a place has changed.
     Desired(DesiredChange),
     /// A host reported a change.
@@ -23,7 +23,7 @@ pub enum Change {
     Resumed(SilenceChange),
 }
 
-impl Change {
+impl FleetChange {
     /// The name of its kind.
     pub fn kind(&self) -> &'static str {
         match self {

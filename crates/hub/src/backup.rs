@@ -136,8 +136,10 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
         if let Line::End { sha256, .. } = &line
             && *sha256 != reader.digest()
         {
-            return Err(Problem::Damaged("what comes before it is not what was written: it was changed".to_owned())
-                .at(reader.line));
+            return Err(LineProblem::Damaged(
+                "what comes before it is not what was written: it was changed".to_owned(),
+            )
+            .at(reader.line));
         }
         restored.take(line).await.map_err(|problem| problem.at(reader.line))?;
         if is_end {
@@ -150,17 +152,17 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
             return Ok(rows);
         }
     }
-    Err(Problem::Damaged("the end is missing: it was cut off".to_owned()).at(reader.line))
+    Err(LineProblem::Damaged("the end is missing: it was cut off".to_owned()).at(reader.line))
 }
 
 /// What is wrong with a line.
 #[derive(Debug)]
-enum Problem {
+enum LineProblem {
     Damaged(String),
     Other(BackupError),
 }
 
-impl Problem {
+impl LineProblem {
     fn at(self, line: u64) -> BackupError {
         match self {
             Self::Damaged(reason) => BackupError::Damaged { line, reason },
@@ -169,7 +171,7 @@ impl Problem {
     }
 }
 
-impl From<DatabaseError> for Problem {
+impl From<DatabaseError> for LineProblem {
     fn from(error: DatabaseError) -> Self {
         Self::Other(error.into())
     }
@@ -189,7 +191,7 @@ impl<R: BufRead> Reader<'_, R> {
         if self.backup.read_line(&mut text)? == 0 {
             return Ok(None);
         }
-        let damaged = |error: serde_json::Error| Problem::Damaged(error.to_string()).at(self.line);
+        let damaged = |error: serde_json::Error| LineProblem::Damaged(error.to_string()).at(self.line);
         let line = serde_json::from_str(&text).map_err(damaged)?;
         if !matches!(line, Line::End { .. }) {
             self.hash.update(&text);
@@ -221,14 +223,14 @@ struct Filling {
 }
 
 impl Restored {
-    async fn take(&mut self, line: Line) -> Result<(), Problem> {
+    async fn take(&mut self, line: Line) -> Result<(), LineProblem> {
         match line {
             Line::Head { kalypso_hub_backup: found } if (former::EARLIEST..=self.own).contains(&found) => {
                 self.version = found;
                 Ok(())
             }
             Line::Head { kalypso_hub_backup: found } => {
-                Err(Problem::Other(BackupError::OtherVersion { found, own: self.own }))
+                Err(LineProblem::Other(BackupError::OtherVersion { found, own: self.own }))
             }
             Line::Table { table, columns } => {
                 self.flush().await?;
@@ -241,31 +243,31 @@ impl Restored {
                 if rows == self.rows {
                     return Ok(());
                 }
-                Err(Problem::Damaged(format!("it says that there are {rows} rows, and there are {}", self.rows)))
+                Err(LineProblem::Damaged(format!("it says that there are {rows} rows, and there are {}", self.rows)))
             }
         }
     }
 
     /// Names come from the database, never from the file.
-    fn filling(&self, name: &str, columns: &[String]) -> Result<Filling, Problem> {
+    fn filling(&self, name: &str, columns: &[String]) -> Result<Filling, LineProblem> {
         let known = self.tables.iter().find(|table| table.name == name);
-        let known = known.ok_or_else(|| Problem::Damaged(format!("there is no table `{name}`")))?;
+        let known = known.ok_or_else(|| LineProblem::Damaged(format!("there is no table `{name}`")))?;
         let column = |name: &String| {
             let present = former::present_name(self.version, &known.name, name);
             let found = known.columns.iter().find(|(known, _)| known == present).cloned();
-            found.ok_or_else(|| Problem::Damaged(format!("table {} has no column `{name}`", known.name)))
+            found.ok_or_else(|| LineProblem::Damaged(format!("table {} has no column `{name}`", known.name)))
         };
         let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let table = Table { name: known.name.clone(), columns };
         Ok(Filling { waiting: waiting(&table), table })
     }
 
-    async fn row(&mut self, cells: Vec<Cell>) -> Result<(), Problem> {
+    async fn row(&mut self, cells: Vec<Cell>) -> Result<(), LineProblem> {
         let Some(Filling { table, waiting }) = &mut self.current else {
-            return Err(Problem::Damaged("a row before the first table".to_owned()));
+            return Err(LineProblem::Damaged("a row before the first table".to_owned()));
         };
         if cells.len() != table.columns.len() {
-            return Err(Problem::Damaged(format!("{} values for {} columns", cells.len(), table.columns.len())));
+            return Err(LineProblem::Damaged(format!("{} values for {} columns", cells.len(), table.columns.len())));
         }
         let values = cells.into_iter().zip(&table.columns).map(|(cell, (name, kind))| value(cell, name, *kind));
         waiting.push(values.collect::<Result<_, _>>()?);
@@ -276,7 +278,7 @@ impl Restored {
         Ok(())
     }
 
-    async fn flush(&mut self) -> Result<(), Problem> {
+    async fn flush(&mut self) -> Result<(), LineProblem> {
         let Some(Filling { table, waiting: rows }) = &mut self.current else { return Ok(()) };
         let columns = table.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let statement = format!("insert into {} ({columns}) select {columns} from source", table.name);
@@ -299,12 +301,12 @@ fn cell(value: &Value) -> Cell {
     }
 }
 
-fn value(cell: Cell, name: &str, kind: Kind) -> Result<Value, Problem> {
+fn value(cell: Cell, name: &str, kind: Kind) -> Result<Value, LineProblem> {
     match (cell, kind) {
         (Cell::Text(text), Kind::Text) => Ok(text.into()),
         (Cell::Int(None), Kind::Text) => Ok(None::<String>.into()),
         (Cell::Int(number), Kind::Int | Kind::Timestamp) => Ok(number.into()),
-        _ => Err(Problem::Damaged(format!("column {name} does not hold that"))),
+        _ => Err(LineProblem::Damaged(format!("column {name} does not hold that"))),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hub_api::events::Change;
+use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::limits::EVENTS_KEEP_ALIVE;
 use hub_api::tokens::Reach;
@@ -148,7 +148,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn next(&mut self) -> Option<(Position, Change)> {
+    fn next(&mut self) -> Option<(Position, FleetChange)> {
         let next = self.changes.items.get(self.said).cloned();
         self.said += 1;
         if next.is_none() {
@@ -163,7 +163,7 @@ impl Waiting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowEvent {
     /// Something changed. Who goes on behind the position misses nothing.
-    Change(Position, Box<Change>),
+    FleetChange(Position, Box<FleetChange>),
     /// Nothing of what is selected changed up to that position. This is also the first that is said.
     Nothing(Position),
     /// It is still there.
@@ -178,7 +178,7 @@ impl Follower {
     pub async fn next(&mut self) -> Result<FollowEvent, QuestionError> {
         let said = loop {
             if let Some((position, change)) = self.waiting.next() {
-                break FollowEvent::Change(position, Box::new(change));
+                break FollowEvent::FleetChange(position, Box::new(change));
             }
             let Some(spoke) = self.spoke else { break FollowEvent::Nothing(self.position) };
             let quiet_until = spoke + EVENTS_KEEP_ALIVE;
@@ -212,7 +212,9 @@ impl Follower {
         };
         self.spoke = Some(Instant::now());
         match said {
-            FollowEvent::Change(position, _) | FollowEvent::Nothing(position) => self.sent_position = Some(position),
+            FollowEvent::FleetChange(position, _) | FollowEvent::Nothing(position) => {
+                self.sent_position = Some(position)
+            }
             FollowEvent::Alive => {}
         }
         Ok(said)
@@ -276,7 +278,7 @@ mod tests {
         let change = |length: usize| {
             let mut report = ReportChange::default();
             report.reported.message = Some("x".repeat(length));
-            Change::Report(report)
+            FleetChange::Report(report)
         };
         let check = |length: usize| {
             let items = (0..100).map(|_| (Position::default(), change(length))).collect();

@@ -32,7 +32,7 @@ const FILES_NAMED_MAX: usize = 3;
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Two states of an environment.
-pub(crate) struct Change {
+pub(crate) struct EnvironmentChange {
     pub(crate) old: Arc<Loaded>,
     pub(crate) new: Arc<Loaded>,
     /// The state before, for reading: `prod@77aa012`.
@@ -43,7 +43,7 @@ pub(crate) struct Change {
     answer: Json,
 }
 
-impl Change {
+impl EnvironmentChange {
     /// What is compared, for reading: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
     pub(crate) fn title(&self) -> String {
         let stays = self.stays.as_ref().map_or_else(String::new, |stays| format!("   ({stays})"));
@@ -73,7 +73,7 @@ pub(crate) fn of_commits(
     environment: &str,
     text: &str,
     watch: &mut Watch,
-) -> anyhow::Result<Change> {
+) -> anyhow::Result<EnvironmentChange> {
     let now = Now::read(source, environment, watch)?;
     let repositories = &*now.access.repositories;
     let main = now.main_head()?;
@@ -85,7 +85,7 @@ pub(crate) fn of_commits(
     let name = now.name(of);
     let answer = json!({"branch": name, "from": from.to_string(), "to": to.to_string()});
     let at = |id: GitId| format!("{name}@{}", id.short());
-    Ok(Change { old, new, from: at(from), to: at(to), stays: now.stays(of), answer })
+    Ok(EnvironmentChange { old, new, from: at(from), to: at(to), stays: now.stays(of), answer })
 }
 
 /// The environment before and after a patch, which is read from a file or from standard input (`-`).
@@ -94,7 +94,7 @@ pub(crate) fn of_patch(
     environment: &str,
     file: &Path,
     watch: &mut Watch,
-) -> anyhow::Result<Change> {
+) -> anyhow::Result<EnvironmentChange> {
     let text = read_patch(file)?;
     let shown = if file == Path::new(STANDARD_INPUT) { "patch".to_owned() } else { file.display().to_string() };
     let named = |failure: Failure| {
@@ -120,7 +120,7 @@ pub(crate) fn of_patch(
         let new = loading::whole(Loaded::new(read, old.directory.clone(), None), watch)?;
         let from = old.title();
         let (to, answer) = (with(&from), answer(None, None));
-        return Ok(Change { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
+        return Ok(EnvironmentChange { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
     }
     let now = Now::read(source, environment, watch)?;
     let (of, next) = now.next(&apply)?;
@@ -128,7 +128,7 @@ pub(crate) fn of_patch(
     let (name, id) = (now.name(of), now.commit(of));
     let from = format!("{name}@{}", id.short());
     let (to, answer) = (with(&from), answer(Some(&name), Some(id)));
-    Ok(Change { old: Arc::clone(&now.loaded), new, from, to, stays: now.stays(of), answer })
+    Ok(EnvironmentChange { old: Arc::clone(&now.loaded), new, from, to, stays: now.stays(of), answer })
 }
 
 fn named_files(paths: &[String]) -> String {

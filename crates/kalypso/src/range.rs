@@ -39,7 +39,7 @@ pub(crate) struct Range {
 }
 
 /// A commit, and on which branches it is.
-struct Found {
+struct FoundCommit {
     id: GitId,
     own: bool,
     main: bool,
@@ -61,7 +61,7 @@ impl Branches<'_> {
         };
         let from_found = from.map(|from| self.find(from)).transpose()?;
         let to_found = self.find(to)?;
-        let both = |is_on: fn(&Found) -> bool| is_on(&to_found) && from_found.as_ref().is_none_or(is_on);
+        let both = |is_on: fn(&FoundCommit) -> bool| is_on(&to_found) && from_found.as_ref().is_none_or(is_on);
         let of = if both(|found| found.own) {
             Of::Own
         } else if both(|found| found.main) {
@@ -80,7 +80,7 @@ impl Branches<'_> {
             .map_or_else(|| format!("`{own}`"), |main| format!("`{own}`, or two of `{}`", main.revision.name()))
     }
 
-    fn find(&self, text: &str) -> Result<Found, Failure> {
+    fn find(&self, text: &str) -> Result<FoundCommit, Failure> {
         let position = text.find(['~', '^']).unwrap_or(text.len());
         let (name, steps) = text.split_at(position);
         let steps = back(steps).ok_or_else(|| {
@@ -97,7 +97,7 @@ impl Branches<'_> {
         let earlier = history.get(steps).ok_or_else(|| {
             Failure::refused(format!("there is no `{text}`: before `{name}` there are {} commits", history.len() - 1))
         })?;
-        Ok(Found { id: earlier.id, ..found })
+        Ok(FoundCommit { id: earlier.id, ..found })
     }
 
     fn unknown(&self, name: &str) -> Failure {
@@ -110,20 +110,20 @@ impl Branches<'_> {
     }
 
     /// The commit of a name.
-    fn named(&self, name: &str) -> Result<Option<Found>, RepositoryError> {
+    fn named(&self, name: &str) -> Result<Option<FoundCommit>, RepositoryError> {
         let main = self.main.as_ref();
         if matches!(name, "" | "HEAD") || name == &*self.own.revision.name() {
-            return Ok(Some(Found { id: self.own.id, own: true, main: false }));
+            return Ok(Some(FoundCommit { id: self.own.id, own: true, main: false }));
         }
         if let Some(main) = main.filter(|main| name == &*main.revision.name()) {
-            return Ok(Some(Found { id: main.id, own: false, main: true }));
+            return Ok(Some(FoundCommit { id: main.id, own: false, main: true }));
         }
         let id = match GitId::from_hex(name) {
             Some(id) => Some(id),
             None => self.abbreviated(name)?,
         };
         if let Some(id) = id {
-            let found = Found { id, own: self.is_on(id, Some(&self.own))?, main: self.is_on(id, main)? };
+            let found = FoundCommit { id, own: self.is_on(id, Some(&self.own))?, main: self.is_on(id, main)? };
             if found.own || found.main {
                 return Ok(Some(found));
             }
@@ -174,10 +174,13 @@ impl Branches<'_> {
     }
 
     /// A commit that was found by a name: it is on the branch that it is before, or that it began at.
-    fn of_line(&self, commit: &Commit) -> Result<Option<Found>, RepositoryError> {
+    fn of_line(&self, commit: &Commit) -> Result<Option<FoundCommit>, RepositoryError> {
         let main = self.main.as_ref();
-        let found =
-            Found { id: commit.id, own: self.is_on(commit.id, Some(&self.own))?, main: self.is_on(commit.id, main)? };
+        let found = FoundCommit {
+            id: commit.id,
+            own: self.is_on(commit.id, Some(&self.own))?,
+            main: self.is_on(commit.id, main)?,
+        };
         if found.own || found.main {
             return Ok(Some(found));
         }
@@ -186,7 +189,11 @@ impl Branches<'_> {
         let is_in = |history: &[Commit], id| history.iter().any(|commit| commit.id == id);
         let before = self.repositories.history(commit, HISTORY_MAX)?;
         let began = before.iter().map(|before| (is_in(&own, before.id), is_in(&main, before.id)));
-        Ok(began.into_iter().find(|(own, main)| *own || *main).map(|(own, main)| Found { id: commit.id, own, main }))
+        Ok(began.into_iter().find(|(own, main)| *own || *main).map(|(own, main)| FoundCommit {
+            id: commit.id,
+            own,
+            main,
+        }))
     }
 }
 

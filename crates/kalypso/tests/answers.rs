@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hub_api::client::Client;
 use hub_api::deployments::TargetNames;
-use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::filter::Filter;
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
@@ -386,7 +386,8 @@ fn events_hold_what_the_reference_says() {
     let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
     let due = Some(Timestamp::from_millis(0));
     let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
-    let rare = [Change::Desired(wanted), Change::Report(report), Change::Silent(silent)].map(|change| json!(change));
+    let rare = [FleetChange::Desired(wanted), FleetChange::Report(report), FleetChange::Silent(silent)]
+        .map(|change| json!(change));
     check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
 }
 

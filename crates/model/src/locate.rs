@@ -13,7 +13,7 @@ use crate::yaml::{self, Document, Node, Span};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub file: FileId,
     /// The range of bytes in the file.
@@ -50,29 +50,29 @@ impl<'a> Locator<'a> {
     }
 
     /// The place of `origin`. If the field does not exist, the place of its nearest parent that does. None if the origin has no place in these files.
-    pub fn locate(&mut self, origin: &Origin) -> Option<Place> {
+    pub fn locate(&mut self, origin: &Origin) -> Option<Location> {
         match origin {
             Origin::Span(file, span) => Some(place(*file, *span)),
-            Origin::File(file) => Some(Place { file: *file, bytes: 0..0 }),
+            Origin::File(file) => Some(Location { file: *file, bytes: 0..0 }),
             Origin::At(address, path) => self.field(*address, path, &Part::Value),
             Origin::Field(FieldOrigin { object, path, part }) => self.field(self.fleet?.address(object)?, path, part),
         }
     }
 
     /// The file of a place.
-    pub fn file(&self, place: &Place) -> &'a File {
+    pub fn file(&self, place: &Location) -> &'a File {
         self.files.get(place.file)
     }
 
     /// The positions of all bytes in the file of a place. All places of a file share one value.
-    pub fn positions(&mut self, place: &Place) -> Arc<Positions<'a>> {
+    pub fn positions(&mut self, place: &Location) -> Arc<Positions<'a>> {
         let file = self.files.get(place.file);
         let positions = || Arc::new(Positions::new(&file.content));
         Arc::clone(self.positions.entry(place.file).or_insert_with(positions))
     }
 
     /// The position where a place begins.
-    pub fn position(&mut self, place: &Place) -> Position {
+    pub fn position(&mut self, place: &Location) -> Position {
         self.positions(place).of(place.bytes.start)
     }
 
@@ -88,7 +88,7 @@ impl<'a> Locator<'a> {
         Some(format!("{}:{line}", self.file(&place)))
     }
 
-    fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Place> {
+    fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Location> {
         let content = &self.files.get(address.file).content;
         let open = || {
             self.reads += 1;
@@ -130,25 +130,25 @@ impl<'a> Opened<'a> {
     }
 }
 
-fn place(file: FileId, span: Span) -> Place {
-    Place { file, bytes: span.range() }
+fn place(file: FileId, span: Span) -> Location {
+    Location { file, bytes: span.range() }
 }
 
-struct Found<'a> {
+struct FoundNode<'a> {
     node: &'a Node,
     key: Option<Span>,
 }
 
 /// Follows `path` as far as its fields exist.
-fn walk<'a>(root: &'a Node, path: &FieldPath) -> Found<'a> {
-    let mut found = Found { node: root, key: None };
+fn walk<'a>(root: &'a Node, path: &FieldPath) -> FoundNode<'a> {
+    let mut found = FoundNode { node: root, key: None };
     for step in path.steps() {
         let (next, key) = match step {
             Step::Key(key) => (found.node.get(key), found.node.key_span(key)),
             Step::Index(index) => (found.node.index(*index), None),
         };
         let Some(node) = next else { break };
-        found = Found { node, key };
+        found = FoundNode { node, key };
     }
     found
 }
@@ -192,7 +192,7 @@ mod tests {
         let mut files = Files::default();
         let file = files.add(File { source: Source::directory().into(), path: "a.yaml".into(), id, content });
         let mut locator = Locator::of_files(&files);
-        let positions = locator.positions(&Place { file, bytes: 0..0 });
+        let positions = locator.positions(&Location { file, bytes: 0..0 });
         for document in 0..100 {
             let address = Address { file, document, item: None };
             let place = locator.locate(&Origin::At(address, FieldPath::from(["a", "b"]))).unwrap();

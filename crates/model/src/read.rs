@@ -83,7 +83,7 @@ pub(crate) fn node_at(documents: &[Document], address: Address) -> Option<&Node>
     }
 }
 
-fn diagnostic(id: FileId, problem: yaml::Problem) -> Diagnostic {
+fn diagnostic(id: FileId, problem: yaml::YamlProblem) -> Diagnostic {
     let code = match problem.kind {
         yaml::ProblemKind::Limit => Code::YamlLimit,
         yaml::ProblemKind::Encoding => Code::NotText,

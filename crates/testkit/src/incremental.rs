@@ -10,7 +10,7 @@ use std::sync::Arc;
 use engine::compile::{Compiled, Options};
 use engine::memo::Memo;
 use model::diagnostic::AssignmentId;
-use model::fleet::sources::Change;
+use model::fleet::sources::FileChange;
 use model::fleet::{Fleet, FleetInput, Role, Scope, Sources};
 use model::git_id::GitId;
 use model::name::RegistrationName;
@@ -280,13 +280,13 @@ fn role_of(path: &str) -> Role {
     registration.map_or(Role::Platform, Role::Application)
 }
 
-fn change_of((path, text): (&String, &Option<String>)) -> Change {
+fn change_of((path, text): (&String, &Option<String>)) -> FileChange {
     let (role, source, path) = (role_of(path), Arc::new(Source::directory()), path.as_str().into());
     match text {
-        None => Change::Removed { role, source, path },
+        None => FileChange::Removed { role, source, path },
         Some(text) => {
             let (id, content) = (GitId::of_blob(text.as_bytes()), text.as_bytes().into());
-            Change::Written { role, scope: Scope::Everything, file: File { source, path, id, content } }
+            FileChange::Written { role, scope: Scope::Everything, file: File { source, path, id, content } }
         }
     }
 }

@@ -16,7 +16,7 @@ const LIST: &str = "xtask/tidy-exceptions.toml";
 
 /// A file, or a function in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-struct Place {
+struct Item {
     path: String,
     function: Option<String>,
 }
@@ -24,7 +24,7 @@ struct Place {
 #[derive(Deserialize)]
 struct Exception {
     #[serde(flatten)]
-    place: Place,
+    place: Item,
     lines: usize,
     reason: String,
 }
@@ -58,13 +58,13 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// The sizes of all files and functions. If several functions of a file have the same name, the largest counts.
-fn measure(workspace: &Workspace) -> BTreeMap<Place, Measure> {
+fn measure(workspace: &Workspace) -> BTreeMap<Item, Measure> {
     let mut sizes = BTreeMap::new();
     for (path, source) in &workspace.rust {
-        let file = Place { path: path.clone(), function: None };
+        let file = Item { path: path.clone(), function: None };
         sizes.insert(file, Measure { lines: source.code_lines(), line: 1 });
         for function in &source.functions {
-            let place = Place { path: path.clone(), function: Some(function.name.clone()) };
+            let place = Item { path: path.clone(), function: Some(function.name.clone()) };
             let measure = Measure { lines: function.lines.clone().count(), line: *function.lines.start() };
             let largest = sizes.entry(place).or_insert(measure);
             if largest.lines < measure.lines {
@@ -75,7 +75,7 @@ fn measure(workspace: &Workspace) -> BTreeMap<Place, Measure> {
     sizes
 }
 
-fn too_large(place: &Place, measure: Measure, exceptions: &[Exception]) -> Option<Finding> {
+fn too_large(place: &Item, measure: Measure, exceptions: &[Exception]) -> Option<Finding> {
     let exception = exceptions.iter().find(|exception| exception.place == *place);
     let allowed = exception.map_or(limit(place), |exception| exception.lines);
     let message = || format!("size law: {} has {} lines, {allowed} are allowed: divide it", name(place), measure.lines);
@@ -96,11 +96,11 @@ fn too_generous(exception: &Exception, measure: Option<Measure>) -> Option<Strin
     }
 }
 
-fn limit(place: &Place) -> usize {
+fn limit(place: &Item) -> usize {
     if place.function.is_some() { FUNCTION_LINES } else { FILE_LINES }
 }
 
-fn name(place: &Place) -> String {
+fn name(place: &Item) -> String {
     place.function.as_ref().map_or_else(|| format!("`{}`", place.path), |function| format!("`{function}`"))
 }
 

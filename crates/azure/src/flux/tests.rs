@@ -217,7 +217,7 @@ fn what_is_no_configuration_is_refused_with_its_id() {
     let refused = |id: &str, properties: Value| read(json!({"id": id, "properties": properties}), now()).unwrap_err();
     assert_eq!(
         refused("/subscriptions/S1", json!({})),
-        Problem::new("/subscriptions/S1", "id: is not that of a Flux configuration")
+        PollProblem::new("/subscriptions/S1", "id: is not that of a Flux configuration")
     );
     let wrong = refused(ID, json!({"namespace": 3}));
     assert_eq!(wrong.subject, ID);

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use azure::{AzureOptions, HostNames, Pause, Polled, Poller, Problem, Source};
+use azure::{AzureOptions, HostNames, Pause, PollProblem, Polled, Poller, Source};
 use futures_util::FutureExt as _;
 use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
@@ -73,6 +73,6 @@ fn lines(polled: &Polled) -> Vec<String> {
 }
 
 fn messages(polled: &Polled) -> Vec<String> {
-    let line = |problem: &Problem| format!("{}: {}", problem.subject, problem.message);
+    let line = |problem: &PollProblem| format!("{}: {}", problem.subject, problem.message);
     polled.problems.iter().map(line).collect()
 }

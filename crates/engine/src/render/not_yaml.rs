@@ -9,7 +9,7 @@ use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::object::template::MANIFESTS;
-use model::yaml::{Problem, first_error, is_surely_good, is_surely_good_like};
+use model::yaml::{YamlProblem, first_error, is_surely_good, is_surely_good_like};
 
 use super::Context;
 use super::application_text::RenderedText;
@@ -21,7 +21,7 @@ use crate::canary::Canary;
 const EXCERPT_CHARS_MAX: usize = 200;
 
 /// The first YAML error in a file. Valid JSON has no error: JSON is YAML, except for a few escapes.
-fn error_in(file: &str, text: &str) -> Option<Problem> {
+fn error_in(file: &str, text: &str) -> Option<YamlProblem> {
     let is_json = || serde_json::from_str::<serde_json::Value>(text).is_ok();
     if extension(file) == Some("json") && is_json() {
         return None;
@@ -64,7 +64,7 @@ struct YamlError<'t> {
 }
 
 impl<'t> YamlError<'t> {
-    fn of(problem: &Problem, text: &'t str) -> Self {
+    fn of(problem: &YamlProblem, text: &'t str) -> Self {
         let (before, behind) = text.split_at_checked(problem.span.start as usize).unwrap_or((text, ""));
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
         let end = behind.find('\n').map_or(text.len(), |newline| before.len() + newline);

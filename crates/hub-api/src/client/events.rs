@@ -28,7 +28,7 @@ pub struct EventStream {
 #[derive(Debug)]
 pub enum StreamItem {
     /// A change.
-    Change {
+    FleetChange {
         /// The id of the event. The stream can continue after it.
         id: String,
         /// The change as JSON. A later version of the hub may send unknown changes.
@@ -60,7 +60,7 @@ impl EventStream {
         loop {
             if let Some(event) = self.received.pop_front() {
                 match serde_json::from_str(&event.data) {
-                    Ok(change) => return Ok(StreamItem::Change { id: event.id, change }),
+                    Ok(change) => return Ok(StreamItem::FleetChange { id: event.id, change }),
                     Err(error) => return Err(self.client.unexpected(&error.to_string())),
                 }
             }

@@ -7,7 +7,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::Query;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::audit::{self, AuditError};
 
@@ -25,18 +25,18 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(AuditFilter),
     responses(
         (status = 200, description = "A page of what was done", body = AuditEntries),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn entries(
     State(app): State<App>,
     _manager: Manager,
     Query(filter): Query<AuditFilter>,
-) -> Result<Json<AuditEntries>, Problem> {
+) -> Result<Json<AuditEntries>, ProblemResponse> {
     Ok(Json(audit::entries(&app.database, &filter).await?))
 }
 
-impl From<AuditError> for Problem {
+impl From<AuditError> for ProblemResponse {
     fn from(error: AuditError) -> Self {
         match error {
             AuditError::Wrong(..) => Self::new(Kind::Malformed, error.to_string()),

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 
 use super::App;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use crate::tokens::Identity;
 
 /// A caller that may read everything. Routes whose answers can be limited to workspaces and environments take `LimitedReader` instead.
@@ -25,75 +25,78 @@ pub struct Administrator(pub Identity);
 pub struct Manager(pub Identity);
 
 impl FromRequestParts<App> for Manager {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let identity = identify(app, parts).await?;
         if !identity.may_manage() {
             let hint = "`kalypso hub token create NAME --role manage` makes one";
-            return Err(Problem::new(Kind::Forbidden, "this token is not for managing tokens and hosts").hint(hint));
+            return Err(
+                ProblemResponse::new(Kind::Forbidden, "this token is not for managing tokens and hosts").hint(hint)
+            );
         }
         Ok(Self(identity))
     }
 }
 
 impl FromRequestParts<App> for Reader {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
         if !identity.may_read_all() {
             let reach = identity.scope.reach();
             let detail = format!("this token is limited to {reach}, and this is about everything");
-            return Err(Problem::new(Kind::Forbidden, detail).hint("use a token without limits, or another question"));
+            return Err(
+                ProblemResponse::new(Kind::Forbidden, detail).hint("use a token without limits, or another question")
+            );
         }
         Ok(Self(identity))
     }
 }
 
 impl FromRequestParts<App> for LimitedReader {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let identity = identify(app, parts).await?;
         if !identity.may_read() {
             let hint = "`kalypso hub token create NAME --role read` makes one";
-            return Err(Problem::new(Kind::Forbidden, "this token is not for asking").hint(hint));
+            return Err(ProblemResponse::new(Kind::Forbidden, "this token is not for asking").hint(hint));
         }
         Ok(Self(identity))
     }
 }
 
 impl FromRequestParts<App> for Administrator {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let identity = identify(app, parts).await?;
         if !identity.may_administer() {
             let hint = "`kalypso hub token create NAME --role admin` makes one";
-            return Err(Problem::new(Kind::Forbidden, "that is for administrators").hint(hint));
+            return Err(ProblemResponse::new(Kind::Forbidden, "that is for administrators").hint(hint));
         }
         Ok(Self(identity))
     }
 }
 
 /// Who sends a request.
-pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, Problem> {
+pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, ProblemResponse> {
     let identity = app.authority.identify(authorization(&parts.headers)?).await?;
     if !parts.headers.contains_key(header::AUTHORIZATION) && !names_this_machine(parts) {
         // A web page that makes its own name mean this machine could else speak for whoever looks at it.
         let detail = "without tokens the hub is open to this machine only, and the request is for another name";
-        return Err(
-            Problem::new(Kind::Forbidden, detail).hint("use http://127.0.0.1 or http://localhost, or make a token")
-        );
+        return Err(ProblemResponse::new(Kind::Forbidden, detail)
+            .hint("use http://127.0.0.1 or http://localhost, or make a token"));
     }
     Ok(identity)
 }
 
 /// The header `Authorization`.
-pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, ProblemResponse> {
     let text = headers.get(header::AUTHORIZATION).map(http::HeaderValue::to_str).transpose();
-    text.map_err(|_| Problem::new(Kind::Malformed, "the header `Authorization` is not ASCII"))
+    text.map_err(|_| ProblemResponse::new(Kind::Malformed, "the header `Authorization` is not ASCII"))
 }
 
 pub(super) fn names_this_machine(parts: &Parts) -> bool {

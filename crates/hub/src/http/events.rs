@@ -7,7 +7,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, header};
-use hub_api::events::Change;
+use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::tokens::Reach;
@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::caller::authorization;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::question_request::QuestionRequest;
 use crate::authority::Refusal;
 use crate::events::{FollowError, FollowEvent, Follower};
@@ -55,13 +55,13 @@ struct After {
     tag = "Questions",
     params(Filter, After, ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that came")),
     responses(
-        (status = 200, description = "The events; `data` of each is a change", body = Change, content_type = "text/event-stream"),
-        Problem,
+        (status = 200, description = "The events; `data` of each is a change", body = FleetChange, content_type = "text/event-stream"),
+        ProblemResponse,
     ),
 )]
-async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Result<Response, Problem> {
+async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Result<Response, ProblemResponse> {
     if request.page != Page::default() {
-        let problem = Problem::new(Kind::Malformed, "there is no parameter `cursor` or `limit` here");
+        let problem = ProblemResponse::new(Kind::Malformed, "there is no parameter `cursor` or `limit` here");
         return Err(problem.hint("a stream has no pages; `after` says where it begins"));
     }
     let last = request.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
@@ -123,7 +123,7 @@ impl Conversation {
 
 fn event(said: FollowEvent, reach: &Reach) -> Event {
     match said {
-        FollowEvent::Change(position, change) => {
+        FollowEvent::FleetChange(position, change) => {
             let event = Event::default().id(position.to_string());
             let mut data = serde_json::to_value(&change).unwrap_or_default();
             // Of what is not shown, the position is said: where to go on.
@@ -139,7 +139,7 @@ fn event(said: FollowEvent, reach: &Reach) -> Event {
     }
 }
 
-impl From<FollowError> for Problem {
+impl From<FollowError> for ProblemResponse {
     fn from(error: FollowError) -> Self {
         let text = error.to_string();
         match error {

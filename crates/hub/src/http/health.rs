@@ -7,7 +7,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 
 /// How long the database may take to answer before the hub counts as not ready.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,12 +34,12 @@ async fn healthz() -> &'static str {
     security(()),
     responses((status = 200, description = "They can", body = str), (status = 503, description = "Not now", body = hub_api::problem::Problem, content_type = "application/problem+json")),
 )]
-async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
+async fn readyz(State(app): State<App>) -> Result<&'static str, ProblemResponse> {
     if app.is_stopping() {
-        return Err(Problem::new(Kind::Unavailable, "the hub is being stopped"));
+        return Err(ProblemResponse::new(Kind::Unavailable, "the hub is being stopped"));
     }
     if !database_answers(&app).await {
-        return Err(Problem::new(Kind::Unavailable, "the database does not answer"));
+        return Err(ProblemResponse::new(Kind::Unavailable, "the database does not answer"));
     }
     Ok("ok\n")
 }

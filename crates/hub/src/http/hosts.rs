@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Body, Path, Query};
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 
@@ -48,9 +48,9 @@ impl Subject {
 }
 
 impl FromRequestParts<App> for Subject {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let Manager(manager) = Manager::from_request_parts(parts, app).await?;
         let Path(host) = Path::from_request_parts(parts, app).await?;
         let Query(OfHost { reconciler }) = Query::from_request_parts(parts, app).await?;
@@ -68,17 +68,17 @@ impl FromRequestParts<App> for Subject {
     params(HostPage),
     responses(
         (status = 200, description = "A page of hosts", body = Hosts),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn list(
     State(app): State<App>,
     _manager: Manager,
     Query(HostPage { after, retired, limit }): Query<HostPage>,
-) -> Result<Json<Hosts>, Problem> {
+) -> Result<Json<Hosts>, ProblemResponse> {
     let limit = limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(Problem::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
+        return Err(ProblemResponse::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
     }
     let filter = HostFilter { after, with_retired: retired, limit: limit + 1 };
     let mut items = hosts::list(&app.database, &filter).await?;
@@ -99,7 +99,7 @@ async fn list(
     request_body = HostRegistration,
     responses(
         (status = 204, description = "Registered"),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn register(
@@ -107,16 +107,16 @@ async fn register(
     Manager(manager): Manager,
     Path(host): Path<String>,
     Body(HostRegistration { kind, labels, reconciler }): Body<HostRegistration>,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode, ProblemResponse> {
     let reconciler = reconciler.map(reconciler_registration).transpose()?;
     let registration = Registration { host, kind, labels, reconciler };
     hosts::register(&app.database, &registration, &manager.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegistration, Problem> {
+fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegistration, ProblemResponse> {
     let place = of_host.place.map(|place| Endpoint::new(&place.repository, &place.branch, &place.path)).transpose();
-    let place = place.map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
+    let place = place.map_err(|error| ProblemResponse::new(Kind::Unprocessable, error.to_string()))?;
     let kind = of_host.kind.unwrap_or_else(|| "generic".to_owned());
     Ok(ReconcilerRegistration { name: of_host.name, kind, place })
 }
@@ -131,10 +131,10 @@ fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegist
     params(("name" = String, Path, description = "The host"), OfHost),
     responses(
         (status = 204, description = "Out of service"),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, Problem> {
+async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, ProblemResponse> {
     hosts::retire(&app.database, subject.named(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -149,15 +149,15 @@ async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, 
     params(("name" = String, Path, description = "The host"), OfHost),
     responses(
         (status = 204, description = "In service"),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn restore(State(app): State<App>, subject: Subject) -> Result<StatusCode, Problem> {
+async fn restore(State(app): State<App>, subject: Subject) -> Result<StatusCode, ProblemResponse> {
     hosts::restore(&app.database, subject.named(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-impl From<HostError> for Problem {
+impl From<HostError> for ProblemResponse {
     fn from(error: HostError) -> Self {
         let text = error.to_string();
         match error {

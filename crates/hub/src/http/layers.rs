@@ -14,7 +14,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::decompression::RequestDecompressionLayer;
 
 use super::App;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of a request's id that somebody else gave it.
@@ -68,7 +68,7 @@ async fn refuse_unreadable(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let detail = "the address has the character U+0000 (`%00`) in it, which is in no name";
-    Problem::new(Kind::Malformed, detail).into_response()
+    ProblemResponse::new(Kind::Malformed, detail).into_response()
 }
 
 /// Whether what is asked for can be in the database.
@@ -95,17 +95,17 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text =
         panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
     tracing::error!(panic = text.unwrap_or_default(), "a request hit a mistake in the hub");
-    Problem::new(Kind::Mistake, "the hub's log says what went wrong").into_response()
+    ProblemResponse::new(Kind::Mistake, "the hub's log says what went wrong").into_response()
 }
 
-pub(super) async fn not_found(uri: Uri) -> Problem {
+pub(super) async fn not_found(uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
-    Problem::new(Kind::NotFound, format!("there is nothing at `{path}`"))
+    ProblemResponse::new(Kind::NotFound, format!("there is nothing at `{path}`"))
         .hint("/api/v1/openapi.json says what there is")
 }
 
-pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
     let detail = format!("`{path}` is not for {}", method.as_str().chars().take(16).collect::<String>());
-    Problem::new(Kind::Method, detail).hint("the header `Allow` says what is possible")
+    ProblemResponse::new(Kind::Method, detail).hint("the header `Allow` says what is possible")
 }

@@ -40,7 +40,7 @@ pub use caller::{Administrator, Manager, Reader};
 pub use fuzz::fuzz;
 pub use metrics::Metrics;
 pub use openapi::description;
-pub use problem::{Kind, Problem};
+pub use problem::{Kind, ProblemResponse};
 
 /// What the handlers of all routes share.
 #[derive(Clone, Debug)]

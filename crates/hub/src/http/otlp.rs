@@ -18,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::metrics::Source;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
 use crate::inputs::otlp;
@@ -47,7 +47,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = "5XX", description = "Not possible now", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
     ),
 )]
-async fn logs(State(app): State<App>, headers: HeaderMap, submission: Result<Submission, Problem>) -> Response {
+async fn logs(State(app): State<App>, headers: HeaderMap, submission: Result<Submission, ProblemResponse>) -> Response {
     let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(JSON.as_bytes()));
     match export_submission(&app, submission).await {
         Ok(answer) if is_json => encoded(JSON, otlp::encode_json(&answer).into_bytes()),
@@ -58,8 +58,8 @@ async fn logs(State(app): State<App>, headers: HeaderMap, submission: Result<Sub
 
 async fn export_submission(
     app: &App,
-    submission: Result<Submission, Problem>,
-) -> Result<ExportLogsServiceResponse, Problem> {
+    submission: Result<Submission, ProblemResponse>,
+) -> Result<ExportLogsServiceResponse, ProblemResponse> {
     let submission = submission?;
     submission.check_type(&[PROTOBUF, JSON])?;
     let request = match submission.media_type.as_str() {
@@ -73,7 +73,7 @@ async fn export(
     app: &App,
     identity: &Identity,
     request: &ExportLogsServiceRequest,
-) -> Result<ExportLogsServiceResponse, Problem> {
+) -> Result<ExportLogsServiceResponse, ProblemResponse> {
     let batch = otlp::read(request, Timestamp::now())?;
     let taken = reports::take(app, Source::Otlp, identity, batch).await?;
     Ok(otlp::answer(&taken.refused))
@@ -93,7 +93,7 @@ struct RpcStatus {
 }
 
 /// A problem as OTLP over HTTP requires: the status and headers stay, the body changes.
-fn status(problem: Problem, is_json: bool) -> Response {
+fn status(problem: ProblemResponse, is_json: bool) -> Response {
     let (code, message) = (code(problem.what()) as i32, problem.detail().to_owned());
     let (mut parts, _) = problem.into_response().into_parts();
     let (media_type, body) = if is_json {
@@ -135,7 +135,7 @@ async fn admit(State(app): State<App>, request: Request, next: Next) -> Response
     let admitted = async {
         let identity = caller::identify(&app, &parts).await?;
         check_may_report(&identity)?;
-        Ok::<_, Problem>((identity, app.room(GRPC_BYTES_MAX)?))
+        Ok::<_, ProblemResponse>((identity, app.room(GRPC_BYTES_MAX)?))
     };
     match admitted.await {
         Err(problem) => rpc_status(&problem).into_http(),
@@ -162,6 +162,6 @@ impl LogsService for Logs {
     }
 }
 
-fn rpc_status(problem: &Problem) -> tonic::Status {
+fn rpc_status(problem: &ProblemResponse) -> tonic::Status {
     tonic::Status::new(code(problem.what()), problem.detail())
 }

@@ -19,13 +19,13 @@ const DATABASE_RETRY: Duration = Duration::from_secs(5);
 
 /// A problem, and what the server needs to answer with it.
 #[derive(Debug)]
-pub struct Problem {
+pub struct ProblemResponse {
     body: problem::Problem,
     retry_after: Option<Duration>,
     what: Kind,
 }
 
-impl Problem {
+impl ProblemResponse {
     /// A problem of a kind.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (status, word, title) = kind.parts();
@@ -128,7 +128,7 @@ impl Kind {
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for ProblemResponse {
     fn from(refusal: Refusal) -> Self {
         let detail = refusal.to_string();
         match refusal {
@@ -142,13 +142,13 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<DatabaseError> for Problem {
+impl From<DatabaseError> for ProblemResponse {
     fn from(error: DatabaseError) -> Self {
         of_database(&error)
     }
 }
 
-impl From<SubmitError> for Problem {
+impl From<SubmitError> for ProblemResponse {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Busy { retry_after } => {
@@ -162,11 +162,11 @@ impl From<SubmitError> for Problem {
     }
 }
 
-fn of_database(error: &DatabaseError) -> Problem {
+fn of_database(error: &DatabaseError) -> ProblemResponse {
     match error {
         DatabaseError::Full(_) => {
             tracing::error!(%error, "nothing can be stored");
-            Problem::new(
+            ProblemResponse::new(
                 Kind::Unavailable,
                 "the disk of the hub's database is full; nothing of this request was stored",
             )
@@ -179,19 +179,19 @@ fn of_database(error: &DatabaseError) -> Problem {
 }
 
 /// The words of databases name files and servers: they are for the log.
-fn unavailable(reason: &str) -> Problem {
+fn unavailable(reason: &str) -> ProblemResponse {
     tracing::warn!(reason, "a request can't be answered now");
-    Problem::new(Kind::Unavailable, "the hub's database can't be used at the moment")
+    ProblemResponse::new(Kind::Unavailable, "the hub's database can't be used at the moment")
         .hint("try again later; the hub's log says what is wrong")
         .retry_after(DATABASE_RETRY)
 }
 
-fn mistake(error: &DatabaseError) -> Problem {
+fn mistake(error: &DatabaseError) -> ProblemResponse {
     tracing::error!(%error, "a request can't be answered");
-    Problem::new(Kind::Mistake, "the hub's log says what went wrong")
+    ProblemResponse::new(Kind::Mistake, "the hub's log says what went wrong")
 }
 
-impl IntoResponses for Problem {
+impl IntoResponses for ProblemResponse {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
         let response = |description: &str| {
             let schema = openapi::Ref::from_schema_name("Problem");
@@ -204,7 +204,7 @@ impl IntoResponses for Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self.body).unwrap_or_default();
         let mut response = (self.status(), body).into_response();
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_column_of_another_type_is_a_mistake_of_the_hub() {
         let column = ColumnError { column: 2, expected: "an integer", found: "null" };
-        let problem = Problem::from(DatabaseError::Column { column, statement: "select 1".to_owned() });
+        let problem = ProblemResponse::from(DatabaseError::Column { column, statement: "select 1".to_owned() });
         assert_eq!(
             (problem.status(), problem.detail()),
             (StatusCode::INTERNAL_SERVER_ERROR, "the hub's log says what went wrong")

@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::audit::{self, Deed};
 use crate::desired::DesiredUpdate;
@@ -36,23 +36,26 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, `range` and `environments`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
     responses(
         (status = 200, description = "Stored: how many places changed, were removed, and stayed", body = PublicationReceipt),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<PublicationReceipt>, Problem> {
+async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<PublicationReceipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
     if !submission.identity.may_publish() {
         let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
-        return Err(Problem::new(Kind::Forbidden, "this token is not for publications").hint(hint));
+        return Err(ProblemResponse::new(Kind::Forbidden, "this token is not for publications").hint(hint));
     }
     let publication: Publication = serde_json::from_slice(&submission.body)
-        .map_err(|error| Problem::new(Kind::Malformed, format!("the publication can't be read: {error}")))?;
+        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the publication can't be read: {error}")))?;
     if publication.places.len() > PUBLICATION_PLACES_MAX {
         let detail = format!("a request has at most {PUBLICATION_PLACES_MAX} places");
-        return Err(Problem::new(Kind::TooLarge, detail).hint("send them in several requests"));
+        return Err(ProblemResponse::new(Kind::TooLarge, detail).hint("send them in several requests"));
     }
     if publication.environments.len() > ENVIRONMENTS_MAX {
-        return Err(Problem::new(Kind::Unprocessable, format!("there are at most {ENVIRONMENTS_MAX} environments")));
+        return Err(ProblemResponse::new(
+            Kind::Unprocessable,
+            format!("there are at most {ENVIRONMENTS_MAX} environments"),
+        ));
     }
     tokens::check_publication(submission.identity.scope.reach(), &app.database, &publication).await?;
     let subject = format!("{} {}", publication.repository, publication.branch);
@@ -62,7 +65,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     updates
         .iter()
         .try_for_each(DesiredUpdate::check)
-        .map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
+        .map_err(|error| ProblemResponse::new(Kind::Unprocessable, error.to_string()))?;
     let mut published = PublicationReceipt::default();
     for update in updates {
         published = app.ingest.update_desired(update).await?;
@@ -78,7 +81,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     Ok(Json(published))
 }
 
-impl From<PublishingError> for Problem {
+impl From<PublishingError> for ProblemResponse {
     fn from(error: PublishingError) -> Self {
         match error {
             PublishingError::Outside { .. } => Self::new(Kind::Forbidden, error.to_string())

@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::caller::LimitedReader;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use crate::questions::{Question, QuestionError};
 use crate::tokens::prune;
 
@@ -32,9 +32,9 @@ pub(super) struct QuestionRequest<T> {
 }
 
 impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for QuestionRequest<T> {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
         let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
         refuse_unknown::<T>(parts)?;
         let headers = parts.headers.clone();
@@ -55,22 +55,22 @@ impl<T> QuestionRequest<T> {
     }
 
     /// The answer, without what is outside the reach of the token.
-    pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, Problem> {
+    pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, ProblemResponse> {
         let reach = &self.reach;
         if reach.is_all() {
             return self::answer(&self.headers, answer);
         }
         let mut pruned =
-            serde_json::to_value(answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
+            serde_json::to_value(answer?).map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
         if !prune(reach, &mut pruned) {
-            return Err(Problem::new(Kind::Forbidden, format!("this token is limited to {reach}")));
+            return Err(ProblemResponse::new(Kind::Forbidden, format!("this token is limited to {reach}")));
         }
         self::answer(&self.headers, Ok(pruned))
     }
 }
 
 /// Reads what the query of an address says.
-pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
+pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, ProblemResponse> {
     match Query::try_from_uri(&parts.uri) {
         Ok(Query(read)) => Ok(read),
         Err(rejection) => Err(rejection.into()),
@@ -78,22 +78,22 @@ pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
 }
 
 /// A parameter that is written wrongly must not select everything.
-fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
+fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
     let given: Vec<(String, String)> = read(parts)?;
     let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
     match given.iter().find(|(name, _)| known.iter().all(|known| known.name != *name)) {
         None => Ok(()),
         Some((name, _)) => {
             let known: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
-            let problem = Problem::new(Kind::Malformed, format!("there is no parameter `{name}` here"));
+            let problem = ProblemResponse::new(Kind::Malformed, format!("there is no parameter `{name}` here"));
             Err(problem.hint(format!("there are {}", known.join(", "))))
         }
     }
 }
 
 /// The answer as JSON, with its tag; nothing but the tag if the one who asks has it already.
-fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, Problem> {
-    let body = serde_json::to_vec(&answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
+fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, ProblemResponse> {
+    let body = serde_json::to_vec(&answer?).map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
     let digest = Sha256::digest(&body);
     let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
     let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, IntoResponses};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use crate::limits::COUNT_WAIT;
 use crate::questions::QuestionError;
 
@@ -41,7 +41,7 @@ struct NotAnswered;
 impl IntoResponses for NotAnswered {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
         let unchanged = openapi::Response::new("It is as it was when `ETag` was given");
-        let mut responses = Problem::responses();
+        let mut responses = ProblemResponse::responses();
         responses.insert("304".to_owned(), unchanged.into());
         responses
     }
@@ -55,7 +55,7 @@ struct At {
     at: Option<Timestamp>,
 }
 
-impl From<QuestionError> for Problem {
+impl From<QuestionError> for ProblemResponse {
     fn from(error: QuestionError) -> Self {
         let text = error.to_string();
         match error {

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::App;
 use super::metrics::Source;
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::ingest::Outcome;
 use crate::inputs;
@@ -50,7 +50,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
-async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
     submission.check_type(&["application/json", "application/x-ndjson", "application/ndjson", "application/jsonl"])?;
     let batch = generic::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Generic, &submission.identity, batch).await.map(Receipt::from).map(Json)
@@ -68,10 +68,10 @@ async fn report(State(app): State<App>, submission: Submission) -> Result<Json<R
     security(("token" = []), ("signature" = [])),
     responses(
         (status = 200, description = "Stored, or no report at all", body = Receipt),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
     let batch = inputs::flux::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Flux, &submission.identity, batch).await.map(Receipt::from).map(Json)
@@ -87,16 +87,16 @@ async fn report_flux(State(app): State<App>, submission: Submission) -> Result<J
     request_body(content = serde_json::Value, content_type = "application/json", description = "One notification"),
     responses(
         (status = 200, description = "Stored", body = Receipt),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
     let batch = inputs::argocd::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Argocd, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 
-impl From<BodyError> for Problem {
+impl From<BodyError> for ProblemResponse {
     fn from(error: BodyError) -> Self {
         let kind = if matches!(error, BodyError::TooMany(_)) { Kind::TooLarge } else { Kind::Malformed };
         Self::new(kind, error.to_string())
@@ -113,7 +113,12 @@ pub(super) struct Taken {
 }
 
 /// Stores what somebody may report and what can be right, and says what became of each. If nothing is left, that is a problem.
-pub(super) async fn take(app: &App, source: Source, identity: &Identity, batch: Batch) -> Result<Taken, Problem> {
+pub(super) async fn take(
+    app: &App,
+    source: Source,
+    identity: &Identity,
+    batch: Batch,
+) -> Result<Taken, ProblemResponse> {
     let started = Instant::now();
     let now = Timestamp::now();
     let ignored = batch.ignored();
@@ -126,7 +131,7 @@ pub(super) async fn take(app: &App, source: Source, identity: &Identity, batch: 
     app.metrics.refused(source, refused.len());
     if let (true, Some(first)) = (reports.is_empty(), refused.first()) {
         let kind = if forbidden > 0 && forbidden == claimed { Kind::Forbidden } else { Kind::Unprocessable };
-        return Err(Problem::new(kind, first.error.to_string()).refused(refused));
+        return Err(ProblemResponse::new(kind, first.error.to_string()).refused(refused));
     }
     if reports.is_empty() {
         return Ok(Taken { ignored, ..Taken::default() });
@@ -139,9 +144,11 @@ pub(super) async fn take(app: &App, source: Source, identity: &Identity, batch: 
     Ok(Taken { outcomes: stored?.outcomes, ignored, refused })
 }
 
-fn late() -> Problem {
+fn late() -> ProblemResponse {
     let detail = format!("storing takes longer than {} s, and may happen yet", SUBMIT_TIMEOUT.as_secs());
-    Problem::new(Kind::Unavailable, detail).hint("send it again: the same report twice is one").retry_after(LATE_RETRY)
+    ProblemResponse::new(Kind::Unavailable, detail)
+        .hint("send it again: the same report twice is one")
+        .retry_after(LATE_RETRY)
 }
 
 impl From<Taken> for Receipt {

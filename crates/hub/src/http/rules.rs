@@ -6,7 +6,7 @@ use hub_api::rules::RuleState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::problem::Problem;
+use super::problem::ProblemResponse;
 use super::{App, Reader};
 use crate::rules;
 
@@ -23,9 +23,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Questions",
     responses(
         (status = 200, description = "The rules", body = Vec<RuleState>),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn rules(State(app): State<App>, _reader: Reader) -> Result<Json<Vec<RuleState>>, Problem> {
+async fn rules(State(app): State<App>, _reader: Reader) -> Result<Json<Vec<RuleState>>, ProblemResponse> {
     Ok(Json(rules::states(&app.database, &app.rules.now()).await?))
 }

@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 use hub_api::limits::REPORT_BYTES_MAX;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::{App, caller};
 use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REQUEST_BYTES_MAX};
 use crate::tokens::Identity;
@@ -42,9 +42,9 @@ pub(super) fn room() -> Arc<Semaphore> {
 }
 
 impl FromRequest<App> for Submission {
-    type Rejection = Problem;
+    type Rejection = ProblemResponse;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, ProblemResponse> {
         let (parts, body) = request.into_parts();
         check_encoding(&parts.headers)?;
         let media_type = media_type(&parts.headers);
@@ -68,35 +68,33 @@ impl FromRequest<App> for Submission {
 
 impl Submission {
     /// Whether the body is of one of these types.
-    pub(super) fn check_type(&self, types: &[&str]) -> Result<(), Problem> {
+    pub(super) fn check_type(&self, types: &[&str]) -> Result<(), ProblemResponse> {
         if types.contains(&self.media_type.as_str()) {
             return Ok(());
         }
         let detail = format!("`Content-Type: {}` is not read here", self.media_type);
-        Err(Problem::new(Kind::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
+        Err(ProblemResponse::new(Kind::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
     }
 }
 
 /// Whether that identity may send anything at all.
-fn check_may_send(identity: &Identity) -> Result<(), Problem> {
+fn check_may_send(identity: &Identity) -> Result<(), ProblemResponse> {
     if identity.may_publish() { Ok(()) } else { check_may_report(identity) }
 }
 
 /// Whether that identity may report anything at all.
-pub(super) fn check_may_report(identity: &Identity) -> Result<(), Problem> {
+pub(super) fn check_may_report(identity: &Identity) -> Result<(), ProblemResponse> {
     let hint = "`kalypso hub token create NAME --host HOST` makes a token that is";
-    let problem = || Problem::new(Kind::Forbidden, "this token is not for reporting").hint(hint);
+    let problem = || ProblemResponse::new(Kind::Forbidden, "this token is not for reporting").hint(hint);
     if identity.may_report() { Ok(()) } else { Err(problem()) }
 }
 
 /// What could be decompressed is; an encoding that is left is none that is read here.
-fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+fn check_encoding(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     match headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default()) {
         None | Some("identity") => Ok(()),
-        Some(_) => {
-            Err(Problem::new(Kind::MediaType, "the body's `Content-Encoding` is not read here")
-                .hint("use gzip, or none"))
-        }
+        Some(_) => Err(ProblemResponse::new(Kind::MediaType, "the body's `Content-Encoding` is not read here")
+            .hint("use gzip, or none")),
     }
 }
 
@@ -110,26 +108,27 @@ fn token_id(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token=")).filter(|id| !id.is_empty())
 }
 
-fn no_token_id() -> Problem {
-    Problem::new(Kind::Unauthenticated, "the body is signed, but it is not said by which token")
+fn no_token_id() -> ProblemResponse {
+    ProblemResponse::new(Kind::Unauthenticated, "the body is signed, but it is not said by which token")
         .hint("end the address with ?token=ID, the part of the token between the underscores")
 }
 
 /// Reads a body, which keeps its room until the permit is gone.
-async fn read(app: &App, body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
-    let slow = || Problem::new(Kind::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
+async fn read(app: &App, body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), ProblemResponse> {
+    let slow = || ProblemResponse::new(Kind::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
     tokio::time::timeout(BODY_TIMEOUT, read_all(app, body, max)).await.map_err(|_| slow())?
 }
 
-async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
+async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), ProblemResponse> {
     let mut room = app.room(PERMIT_BYTES)?;
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Problem::new(Kind::Malformed, format!("its body can't be read: {error}")))?;
+        let frame =
+            frame.map_err(|error| ProblemResponse::new(Kind::Malformed, format!("its body can't be read: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
         if read.len() + data.len() > max {
             let hint = "send fewer reports at a time";
-            return Err(Problem::new(Kind::TooLarge, format!("its body has more than {max} bytes")).hint(hint));
+            return Err(ProblemResponse::new(Kind::TooLarge, format!("its body has more than {max} bytes")).hint(hint));
         }
         let taken = room.num_permits() * PERMIT_BYTES;
         if read.len() + data.len() > taken {
@@ -142,10 +141,10 @@ async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, Owned
 
 impl App {
     /// Room for that many bytes.
-    pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ProblemResponse> {
         let count = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
         let busy = |_| {
-            Problem::new(Kind::Busy, "the requests that are under way take all the room there is")
+            ProblemResponse::new(Kind::Busy, "the requests that are under way take all the room there is")
                 .hint("send it again after the time in `Retry-After`; nothing of this request was stored")
                 .retry_after(ROOM_RETRY)
         };

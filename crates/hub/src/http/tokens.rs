@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Body, Path};
-use super::problem::{Kind, Problem};
+use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::tokens::{self, Identity, NewToken, TokenError};
 
@@ -25,10 +25,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Management",
     responses(
         (status = 200, description = "The tokens", body = Tokens),
-        Problem,
+        ProblemResponse,
     ),
 )]
-async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>, Problem> {
+async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>, ProblemResponse> {
     Ok(Json(Tokens { items: tokens::list(&app.database).await? }))
 }
 
@@ -42,14 +42,14 @@ async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>,
     request_body = TokenRequest,
     responses(
         (status = 201, description = "Created", body = CreatedToken),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn create(
     State(app): State<App>,
     Manager(manager): Manager,
     Body(request): Body<TokenRequest>,
-) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
+) -> Result<(StatusCode, Json<CreatedToken>), ProblemResponse> {
     let token = new_token(request)?;
     check_may_give(&manager, &token.scope)?;
     let text = tokens::create(&app.database, &token, &manager.name).await?;
@@ -68,14 +68,14 @@ async fn create(
     params(("name" = String, Path, description = "Its name or id")),
     responses(
         (status = 204, description = "Revoked"),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn revoke(
     State(app): State<App>,
     Manager(manager): Manager,
     Path(name): Path<String>,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode, ProblemResponse> {
     let known = tokens::list(&app.database).await?;
     let is_named = |token: &&Token| token.revoked_on.is_none() && (token.name == name || token.id == name);
     known.iter().filter(is_named).try_for_each(|token| check_may_give(&manager, &token.scope))?;
@@ -84,16 +84,16 @@ async fn revoke(
 }
 
 /// Who manages gives, and takes, no right that is more than his own.
-fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), Problem> {
+fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), ProblemResponse> {
     if manager.may_administer() || !matches!(scope, Scope::Admin | Scope::Manage) {
         return Ok(());
     }
     let detail = "only administrators create and revoke tokens with the roles `admin` and `manage`";
-    Err(Problem::new(Kind::Forbidden, detail))
+    Err(ProblemResponse::new(Kind::Forbidden, detail))
 }
 
-fn new_token(request: TokenRequest) -> Result<NewToken, Problem> {
-    let wrong = |detail: &str| Err(Problem::new(Kind::Unprocessable, detail));
+fn new_token(request: TokenRequest) -> Result<NewToken, ProblemResponse> {
+    let wrong = |detail: &str| Err(ProblemResponse::new(Kind::Unprocessable, detail));
     let group = !request.reconciler_types.is_empty() || !request.places.is_empty() || !request.labels.is_empty();
     let reach = Reach { workspaces: request.workspaces, environments: request.environments };
     if request.host.is_some() != (request.role == TokenRole::Host) {
@@ -123,7 +123,7 @@ fn new_token(request: TokenRequest) -> Result<NewToken, Problem> {
     Ok(NewToken { name: request.name, scope, signs: request.signs, expires_on: request.expires_on })
 }
 
-impl From<TokenError> for Problem {
+impl From<TokenError> for ProblemResponse {
     fn from(error: TokenError) -> Self {
         let text = error.to_string();
         match error {

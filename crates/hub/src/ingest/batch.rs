@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, Late, Link, NewRow, RowContent};
 use super::ids::Ids;
-use super::places::{self, Content, Contents, Meaning, Place, Revision};
+use super::places::{self, Content, Contents, CountedPlace, Meaning, Revision};
 use super::report_places;
 use super::retally::restate;
-use super::subjects::{self, Change, Own, State, Subject};
+use super::subjects::{self, Own, ReconcilerChange, State, Subject};
 use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
@@ -63,7 +63,7 @@ pub(crate) async fn store(
     count(transaction, &located, &works, &mut states).await?;
     name_commits(transaction, contents, (&places, moved)).await?;
     let replaced: BTreeSet<ReconcilerId> = works.iter().filter_map(Work::replaced).collect();
-    let changes = works.iter().zip(states).map(|(work, after)| Change {
+    let changes = works.iter().zip(states).map(|(work, after)| ReconcilerChange {
         reconciler_id: work.subject.reconciler_id,
         before: &work.subject.state,
         after,
@@ -274,7 +274,7 @@ struct Moved {
 async fn name_commits(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    (places, moved): (&BTreeMap<PlaceId, Place>, Vec<Moved>),
+    (places, moved): (&BTreeMap<PlaceId, CountedPlace>, Vec<Moved>),
 ) -> Result<(), DatabaseError> {
     if moved.is_empty() {
         return Ok(());
@@ -299,7 +299,7 @@ async fn name_commits(
 
 /// Where reconcilers are, and what their reports mean there.
 struct Located<'a> {
-    places: &'a BTreeMap<PlaceId, Place>,
+    places: &'a BTreeMap<PlaceId, CountedPlace>,
     contents: &'a Contents,
 }
 
@@ -311,7 +311,7 @@ impl Located<'_> {
 }
 
 /// Which content of a place a report means.
-fn content(places: &BTreeMap<PlaceId, Place>, place_id: Option<PlaceId>, report: &Submitted) -> Option<Content> {
+fn content(places: &BTreeMap<PlaceId, CountedPlace>, place_id: Option<PlaceId>, report: &Submitted) -> Option<Content> {
     let place = places.get(&place_id?)?;
     Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
@@ -321,7 +321,7 @@ async fn locate(
     transaction: &mut Transaction,
     contents: &mut Contents,
     works: &[Work<'_>],
-) -> Result<BTreeMap<PlaceId, Place>, DatabaseError> {
+) -> Result<BTreeMap<PlaceId, CountedPlace>, DatabaseError> {
     let elsewhere = works.iter().flat_map(|work| work.elsewhere.values().map(|elsewhere| elsewhere.place_id));
     let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).chain(elsewhere);
     let places = places::places(transaction, ids.flatten().collect()).await?;

@@ -11,7 +11,7 @@ use crate::store::{
 
 /// A place as far as counting goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CountedPlace {
     pub(crate) id: PlaceId,
     pub(crate) group_id: PlaceGroupId,
     pub(crate) branch_id: Option<BranchId>,
@@ -43,7 +43,7 @@ impl FromRow for RevisionRow {
 /// The columns of a revision `w`, made at a commit `c`. There is none where nothing is desired.
 const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
 
-impl Place {
+impl CountedPlace {
     /// The content of it that a report means.
     pub(crate) fn content(&self, meaning: Meaning) -> Content {
         Content { place_id: self.id, branch_id: self.branch_id, meaning }
@@ -59,7 +59,7 @@ impl Place {
 pub(crate) async fn places(
     transaction: &mut Transaction,
     ids: BTreeSet<PlaceId>,
-) -> Result<BTreeMap<PlaceId, Place>, DatabaseError> {
+) -> Result<BTreeMap<PlaceId, CountedPlace>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -71,7 +71,8 @@ pub(crate) async fn places(
          where {of_ids}"
     );
     let rows = transaction.query(&sql, vec![ids.into()]).await?;
-    let place = |(id, group_id, branch_id, RevisionRow(desired))| (id, Place { id, group_id, branch_id, desired });
+    let place =
+        |(id, group_id, branch_id, RevisionRow(desired))| (id, CountedPlace { id, group_id, branch_id, desired });
     Ok(rows.into_iter().map(place).collect())
 }
 

@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 use super::history;
 use super::naming::{self, Named};
 use super::places::{self, Contents, Meaning};
-use super::subjects::{self, Change, State};
+use super::subjects::{self, ReconcilerChange, State};
 use super::tally::{self, Transition};
 use super::{silences, workloads};
 use crate::store::{
@@ -200,8 +200,9 @@ async fn restate_some(
         Some(Transition { state, place, held: held(latest) })
     };
     tally::apply(transaction, after.iter_mut().filter_map(transition).collect()).await?;
-    let change =
-        |(id, after): (ReconcilerId, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
+    let change = |(id, after): (ReconcilerId, State)| {
+        Some(ReconcilerChange { reconciler_id: id, before: before.get(&id)?, after })
+    };
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
     let changes: Vec<_> = changes.collect();
     silences::record(transaction, &changes, Timestamp::now()).await?;

@@ -2,13 +2,13 @@
 
 use hub_api::timestamp::Timestamp;
 
-use super::subjects::Change;
+use super::subjects::ReconcilerChange;
 use crate::store::{DatabaseError, Kind, Rows, Transaction};
 
 /// Records the reconcilers that have become silent, or report again, of those whose states change.
 pub(super) async fn record(
     transaction: &mut Transaction,
-    changes: &[Change<'_>],
+    changes: &[ReconcilerChange<'_>],
     now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
@@ -17,7 +17,7 @@ pub(super) async fn record(
         ("silent_after", Kind::Timestamp),
         ("noticed_on", Kind::Timestamp),
     ]);
-    for Change { reconciler_id, after, .. } in
+    for ReconcilerChange { reconciler_id, after, .. } in
         changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)
     {
         let due = after.silent_after.filter(|_| after.is_silent);

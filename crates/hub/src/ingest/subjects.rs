@@ -266,7 +266,7 @@ impl FromRow for State {
 }
 
 /// A state that is different from before.
-pub(crate) struct Change<'a> {
+pub(crate) struct ReconcilerChange<'a> {
     pub(crate) reconciler_id: ReconcilerId,
     pub(crate) before: &'a State,
     pub(crate) after: State,
@@ -275,7 +275,7 @@ pub(crate) struct Change<'a> {
 /// Writes the states of reconcilers, and who of them needs attention.
 pub(crate) async fn write_states<'a>(
     transaction: &mut Transaction,
-    changes: impl IntoIterator<Item = Change<'a>>,
+    changes: impl IntoIterator<Item = ReconcilerChange<'a>>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
@@ -292,7 +292,7 @@ pub(crate) async fn write_states<'a>(
         ("place_id", Kind::Int),
     ]);
     let mut attention = Attention::default();
-    for Change { reconciler_id, before, after } in changes {
+    for ReconcilerChange { reconciler_id, before, after } in changes {
         attention.moves(reconciler_id, before.attention(), after.attention());
         rows.push(vec![
             Value::from(reconciler_id),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::places::{Place, Revision};
+use super::places::{CountedPlace, Revision};
 use super::subjects::State;
 use crate::store::{
     ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, Rows, TallyId, Transaction, Value,
@@ -59,7 +59,7 @@ pub(crate) struct Transition<'a> {
     /// Its state, with the tally of before; it gets the revision and the tally of now.
     pub(crate) state: &'a mut State,
     /// The place where it is; none if it is at no known place, or out of service.
-    pub(crate) place: Option<&'a Place>,
+    pub(crate) place: Option<&'a CountedPlace>,
     /// What it holds of that place; none if that is not known.
     pub(crate) held: Option<&'a Revision>,
 }

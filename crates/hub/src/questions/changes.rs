@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use hub_api::deployments::TargetNames;
-use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use model::rollout::RolloutState;
@@ -102,7 +102,7 @@ async fn number(database: &Database, expression: &str) -> Result<i64, DatabaseEr
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The changes, each with the position behind it.
-    pub items: Vec<(Position, Change)>,
+    pub items: Vec<(Position, FleetChange)>,
     /// The position behind all of them, and behind those that are not selected.
     pub end: Position,
 }
@@ -141,7 +141,7 @@ pub async fn changes(
     Ok(Changes { items: placed(found, behind), end: behind(range.1) })
 }
 
-fn placed(found: Vec<(i64, Change)>, behind: impl Fn(i64) -> Position) -> Vec<(Position, Change)> {
+fn placed(found: Vec<(i64, FleetChange)>, behind: impl Fn(i64) -> Position) -> Vec<(Position, FleetChange)> {
     found.into_iter().map(|(id, change)| (behind(id), change)).collect()
 }
 
@@ -190,7 +190,7 @@ impl Selection {
         &self,
         transaction: &mut Transaction,
         (after, until): (i64, i64),
-    ) -> Result<Vec<(i64, Change)>, DatabaseError> {
+    ) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
         if self.states.is_some() {
             return Ok(Vec::new());
         }
@@ -213,14 +213,14 @@ impl Selection {
         );
         let mut found = transaction.query(&sql, parameters.into_values()).await?;
         add_versions(transaction, &mut found).await?;
-        Ok(found.into_iter().map(|(id, found)| (id, Change::Desired(found.change))).collect())
+        Ok(found.into_iter().map(|(id, found)| (id, FleetChange::Desired(found.change))).collect())
     }
 
     async fn reports(
         &self,
         transaction: &mut Transaction,
         (after, until): (i64, i64),
-    ) -> Result<Vec<(i64, Change)>, DatabaseError> {
+    ) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
         let dialect = transaction.dialect();
         let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
         let mut conditions: Vec<_> = self.scope.of_hosts("r.host_id", &mut parameters).into_iter().collect();
@@ -238,13 +238,13 @@ impl Selection {
             history::from(PLACE_ID),
             conditions::and(conditions),
         );
-        let found = transaction.query::<(history::Found, Beside)>(&sql, parameters.into_values()).await?;
+        let found = transaction.query::<(history::FoundReport, Beside)>(&sql, parameters.into_values()).await?;
         let (found, beside): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let found = history::with_versions(transaction, found).await?;
-        let change = |(found, (previous, place, cluster_type, is_superseded)): (history::Found, Beside)| {
+        let change = |(found, (previous, place, cluster_type, is_superseded)): (history::FoundReport, Beside)| {
             let previous_status = previous.as_deref().and_then(Status::parse);
             let report = ReportChange { reported: found.reported, previous_status, place, cluster_type, is_superseded };
-            (found.id.number(), Change::Report(report))
+            (found.id.number(), FleetChange::Report(report))
         };
         Ok(found.into_iter().zip(beside).map(change).collect())
     }
@@ -253,7 +253,7 @@ impl Selection {
         &self,
         transaction: &mut Transaction,
         (after, until): (i64, i64),
-    ) -> Result<Vec<(i64, Change)>, DatabaseError> {
+    ) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
         if self.states.as_ref().is_some_and(|states| !states.contains(&RolloutState::Silent)) {
             return Ok(Vec::new());
         }
@@ -270,8 +270,9 @@ impl Selection {
             dialect.millis("n.noticed_on"),
             dialect.millis("n.silent_after"),
         );
-        let change =
-            |(id, is_silent, silence)| (id, if is_silent { Change::Silent(silence) } else { Change::Resumed(silence) });
+        let change = |(id, is_silent, silence)| {
+            (id, if is_silent { FleetChange::Silent(silence) } else { FleetChange::Resumed(silence) })
+        };
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().map(change).collect())
     }
 }

@@ -7,7 +7,7 @@ use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 
 use super::cursor::Cursor;
-use super::facts::{self, Below, Fact, Place};
+use super::facts::{self, Below, Fact, ReconcilerPlace};
 use super::scope::Scope;
 use super::walk::Walk;
 use super::{Question, QuestionError, question};
@@ -43,7 +43,8 @@ pub async fn deployments(
     let was_there = |fact: &Fact| {
         let Some(groups) = &groups else { return true };
         let lane = lanes.get(&fact.id).copied().flatten();
-        let is_there = |place: &Place| groups.contains(&place.group_id) && lane.is_none_or(|lane| lane == place.id);
+        let is_there =
+            |place: &ReconcilerPlace| groups.contains(&place.group_id) && lane.is_none_or(|lane| lane == place.id);
         fact.place.as_ref().is_some_and(is_there)
     };
     let facts = facts.into_iter().filter(was_there).collect();

@@ -26,7 +26,7 @@ pub(super) struct Fact {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) endpoint: Option<String>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<ReconcilerPlace>,
     /// What it held, if it is known what that is.
     pub(super) held: Option<Held>,
     /// The commit that it reported; the one at which what it holds became desired, where that is known.
@@ -43,7 +43,7 @@ pub(super) struct Fact {
 
 /// Where a reconciler is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ReconcilerPlace {
     pub(super) id: PlaceId,
     pub(super) branch_id: Option<BranchId>,
     pub(super) path: String,
@@ -193,14 +193,14 @@ impl FromRow for Fact {
 }
 
 /// Reads a place, and what it should hold.
-fn place(columns: &mut Columns) -> Result<Option<Place>, ColumnError> {
+fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> {
     let Some(id) = columns.take()? else { return columns.skip(10).map(|()| None) };
     let (branch_id, path, group_id, role, environment, cluster_type, cluster) = columns.take()?;
     let desired = match columns.take()? {
         (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since }),
         _ => None,
     };
-    Ok(Some(Place { id, branch_id, path, group_id, role, environment, cluster_type, cluster, desired }))
+    Ok(Some(ReconcilerPlace { id, branch_id, path, group_id, role, environment, cluster_type, cluster, desired }))
 }
 
 /// The targets of groups of places, by their ids.

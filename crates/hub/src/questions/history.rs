@@ -58,13 +58,13 @@ const EXAMINED_MAX: usize = 5_000;
 /// Reports, from the newest on.
 struct Reports {
     order: Order,
-    rows: Vec<Found>,
+    rows: Vec<FoundReport>,
     /// Where the next ones would be looked for, and the timestamp up to which all are known; none if there are no more.
     rest: Option<(DeploymentId, Timestamp)>,
 }
 
 /// A report as it was found.
-pub(super) struct Found {
+pub(super) struct FoundReport {
     pub(super) id: DeploymentId,
     group_id: Option<PlaceGroupId>,
     is_application: bool,
@@ -146,7 +146,7 @@ impl Order {
 const COLUMNS: &str = "d.id, h.name, r.name, e.name, g.id, case when g.role = 'application' then 1 else 0 end, \
     d.gitops_commit_id, d.version, d.status, d.status_message";
 
-/// The columns of [`Found`].
+/// The columns of [`FoundReport`].
 pub(super) fn columns(dialect: Dialect) -> String {
     format!("{COLUMNS}, {}, {}, p.endpoint", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
@@ -182,7 +182,7 @@ async fn of_all(
         from("d.place_id"),
         conditions::all(of_hosts.into_iter().chain(of_places)),
     );
-    let rows: Vec<Found> = transaction.query(&sql, parameters.into_values()).await?;
+    let rows: Vec<FoundReport> = transaction.query(&sql, parameters.into_values()).await?;
     let order = Order::Received;
     if rows.len() == limit {
         return Ok(Reports { order, rows, rest: None });
@@ -226,7 +226,7 @@ async fn of_hosts(
     Ok(Reports { order: Order::Happened, rows: transaction.query(&sql, parameters.into_values()).await?, rest: None })
 }
 
-impl FromRow for Found {
+impl FromRow for FoundReport {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, host, reconciler, environment) = columns.take()?;
         let (group_id, is_application) = columns.take()?;
@@ -253,16 +253,16 @@ impl FromRow for Found {
 /// Says of which targets and version reports are.
 pub(super) async fn with_versions(
     transaction: &mut Transaction,
-    mut rows: Vec<Found>,
-) -> Result<Vec<Found>, DatabaseError> {
+    mut rows: Vec<FoundReport>,
+) -> Result<Vec<FoundReport>, DatabaseError> {
     let groups: BTreeSet<PlaceGroupId> = rows.iter().filter_map(|found| found.group_id).collect();
     let targets = facts::targets(transaction, groups).await?;
-    let target = |found: &Found| {
+    let target = |found: &FoundReport| {
         let targets = targets.get(&found.group_id?)?;
         let is_one = found.is_application || targets.len() == 1;
         targets.first_key_value().filter(|_| is_one).map(|(id, names)| (*id, names.clone()))
     };
-    let folder = |found: &Found| Some((found.endpoint.clone()?, found.reported.commit.clone()?));
+    let folder = |found: &FoundReport| Some((found.endpoint.clone()?, found.reported.commit.clone()?));
     let around = rows.iter().filter(|found| target(found).is_none() && !found.is_application);
     let changed = above::changed(transaction, around.filter_map(folder).collect()).await?;
     let keys = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));

@@ -41,7 +41,7 @@ pub(super) struct Walk {
 
 /// A page of reconcilers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ReconcilerPage {
     /// Their ids.
     pub(super) reconcilers: Vec<ReconcilerId>,
     /// Where each was looked for; none where that says nothing.
@@ -122,9 +122,9 @@ impl Walk {
         transaction: &mut Transaction,
         after: Option<Cursor<2>>,
         limit: usize,
-    ) -> Result<Found, DatabaseError> {
+    ) -> Result<ReconcilerPage, DatabaseError> {
         let mut progress = Progress {
-            found: Found::default(),
+            found: ReconcilerPage::default(),
             limit,
             left: PAGE_EXAMINED_MAX,
             position: after.unwrap_or(Cursor([0, 0])),
@@ -136,7 +136,7 @@ impl Walk {
                     progress.position = Cursor([*lane, 0]);
                 }
                 if !self.follow(transaction, &mut progress).await? {
-                    return Ok(Found { next: Some(progress.position), ..progress.found });
+                    return Ok(ReconcilerPage { next: Some(progress.position), ..progress.found });
                 }
             }
             match lanes.last() {
@@ -290,7 +290,7 @@ impl Walk {
 
 /// How far a page is.
 struct Progress {
-    found: Found,
+    found: ReconcilerPage,
     limit: usize,
     /// How many more may be examined.
     left: usize,

@@ -132,7 +132,7 @@ async fn the_client_follows_and_says_when_it_is_refused() {
     // From the beginning on: in no table has it read anything.
     let mut following = client.follow(&filter, Some("ZXZlbnRzIDAgMCAw".into())).unwrap();
     let mut next = async || match following.next().await.unwrap() {
-        StreamItem::Change { id, change } => (id, change["message"].as_str().unwrap().to_owned()),
+        StreamItem::FleetChange { id, change } => (id, change["message"].as_str().unwrap().to_owned()),
         StreamItem::Lost(error) => panic!("{error}"),
     };
     assert_eq!(next().await.1, "before");

@@ -1,7 +1,7 @@
 //! `kalypso events`: what changes, as it happens.
 
 use hub_api::client::StreamItem;
-use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
     }
     hub.follow(&filter, options.after.clone(), |followed| {
         match followed {
-            StreamItem::Change { id, change } => {
+            StreamItem::FleetChange { id, change } => {
                 is_lost = false;
                 left -= 1;
                 terminal::answer(&text(id, change, options.connection.output))?;
@@ -55,12 +55,12 @@ fn text(id: String, mut change: Value, format: Format) -> String {
 /// Columns for a host. Lines are written one by one, so that nobody knows the longest.
 const WHOM: usize = 20;
 
-fn line(change: &Change) -> String {
+fn line(change: &FleetChange) -> String {
     let (at, what, whom, about) = match change {
-        Change::Desired(desired) => of_desired(desired),
-        Change::Report(report) => of_report(report),
-        Change::Silent(silence) => of_silence("silent", silence),
-        Change::Resumed(silence) => of_silence("resumed", silence),
+        FleetChange::Desired(desired) => of_desired(desired),
+        FleetChange::Report(report) => of_report(report),
+        FleetChange::Silent(silence) => of_silence("silent", silence),
+        FleetChange::Resumed(silence) => of_silence("resumed", silence),
     };
     let at = at.to_string();
     let at = at.split_once('.').map_or(at.as_str(), |(seconds, _)| seconds);

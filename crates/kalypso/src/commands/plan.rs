@@ -27,7 +27,7 @@ use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format};
-use crate::change::{self, Change};
+use crate::change::{self, EnvironmentChange};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
@@ -78,7 +78,7 @@ fn read(options: &arguments::Plan, watch: &mut Watch) -> anyhow::Result<Loaded> 
 /// Two states of the control plane, both compiled from their sources.
 fn between(
     (options, selection): (&arguments::Plan, &Selection),
-    change: &Change,
+    change: &EnvironmentChange,
     mut watch: Watch,
 ) -> anyhow::Result<Exit> {
     let loaded = &*change.new;
@@ -107,7 +107,7 @@ struct PlanAnswer<'a> {
     selection: &'a Selection,
     loaded: &'a Loaded,
     compiled: &'a Compiled,
-    change: Option<&'a Change>,
+    change: Option<&'a EnvironmentChange>,
     report: &'a Report<'a>,
 }
 
@@ -132,7 +132,7 @@ impl PlanAnswer<'_> {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
                 let answer = json!({
                     "environment": options.environment,
-                    "change": self.change.map(Change::answer),
+                    "change": self.change.map(EnvironmentChange::answer),
                     "plans": plans.collect::<Result<Vec<_>, _>>()?,
                     "stats": stats::answer(self.compiled),
                     "report": reporting::json(self.report),

@@ -77,7 +77,7 @@ const HUB: &[HubAnswer] = &[
     of("compare", ("items[].", "ComparedTarget"), COMPARED),
     of("history", ("items[].", "Event"), MORE),
     of("drift", ("", "Drift"), &[]),
-    of("events", ("", "Change"), FOLLOWED),
+    of("events", ("", "FleetChange"), FOLLOWED),
     of("hub rule list", ("rules[].", "RuleState"), &[]),
     of("hub audit", ("entries[].", "AuditEntry"), &[]),
 ];

@@ -19,7 +19,7 @@ use crate::source::{Address, File, FileId, Source};
 pub struct Sources {
     fleet: Arc<Fleet>,
     contents: BTreeMap<FileId, FleetFile>,
-    places: BTreeMap<Place, FileId>,
+    places: BTreeMap<FileKey, FileId>,
     /// Files with diagnostics.
     flawed: BTreeSet<FileId>,
     /// Diagnostics about objects that do not fit together.
@@ -27,11 +27,11 @@ pub struct Sources {
 }
 
 /// The identity of a file across commits: its author, the URL and revision of its repository, and its path.
-type Place = (Role, Arc<str>, Arc<str>, Arc<str>);
+type FileKey = (Role, Arc<str>, Arc<str>, Arc<str>);
 
 /// A change of one file.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum FileChange {
     /// The file is new, has different content, or comes from a different commit.
     Written {
         /// The team that wrote it.
@@ -105,12 +105,12 @@ impl Sources {
     ///
     /// A file whose content is the same is not parsed again. If an object has the same meaning and the same address as before, its value in memory
     /// stays the same.
-    pub fn update(&mut self, changes: impl IntoIterator<Item = Change>) -> Update {
+    pub fn update(&mut self, changes: impl IntoIterator<Item = FileChange>) -> Update {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
             let exchange = match change {
-                Change::Written { role, scope, file } => self.write((role, scope), file, &mut parsed),
-                Change::Removed { role, source, path } => self.remove(role, &source, &path),
+                FileChange::Written { role, scope, file } => self.write((role, scope), file, &mut parsed),
+                FileChange::Removed { role, source, path } => self.remove(role, &source, &path),
             };
             exchanges.extend(exchange);
         }
@@ -277,7 +277,7 @@ fn standing_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
     objects.get(at)
 }
 
-fn place(role: &Role, source: &Source, path: &Arc<str>) -> Place {
+fn place(role: &Role, source: &Source, path: &Arc<str>) -> FileKey {
     (role.clone(), Arc::clone(&source.url), Arc::clone(&source.revision), Arc::clone(path))
 }
 

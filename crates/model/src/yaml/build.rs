@@ -10,7 +10,7 @@ use super::keys::{self, Entry};
 use super::problem::Findings;
 use super::recent::Recent;
 use super::source::block_span;
-use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
+use super::{Limits, Node, NodeValue, Options, Scalar, ScalarStyle, Span, Tag, YamlProblem};
 
 /// Builds the documents of a text, one after the other.
 pub(super) struct Builder<'t> {
@@ -66,7 +66,7 @@ impl Frame {
 }
 
 /// A problem ends the reading of its document. It is in a box because many functions return it.
-type Added = Result<(), Box<Problem>>;
+type Added = Result<(), Box<YamlProblem>>;
 
 impl<'t> Builder<'t> {
     pub(super) fn new(text: &'t str, options: &Options) -> Self {
@@ -105,7 +105,7 @@ impl<'t> Builder<'t> {
     }
 
     /// All findings.
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    pub(super) fn into_problems(self) -> Vec<YamlProblem> {
         self.findings.into_problems()
     }
 

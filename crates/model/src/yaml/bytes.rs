@@ -1,7 +1,7 @@
 //! Reads YAML from arbitrary bytes.
 
 use super::reader::{Document, Reading, read, read_each};
-use super::{Options, Problem, ProblemKind, Span};
+use super::{Options, ProblemKind, Span, YamlProblem};
 
 /// Reads all documents of `bytes` if they are UTF-8. Otherwise the result is one problem that names the encoding or format.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
@@ -13,22 +13,22 @@ pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
 
 /// Reads `bytes`, and passes each document without errors to `each` as soon as it is read. So only one document must be in memory.
 /// Returns all problems.
-pub fn read_bytes_each(bytes: &[u8], options: &Options, each: impl FnMut(Document)) -> Vec<Problem> {
+pub fn read_bytes_each(bytes: &[u8], options: &Options, each: impl FnMut(Document)) -> Vec<YamlProblem> {
     match text(bytes) {
         Ok(text) => read_each(text, options, each),
         Err(problem) => vec![problem],
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Problem> {
+fn text(bytes: &[u8]) -> Result<&str, YamlProblem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         not_utf8(bytes, Span::new(at, at + error.error_len().unwrap_or(bytes.len() - at)))
     })
 }
 
-fn not_utf8(bytes: &[u8], span: Span) -> Problem {
-    let problem = |message: &'static str| Problem::new(ProblemKind::Encoding, span, message);
+fn not_utf8(bytes: &[u8], span: Span) -> YamlProblem {
+    let problem = |message: &'static str| YamlProblem::new(ProblemKind::Encoding, span, message);
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return problem("the text is UTF-16, not UTF-8").hint("save it as UTF-8");
     }

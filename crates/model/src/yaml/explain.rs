@@ -6,7 +6,7 @@
 use granit_parser::{ErrorKind, ScanError};
 
 use super::problem::shown;
-use super::{Problem, ProblemKind, Span};
+use super::{ProblemKind, Span, YamlProblem};
 
 /// The state in which the parser stopped.
 pub(super) struct Scene<'t> {
@@ -19,7 +19,7 @@ pub(super) struct Scene<'t> {
 }
 
 /// The problem for an error of the parser.
-pub(super) fn explain(error: &ScanError, scene: &Scene<'_>) -> Problem {
+pub(super) fn explain(error: &ScanError, scene: &Scene<'_>) -> YamlProblem {
     let at = error.marker().byte_offset().unwrap_or(scene.last.end as usize).min(scene.text.len());
     scene
         .template_expression(at)
@@ -30,12 +30,12 @@ pub(super) fn explain(error: &ScanError, scene: &Scene<'_>) -> Problem {
         .unwrap_or_else(|| syntax(scene.character(at), error.info()))
 }
 
-fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
-    Problem::new(ProblemKind::Syntax, span, message)
+fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> YamlProblem {
+    YamlProblem::new(ProblemKind::Syntax, span, message)
 }
 
 /// The problem for a tab in the indentation of a line.
-pub(super) fn tab_in_indentation(tab: Span) -> Problem {
+pub(super) fn tab_in_indentation(tab: Span) -> YamlProblem {
     syntax(tab, "there is a tab in the indentation").hint("indent with spaces: YAML does not allow tabs there")
 }
 
@@ -44,7 +44,7 @@ const SPACE_AFTER_COLON: &str = "write a space between the colon and the value";
 
 impl<'t> Scene<'t> {
     /// `{{` without quotes, which YAML reads as two mappings.
-    fn template_expression(&self, at: usize) -> Option<Problem> {
+    fn template_expression(&self, at: usize) -> Option<YamlProblem> {
         let begins = |from: usize| {
             let line = self.line(from);
             let found = [": {{", "- {{", ": {%"].iter().filter_map(|sign| self.slice(line).find(sign)).min()?;
@@ -56,7 +56,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Characters that are not allowed at their place.
-    fn characters(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+    fn characters(&self, kind: &ErrorKind, at: usize) -> Option<YamlProblem> {
         match kind {
             ErrorKind::UnexpectedCharacter { character } => {
                 let message = format!("a plain value cannot begin with `{}`", character.escape_debug());
@@ -80,7 +80,7 @@ impl<'t> Scene<'t> {
             }
             ErrorKind::RecursionLimitExceeded => {
                 let message = "too many mappings and lists are inside one another here";
-                Some(Problem::new(ProblemKind::Depth, self.character(at), message))
+                Some(YamlProblem::new(ProblemKind::Depth, self.character(at), message))
             }
             ErrorKind::CommentNotSeparated => Some(
                 syntax(self.character(at), "there is no space before this comment").hint("write a space before `#`"),
@@ -90,7 +90,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Quotes that are not closed, that are closed too early, or that contain an invalid escape.
-    fn quotes(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+    fn quotes(&self, kind: &ErrorKind, at: usize) -> Option<YamlProblem> {
         match kind {
             ErrorKind::UnclosedQuotedScalar
             | ErrorKind::DocumentIndicatorInQuotedScalar
@@ -132,7 +132,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Brackets and braces that are not closed, or whose content is not a list.
-    fn brackets(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+    fn brackets(&self, kind: &ErrorKind, at: usize) -> Option<YamlProblem> {
         let here = self.character(at);
         match kind {
             ErrorKind::MisplacedFlowCollectionEnd => {
@@ -173,7 +173,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Lines whose indentation and form do not match their neighbours.
-    fn lines(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+    fn lines(&self, kind: &ErrorKind, at: usize) -> Option<YamlProblem> {
         let line = self.content_of_line(at);
         if let Some(tab) = self.text.get(self.line(at).start as usize..line.start as usize)?.find('\t') {
             return Some(tab_in_indentation(self.character(self.line(at).start as usize + tab)));
@@ -214,7 +214,7 @@ impl<'t> Scene<'t> {
     }
 
     /// A `: ` where a key is not allowed: in a value, or on a line that continues the value of the line before.
-    fn second_colon(&self, at: usize) -> Problem {
+    fn second_colon(&self, at: usize) -> YamlProblem {
         let before = self.line(self.last.start as usize);
         let line = self.line(at);
         if before != line {
@@ -238,7 +238,7 @@ impl<'t> Scene<'t> {
         syntax(Span::new(at, end), "a second `: ` is on this line, in a value that has no quotes").hint(QUOTE_VALUE)
     }
 
-    fn missing_colon(&self, at: usize) -> Problem {
+    fn missing_colon(&self, at: usize) -> YamlProblem {
         let line = self.content_of_line(at);
         let glued = self.slice(line).split_once(':').is_some_and(|(key, rest)| !key.contains(' ') && !rest.is_empty());
         if glued {

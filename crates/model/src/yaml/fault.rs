@@ -7,52 +7,56 @@ use base64::prelude::BASE64_STANDARD;
 
 use super::problem::shown;
 use super::resolve::{resolve_plain, resolve_tagged};
-use super::{Problem, ProblemKind, Scalar, Span, Tag};
+use super::{ProblemKind, Scalar, Span, Tag, YamlProblem};
 
-pub(super) fn unknown_alias(name: &str, span: Span) -> Problem {
+pub(super) fn unknown_alias(name: &str, span: Span) -> YamlProblem {
     let message =
         format!("{} refers to an anchor that this document does not define before it", shown(&format!("*{name}")));
     let hint = "a plain value cannot begin with `*`: put it in quotes if it is a text";
-    Problem::new(ProblemKind::Alias, span, message).hint(hint)
+    YamlProblem::new(ProblemKind::Alias, span, message).hint(hint)
 }
 
-pub(super) fn cycle(span: Span) -> Problem {
-    Problem::new(ProblemKind::Alias, span, "this alias stands for a value that it is a part of")
+pub(super) fn cycle(span: Span) -> YamlProblem {
+    YamlProblem::new(ProblemKind::Alias, span, "this alias stands for a value that it is a part of")
 }
 
-pub(super) fn excessive_aliases(allowed: usize, span: Span) -> Problem {
+pub(super) fn excessive_aliases(allowed: usize, span: Span) -> YamlProblem {
     let message = format!("the aliases of this document stand for more than {allowed} values");
-    Problem::new(ProblemKind::Alias, span, message)
+    YamlProblem::new(ProblemKind::Alias, span, message)
         .hint("repeat less: the values inside an aliased value count every time")
 }
 
-pub(super) fn too_deep(limit: usize, span: Span) -> Problem {
-    Problem::new(ProblemKind::Depth, span, format!("more than {limit} mappings and lists are inside one another here"))
+pub(super) fn too_deep(limit: usize, span: Span) -> YamlProblem {
+    YamlProblem::new(
+        ProblemKind::Depth,
+        span,
+        format!("more than {limit} mappings and lists are inside one another here"),
+    )
 }
 
-pub(super) fn too_many_nodes(limit: usize, span: Span) -> Problem {
+pub(super) fn too_many_nodes(limit: usize, span: Span) -> YamlProblem {
     let message = format!("the text has more than {limit} values; reading stopped here");
-    Problem::new(ProblemKind::Limit, span, message).hint("split it into several files")
+    YamlProblem::new(ProblemKind::Limit, span, message).hint("split it into several files")
 }
 
-pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> Problem {
+pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> YamlProblem {
     let range = place.tag_span().and_then(|span| span.byte_range()).or_else(|| place.byte_range()).unwrap_or_default();
     let message = format!("the tag {} has no effect here and is ignored", shown(tag));
-    Problem::new(ProblemKind::UnknownTag, Span::new(range.start, range.end), message)
+    YamlProblem::new(ProblemKind::UnknownTag, Span::new(range.start, range.end), message)
         .hint("put the value in quotes if the `!` belongs to it")
 }
 
 /// Converts the content of a scalar as its tag requires: decodes `!!binary`, and checks that a number is valid.
-pub(super) fn apply_tag(scalar: &mut Scalar, span: Span) -> Result<(), Box<Problem>> {
+pub(super) fn apply_tag(scalar: &mut Scalar, span: Span) -> Result<(), Box<YamlProblem>> {
     if scalar.tag == Some(Tag::Binary) {
         scalar.tag = Some(Tag::Text);
         scalar.text =
-            decode_binary(&scalar.text).map_err(|message| Problem::new(ProblemKind::TagMismatch, span, message))?;
+            decode_binary(&scalar.text).map_err(|message| YamlProblem::new(ProblemKind::TagMismatch, span, message))?;
     }
     if resolve_tagged(scalar).is_some() { Ok(()) } else { Err(tag_mismatch(scalar, span).into()) }
 }
 
-fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
+fn tag_mismatch(scalar: &Scalar, span: Span) -> YamlProblem {
     let wanted = match scalar.tag {
         Some(Tag::Null) => "!!null",
         Some(Tag::Bool) => "!!bool",
@@ -60,7 +64,7 @@ fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
         _ => "!!float",
     };
     let message = format!("{} is {}, but its tag is {wanted}", shown(&scalar.text), resolve_plain(&scalar.text).noun());
-    Problem::new(ProblemKind::TagMismatch, span, message)
+    YamlProblem::new(ProblemKind::TagMismatch, span, message)
 }
 
 /// The text that the content of `!!binary` encodes. All values are texts, so other content is a problem.

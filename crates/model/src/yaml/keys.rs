@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::{Entry as Slot, HashMap};
 
 use super::problem::{Findings, shown};
-use super::{Dialect, Node, NodeValue, Problem, ProblemKind, Resolved, ScalarStyle, Span, Tag};
+use super::{Dialect, Node, NodeValue, ProblemKind, Resolved, ScalarStyle, Span, Tag, YamlProblem};
 
 /// A key with its value.
 pub(super) type Entry = (Node, Node);
@@ -56,14 +56,14 @@ fn report_complex_keys(entries: &[Entry], start: u32, dialect: Dialect, findings
         let doubled = key.span.start == start + 1 && matches!(key.value, NodeValue::Mapping(_));
         if doubled {
             let span = Span { start, end: start + 2 };
-            let problem = Problem::new(
+            let problem = YamlProblem::new(
                 ProblemKind::ComplexKey,
                 span,
                 "`{{` begins a YAML mapping here, not a template expression",
             );
             findings.add(problem.hint("put the value in quotes"));
         } else if dialect == Dialect::Values {
-            findings.add(Problem::new(ProblemKind::ComplexKey, key.span, "a key cannot be a mapping or a list"));
+            findings.add(YamlProblem::new(ProblemKind::ComplexKey, key.span, "a key cannot be a mapping or a list"));
         }
     }
 }
@@ -84,7 +84,7 @@ fn report_duplicates(entries: &[Entry], findings: &mut Findings) {
             }
             Slot::Occupied(first) => {
                 let name = key.as_scalar().map(|scalar| shown(&scalar.text)).unwrap_or_default();
-                let problem = Problem::new(
+                let problem = YamlProblem::new(
                     ProblemKind::DuplicateKey,
                     key.span,
                     format!("the key {name} is twice in this mapping"),
@@ -174,7 +174,7 @@ fn sources<'n>(value: &'n Node, findings: &mut Findings) -> Vec<&'n [Entry]> {
         NodeValue::Scalar(_) => None,
     };
     found.unwrap_or_else(|| {
-        findings.add(Problem::new(
+        findings.add(YamlProblem::new(
             ProblemKind::Merge,
             value.span,
             "`<<` merges a mapping or a list of mappings, and this is neither",

@@ -40,7 +40,7 @@ pub use limits::Limits;
 pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
 pub use options::{Dialect, Options};
 pub use plain::{first_error, is_surely_good, is_surely_good_like};
-pub use problem::{Problem, ProblemKind};
+pub use problem::{ProblemKind, YamlProblem};
 pub use reader::{Document, Reading, read};
 pub use resolve::{Resolved, resolve_plain};
 pub use skeleton::{has_structure_of, is_quoted, is_readable};

@@ -5,7 +5,7 @@ use std::iter;
 use memchr::memchr_iter;
 
 use super::reader::read_each;
-use super::{Options, Problem, ProblemKind};
+use super::{Options, ProblemKind, YamlProblem};
 
 /// The limit in bytes. Longer texts go to the parser, which counts nodes.
 const BYTES_MAX: usize = 256 << 10;
@@ -18,11 +18,11 @@ const KEY_BYTES_MAX: usize = 512;
 
 /// The first error in `text`, read with [`Options::OBJECTS`]. Texts beyond [`Limits`](super::Limits) give no error, because they are not read
 /// completely.
-pub fn first_error(text: &str) -> Option<Problem> {
+pub fn first_error(text: &str) -> Option<YamlProblem> {
     if is_surely_good(text) {
         return None;
     }
-    let counts = |problem: &Problem| {
+    let counts = |problem: &YamlProblem| {
         !problem.kind.is_warning() && !matches!(problem.kind, ProblemKind::Limit | ProblemKind::Depth)
     };
     read_each(text, &Options::OBJECTS, drop).into_iter().find(counts)

@@ -6,7 +6,7 @@ use super::Span;
 
 /// A finding in a text, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct YamlProblem {
     /// The kind of the finding.
     pub kind: ProblemKind,
     /// The message: one sentence without a place and without a full stop.
@@ -53,7 +53,7 @@ impl ProblemKind {
     }
 }
 
-impl Problem {
+impl YamlProblem {
     /// A finding without a second place and without advice.
     pub(super) fn new(kind: ProblemKind, span: Span, message: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, message: message.into(), span, related: None, hint: None }
@@ -74,7 +74,7 @@ impl Problem {
 
 /// The findings of one text: counts all, and keeps the first ones.
 pub(super) struct Findings {
-    listed: Vec<Problem>,
+    listed: Vec<YamlProblem>,
     limit: usize,
     errors: usize,
     unlisted: usize,
@@ -87,11 +87,11 @@ impl Findings {
     }
 
     /// Adds a finding. A consequence of a known fault is not listed again. The first error is always listed.
-    pub(super) fn add(&mut self, problem: Problem) {
+    pub(super) fn add(&mut self, problem: YamlProblem) {
         let is_error = !problem.kind.is_warning();
         let is_first_error = is_error && self.errors == 0;
         self.errors += usize::from(is_error);
-        let is_known = |last: &Problem| last.span.start == problem.span.start && last.kind != problem.kind;
+        let is_known = |last: &YamlProblem| last.span.start == problem.span.start && last.kind != problem.kind;
         if !is_first_error && self.listed.last().is_some_and(is_known) {
             return;
         }
@@ -109,10 +109,10 @@ impl Findings {
     }
 
     /// The findings in the order of the text.
-    pub(super) fn into_problems(mut self) -> Vec<Problem> {
+    pub(super) fn into_problems(mut self) -> Vec<YamlProblem> {
         if self.unlisted > 0 {
             let message = format!("there are {} more problems in this text", self.unlisted);
-            self.listed.push(Problem::new(ProblemKind::Unlisted, self.last, message));
+            self.listed.push(YamlProblem::new(ProblemKind::Unlisted, self.last, message));
         }
         self.listed.sort_by_key(|problem| problem.span.start);
         self.listed

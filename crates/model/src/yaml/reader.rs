@@ -4,7 +4,7 @@ use granit_parser::{Event, Parser};
 
 use super::build::Builder;
 use super::explain::{Scene, explain};
-use super::{Limits, Node, Options, Problem, ProblemKind, Span};
+use super::{Limits, Node, Options, ProblemKind, Span, YamlProblem};
 
 /// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Reading {
     /// The documents without errors. Empty documents are left out.
     pub documents: Vec<Document>,
     /// The problems, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<YamlProblem>,
     /// The parts of broken documents that could be read, to find out which objects they are. They are incomplete.
     pub fragments: Vec<Document>,
 }
@@ -30,10 +30,10 @@ pub fn read(text: &str, options: &Options) -> Reading {
 }
 
 /// Reads `text`, and passes each document without errors to `each` as soon as it is read.
-pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Document)) -> Vec<Problem> {
+pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Document)) -> Vec<YamlProblem> {
     let mut take = |found| match found {
-        Found::Document(document) => each(document),
-        Found::Fragment(_) => {}
+        FoundDocument::Document(document) => each(document),
+        FoundDocument::Fragment(_) => {}
     };
     read_until(text, options, (Until::End, &mut take))
 }
@@ -50,7 +50,7 @@ enum Until {
 }
 
 /// A document, or the part of a broken one that could be read.
-enum Found {
+enum FoundDocument {
     Document(Document),
     Fragment(Document),
 }
@@ -58,14 +58,18 @@ enum Found {
 fn collect(text: &str, options: &Options, until: Until) -> Reading {
     let (mut documents, mut fragments) = (Vec::new(), Vec::new());
     let mut take = |found| match found {
-        Found::Document(document) => documents.push(document),
-        Found::Fragment(document) => fragments.push(document),
+        FoundDocument::Document(document) => documents.push(document),
+        FoundDocument::Fragment(document) => fragments.push(document),
     };
     let problems = read_until(text, options, (until, &mut take));
     Reading { documents, problems, fragments }
 }
 
-fn read_until(text: &str, options: &Options, (until, take): (Until, &mut dyn FnMut(Found))) -> Vec<Problem> {
+fn read_until(
+    text: &str,
+    options: &Options,
+    (until, take): (Until, &mut dyn FnMut(FoundDocument)),
+) -> Vec<YamlProblem> {
     if let Some(problem) = unreadable(text, &options.limits) {
         return vec![problem];
     }
@@ -79,17 +83,17 @@ fn read_until(text: &str, options: &Options, (until, take): (Until, &mut dyn FnM
 }
 
 /// The problem if a text cannot be parsed at all.
-fn unreadable(text: &str, limits: &Limits) -> Option<Problem> {
+fn unreadable(text: &str, limits: &Limits) -> Option<YamlProblem> {
     if text.len() > limits.text_bytes {
         let (size, limit) = (text.len().div_ceil(1 << 20), limits.text_bytes >> 20);
         let message = format!("the text has {size} MB, the limit is {limit} MB: it was not read");
-        return Some(Problem::new(ProblemKind::Limit, Span::at(0), message).hint("split it into several files"));
+        return Some(YamlProblem::new(ProblemKind::Limit, Span::at(0), message).hint("split it into several files"));
     }
     let is_mark = |at: usize, c: char| at == 0 && c == '\u{feff}';
     let (at, character) = text.char_indices().find(|&(at, c)| !is_readable(c) && !is_mark(at, c))?;
     let message = format!("there is a control character (U+{:04X}) in the text", u32::from(character));
     Some(
-        Problem::new(ProblemKind::Encoding, Span::new(at, at + character.len_utf8()), message)
+        YamlProblem::new(ProblemKind::Encoding, Span::new(at, at + character.len_utf8()), message)
             .hint("remove it, or write it as an escape in double quotes"),
     )
 }
@@ -106,7 +110,7 @@ fn is_readable(character: char) -> bool {
 struct Reader<'t, 'a> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     builder: Builder<'t>,
-    take: &'a mut dyn FnMut(Found),
+    take: &'a mut dyn FnMut(FoundDocument),
     limits: Limits,
     text: &'t str,
     /// The number of documents so far, also broken and empty ones.
@@ -116,7 +120,7 @@ struct Reader<'t, 'a> {
 }
 
 impl<'t, 'a> Reader<'t, 'a> {
-    fn new(text: &'t str, options: &Options, take: &'a mut dyn FnMut(Found)) -> Self {
+    fn new(text: &'t str, options: &Options, take: &'a mut dyn FnMut(FoundDocument)) -> Self {
         let nesting = options.limits.depth;
         let parsing = granit_parser::options! {
             emit_unresolved_aliases: true,
@@ -152,7 +156,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// Ends a document that cannot be read to its end.
-    fn give_up(&mut self, problem: Problem) -> bool {
+    fn give_up(&mut self, problem: YamlProblem) -> bool {
         let stop = problem.kind == ProblemKind::Limit;
         self.builder.findings().add(problem);
         !stop && self.end_document() && self.parser.proceed_next_document().unwrap_or(false)
@@ -164,7 +168,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let root = self.builder.finish();
         let errors = self.builder.findings().errors();
         if let Some(root) = root {
-            let kept = if errors == self.errors { Found::Document } else { Found::Fragment };
+            let kept = if errors == self.errors { FoundDocument::Document } else { FoundDocument::Fragment };
             (self.take)(kept(Document { root }));
         }
         self.errors = errors;
@@ -175,7 +179,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let here = Span::at(self.builder.last().end as usize);
         self.builder
             .findings()
-            .add(Problem::new(ProblemKind::Limit, here, message).hint("split it into several files"));
+            .add(YamlProblem::new(ProblemKind::Limit, here, message).hint("split it into several files"));
         false
     }
 }

@@ -4,7 +4,7 @@ use simulator::random::Random;
 
 use super::draft::Draft;
 use super::fleet::{PURPOSES, REGIONS, RINGS, SIZES, TEAMS};
-use super::object::{Entries, Found, LABELS, METADATA, mapping, with_mapping};
+use super::object::{Entries, FileObject, LABELS, METADATA, mapping, with_mapping};
 use super::state::{State, pick};
 
 pub(super) fn of_cluster_type(state: &State, random: &mut Random) -> Option<Draft> {
@@ -43,7 +43,7 @@ pub(super) fn of_target(state: &State, random: &mut Random) -> Option<Draft> {
     let workload = state.one_of("Workload", 0, random)?;
     let targets: Vec<&str> = workload.text.lines().filter(|line| line.starts_with("    - name: ")).collect();
     let begins = *pick(&targets, random)?;
-    let place = Place { object: &workload, begins, header: "      labels:" };
+    let place = ObjectMapping { object: &workload, begins, header: "      labels:" };
     let whose = format!("target {} of {workload}", begins.rsplit(' ').next().unwrap_or_default());
     edited(state, &place, (&whose, &["purpose", "tier", "team", "size", "note"]), random)
 }
@@ -68,22 +68,22 @@ pub(super) fn vocabulary(key: &str) -> &'static [&'static str] {
 }
 
 /// A mapping inside an object.
-struct Place<'a> {
-    object: &'a Found,
+struct ObjectMapping<'a> {
+    object: &'a FileObject,
     begins: &'a str,
     header: &'a str,
 }
 
 fn of(state: &State, kind: &str, keys: &[&'static str], random: &mut Random) -> Option<Draft> {
     let object = state.one_of(kind, 0, random)?;
-    let place = Place { object: &object, begins: METADATA, header: LABELS };
+    let place = ObjectMapping { object: &object, begins: METADATA, header: LABELS };
     edited(state, &place, (&object.to_string(), keys), random)
 }
 
 /// A label becomes another, comes, or goes.
 fn edited(
     state: &State,
-    place: &Place<'_>,
+    place: &ObjectMapping<'_>,
     (whose, keys): (&str, &[&'static str]),
     random: &mut Random,
 ) -> Option<Draft> {

@@ -15,14 +15,14 @@ pub(super) const DATA_KINDS: [&str; 2] = ["data:", "spec:"];
 
 /// An object in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FileObject {
     pub(super) path: String,
     /// Which document of the file it is.
     pub(super) index: usize,
     pub(super) text: String,
 }
 
-impl Found {
+impl FileObject {
     pub(super) fn kind(&self) -> &str {
         self.text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default()
     }
@@ -44,7 +44,7 @@ impl Found {
     }
 }
 
-impl std::fmt::Display for Found {
+impl std::fmt::Display for FileObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.kind(), self.name())
     }

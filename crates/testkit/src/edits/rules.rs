@@ -5,7 +5,7 @@ use simulator::random::Random;
 use super::draft::{Draft, Health};
 use super::fleet;
 use super::labels::vocabulary;
-use super::object::{Found, replaced_line};
+use super::object::{FileObject, replaced_line};
 use super::state::{State, pick};
 use super::values::toggled;
 use crate::generator::ENVIRONMENT;
@@ -112,7 +112,7 @@ pub(super) fn environment_changed(state: &State, random: &mut Random) -> Option<
 
 fn template_changed(state: &State, reads_labels: bool, random: &mut Random) -> Option<Draft> {
     let mut objects = state.objects("Template");
-    objects.retain(|object: &Found| object.text.contains("Labels") == reads_labels);
+    objects.retain(|object: &FileObject| object.text.contains("Labels") == reads_labels);
     let object = pick(&objects, random)?;
     let line = object.text.lines().find(|line| line.starts_with("      # revision "))?;
     let text = replaced_line(&object.text, line, &format!("      # revision {}", state.turn));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use simulator::random::Random;
 
 use super::draft::Draft;
-use super::object::Found;
+use super::object::FileObject;
 
 const SEPARATOR: &str = "---\n";
 
@@ -21,28 +21,29 @@ pub(super) struct State {
 
 impl State {
     /// The objects of a kind in files that are not broken, in the order of the files.
-    pub(super) fn objects(&self, kind: &str) -> Vec<Found> {
+    pub(super) fn objects(&self, kind: &str) -> Vec<FileObject> {
         self.all().into_iter().filter(|object| object.kind() == kind).collect()
     }
 
     /// All objects in files that are not broken.
-    pub(super) fn all(&self) -> Vec<Found> {
+    pub(super) fn all(&self) -> Vec<FileObject> {
         let files = self.files.iter().filter(|(path, _)| !self.broken.contains_key(*path));
         let objects = files.flat_map(|(path, text)| {
-            let found = move |(index, text): (usize, &str)| Found { path: path.clone(), index, text: text.to_owned() };
+            let found =
+                move |(index, text): (usize, &str)| FileObject { path: path.clone(), index, text: text.to_owned() };
             text.split(SEPARATOR).enumerate().map(found)
         });
         objects.collect()
     }
 
     /// One of the objects of a kind, if there are more than `left`.
-    pub(super) fn one_of(&self, kind: &str, left: usize, random: &mut Random) -> Option<Found> {
+    pub(super) fn one_of(&self, kind: &str, left: usize, random: &mut Random) -> Option<FileObject> {
         let mut found = self.objects(kind);
         (found.len() > left).then(|| found.swap_remove(random.below(found.len() as u64) as usize))
     }
 
     /// The text of a file with another text for one of its objects, or without it.
-    pub(super) fn with(&self, object: &Found, text: Option<String>) -> Option<String> {
+    pub(super) fn with(&self, object: &FileObject, text: Option<String>) -> Option<String> {
         let mut documents: Vec<String> = self.files[&object.path].split(SEPARATOR).map(str::to_owned).collect();
         match text {
             Some(text) => documents[object.index] = text,
@@ -52,12 +53,12 @@ impl State {
     }
 
     /// Another text for an object.
-    pub(super) fn replace(&self, object: &Found, text: String, what: String) -> Draft {
+    pub(super) fn replace(&self, object: &FileObject, text: String, what: String) -> Draft {
         Draft::new(what, [(object.path.clone(), self.with(object, Some(text)))])
     }
 
     /// An object goes.
-    pub(super) fn remove(&self, object: &Found) -> Draft {
+    pub(super) fn remove(&self, object: &FileObject) -> Draft {
         Draft::new(format!("{object} removed"), [(object.path.clone(), self.with(object, None))])
     }
 }

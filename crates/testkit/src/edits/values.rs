@@ -3,7 +3,7 @@
 use simulator::random::Random;
 
 use super::draft::{Draft, Health};
-use super::object::{ANNOTATIONS, Found, METADATA, body, mapping, parts, with_mapping};
+use super::object::{ANNOTATIONS, FileObject, METADATA, body, mapping, parts, with_mapping};
 use super::state::{State, pick};
 
 const DATA: &str = "data:";
@@ -73,7 +73,7 @@ pub(super) fn annotation(state: &State, random: &mut Random) -> Option<Draft> {
 }
 
 /// The text with an annotation set, or without it if it was so already.
-pub(super) fn toggled(object: &Found, (key, value): (&str, &str)) -> (String, String) {
+pub(super) fn toggled(object: &FileObject, (key, value): (&str, &str)) -> (String, String) {
     let mut annotations = mapping(&object.text, METADATA, ANNOTATIONS);
     let is_set = annotations.iter().any(|(name, old)| name == key && old == value);
     annotations.retain(|(name, _)| name != key);

@@ -5,7 +5,7 @@ use super::{Size, config, objects};
 
 /// A change of one file.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct GeneratedChange {
     /// What changes.
     pub what: &'static str,
     /// The file.
@@ -25,7 +25,7 @@ enum Line {
     Ring { given: usize },
 }
 
-impl Change {
+impl GeneratedChange {
     /// One value, for all targets on a cluster type.
     pub fn value_on_cluster_type(size: Size) -> Self {
         let index = Spread::of(size).first_for_cluster_type();

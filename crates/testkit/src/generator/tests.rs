@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
 
-use super::change::Change;
+use super::change::GeneratedChange;
 use super::clusters::{self, Clusters};
 use super::{ENVIRONMENT, File, Size, fleet, sets};
 
@@ -107,9 +107,12 @@ fn as_many_maps_apply_in_a_large_fleet() {
 fn a_change_reaches_what_it_says() {
     let size = Size { cluster_types: 5, targets: 8, config_maps: 220, schemas: 3 };
     let before = compile(fleet(size, 1));
-    let changes =
-        [Change::value_on_cluster_type(size), Change::value_of_assignment(size), Change::label_of_cluster_type(size)];
-    for change in changes.into_iter().chain([Change::comment()]) {
+    let changes = [
+        GeneratedChange::value_on_cluster_type(size),
+        GeneratedChange::value_of_assignment(size),
+        GeneratedChange::label_of_cluster_type(size),
+    ];
+    for change in changes.into_iter().chain([GeneratedChange::comment()]) {
         let mut files = fleet(size, 1);
         let text = change.apply(&files[&change.path], 0);
         assert_ne!(text, change.apply(&files[&change.path], 1));

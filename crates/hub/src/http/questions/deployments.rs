@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::problem::Problem;
+use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered};
 use crate::questions;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn deployments(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, Problem> {
+async fn deployments(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, ProblemResponse> {
     let answered = questions::deployments(&app.database, request.question(), &request.page, request.more.at).await;
     request.answer(answered)
 }

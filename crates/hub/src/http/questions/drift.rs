@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::extract::Path;
-use super::super::problem::Problem;
+use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn drift(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+async fn drift(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
     request.answer(questions::drift(&app.database, request.question(), &request.page).await)
 }
 
@@ -54,7 +54,7 @@ async fn drift_hosts(
     State(app): State<App>,
     Path(kind): Path<String>,
     request: QuestionRequest<Nothing>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ProblemResponse> {
     let kind = questions::drift_kind(&kind)?;
     request.answer(questions::drift_hosts(&app.database, kind, request.question(), &request.page).await)
 }

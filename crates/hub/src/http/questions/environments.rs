@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::problem::Problem;
+use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered, Nothing};
 use crate::questions;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
     request.answer(questions::environments(&app.database, request.question()).await)
 }
 
@@ -48,7 +48,10 @@ async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>)
         NotAnswered,
     ),
 )]
-async fn environment_targets(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, Problem> {
+async fn environment_targets(
+    State(app): State<App>,
+    request: QuestionRequest<At>,
+) -> Result<Response, ProblemResponse> {
     let answered =
         questions::environment_targets(&app.database, request.question(), &request.page, request.more.at).await;
     request.answer(answered)

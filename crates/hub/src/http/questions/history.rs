@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::problem::Problem;
+use super::super::problem::ProblemResponse;
 use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
@@ -31,6 +31,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn history(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+async fn history(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
     request.answer(questions::history(&app.database, request.question(), &request.page).await)
 }

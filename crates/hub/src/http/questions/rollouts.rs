@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::super::App;
 use super::super::caller::Reader;
 use super::super::extract::Path;
-use super::super::problem::{Kind, Problem};
+use super::super::problem::{Kind, ProblemResponse};
 use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
@@ -39,7 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, ProblemResponse> {
     request.answer(questions::rollouts(&app.database, request.question(), &request.page).await)
 }
 
@@ -61,7 +61,7 @@ async fn rollout(
     State(app): State<App>,
     Path(of): Path<String>,
     request: QuestionRequest<Nothing>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ProblemResponse> {
     request.answer(questions::rollout(&app.database, &of, request.question()).await)
 }
 
@@ -82,7 +82,7 @@ async fn rollout_hosts(
     State(app): State<App>,
     Path(of): Path<String>,
     request: QuestionRequest<Nothing>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ProblemResponse> {
     request.answer(questions::rollout_hosts(&app.database, &of, request.question(), &request.page).await)
 }
 
@@ -96,17 +96,17 @@ async fn rollout_hosts(
     request_body = DeploymentStateRequest,
     responses(
         (status = 200, description = "The state", body = DeploymentState),
-        Problem,
+        ProblemResponse,
     ),
 )]
 async fn deployment_state(
     State(app): State<App>,
     _: Reader,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<DeploymentState>, Problem> {
+) -> Result<Json<DeploymentState>, ProblemResponse> {
     let body = body?;
     // Microsoft's hub does not ask what type the body says that it is of.
     let request: DeploymentStateRequest = serde_json::from_slice(&body)
-        .map_err(|error| Problem::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
+        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
     Ok(Json(questions::deployment_state(&app.database, &request).await?))
 }

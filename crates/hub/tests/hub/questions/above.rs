@@ -4,7 +4,7 @@ use hub::questions::{Position, changes, history, settled};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::endpoint::Endpoint;
-use hub_api::events::{Change, DesiredChange};
+use hub_api::events::{DesiredChange, FleetChange};
 use hub_api::filter::Filter;
 use hub_api::history::{Event, Reported};
 use hub_api::page::Page;
@@ -128,15 +128,15 @@ async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
     while !position.has_reached(&end) {
         let found = changes(database, &of_workload("portal"), position, end).await.unwrap();
         lines.extend(found.items.iter().map(|(_, change)| match change {
-            Change::Desired(DesiredChange { place, targets, .. }) => {
+            FleetChange::Desired(DesiredChange { place, targets, .. }) => {
                 let folder = place.rsplit_once('/').map_or("", |(_, folder)| folder);
                 format!(
                     "desired {folder} {}",
                     targets.iter().map(|target| target.workload.as_str()).collect::<String>()
                 )
             }
-            Change::Report(report) => reported(&report.reported),
-            Change::Silent(_) | Change::Resumed(_) => String::new(),
+            FleetChange::Report(report) => reported(&report.reported),
+            FleetChange::Silent(_) | FleetChange::Resumed(_) => String::new(),
         }));
         position = found.end;
     }

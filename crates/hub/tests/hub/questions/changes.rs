@@ -6,7 +6,7 @@ use std::time::Duration;
 use hub::questions::{Position, QuestionError, changes, settled};
 use hub::silence;
 use hub::store::Database;
-use hub_api::events::Change;
+use hub_api::events::FleetChange;
 use hub_api::filter::Filter;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
@@ -28,22 +28,22 @@ twins![
     what_is_under_way_is_waited_for
 ];
 
-fn line(change: &Change) -> String {
+fn line(change: &FleetChange) -> String {
     match change {
-        Change::Desired(desired) => {
+        FleetChange::Desired(desired) => {
             let versions: Vec<_> = desired.versions.iter().map(|version| version.version.as_str()).collect();
             let removed = if desired.is_removed { " removed" } else { "" };
             format!("desired {} {}{removed}", desired.commit.trim_start_matches('0'), versions.join(","))
         }
-        Change::Report(report) => {
+        FleetChange::Report(report) => {
             let status = |status: Option<Status>| status.map_or("-", Status::as_str);
             let (before, now) = (status(report.previous_status), status(report.reported.status));
             let version = report.reported.version.as_deref().unwrap_or("-");
             let superseded = if report.is_superseded { " superseded" } else { "" };
             format!("{} {version} {before} {now}{superseded}", report.reported.host)
         }
-        Change::Silent(silence) => format!("{} silent {}", silence.host, silence.due.is_some()),
-        Change::Resumed(silence) => format!("{} resumed {}", silence.host, silence.due.is_some()),
+        FleetChange::Silent(silence) => format!("{} silent {}", silence.host, silence.due.is_some()),
+        FleetChange::Resumed(silence) => format!("{} resumed {}", silence.host, silence.due.is_some()),
     }
 }
 
@@ -191,7 +191,7 @@ async fn many_who_write_at_once_hide_nothing(ground: Ground) {
         while !position.has_reached(&until) {
             let found = changes(&ground.database, &Filter::default(), position, until).await.unwrap();
             for (_, change) in &found.items {
-                let Change::Report(report) = change else { continue };
+                let FleetChange::Report(report) = change else { continue };
                 count += 1;
                 seen.insert((report.reported.host.clone(), report.reported.at));
             }

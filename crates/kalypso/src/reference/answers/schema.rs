@@ -12,7 +12,7 @@ const ELSEWHERE: [(&str, &str); 2] =
     [("Counts", "Counts (below)."), ("Deployment", "The same as `deployments` lists.")];
 
 /// A field that was found, with all that is said about it.
-struct Found {
+struct FoundField {
     path: String,
     meanings: Vec<String>,
     /// The words that it can be.
@@ -38,7 +38,7 @@ impl Schemas {
         found.into_iter().map(|field| (field.path.clone(), field.meaning())).collect()
     }
 
-    fn walk(&self, schema: &Value, prefix: &str, found: &mut Vec<Found>) {
+    fn walk(&self, schema: &Value, prefix: &str, found: &mut Vec<FoundField>) {
         // Schemas of answers don't contain themselves: the depth is that of the types.
         let schema = self.resolved(schema);
         for parts in ["allOf", "oneOf", "anyOf"] {
@@ -49,7 +49,7 @@ impl Schemas {
         }
     }
 
-    fn field(&self, path: &str, property: &Value, found: &mut Vec<Found>) {
+    fn field(&self, path: &str, property: &Value, found: &mut Vec<FoundField>) {
         let inner = self.resolved(not_null(property));
         let (path, inner) = match inner.get("items") {
             Some(items) => (format!("{path}[]"), self.resolved(not_null(items))),
@@ -91,10 +91,10 @@ fn words(schema: &Value) -> Vec<String> {
 }
 
 /// Adds a field, or what another variant of an answer says of it.
-fn add(found: &mut Vec<Found>, path: &str, meaning: &str, words: Vec<String>) {
+fn add(found: &mut Vec<FoundField>, path: &str, meaning: &str, words: Vec<String>) {
     let known = found.iter().position(|field| field.path == path);
     let index = known.unwrap_or_else(|| {
-        found.push(Found { path: path.to_owned(), meanings: Vec::new(), words: Vec::new() });
+        found.push(FoundField { path: path.to_owned(), meanings: Vec::new(), words: Vec::new() });
         found.len() - 1
     });
     if let Some(field) = found.get_mut(index) {
@@ -105,7 +105,7 @@ fn add(found: &mut Vec<Found>, path: &str, meaning: &str, words: Vec<String>) {
     }
 }
 
-impl Found {
+impl FoundField {
     fn meaning(&self) -> String {
         let mut meaning = self.meanings.join(" ");
         if !self.words.is_empty() && self.words.iter().any(|word| !meaning.contains(&format!("`{word}`"))) {

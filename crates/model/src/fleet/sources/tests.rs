@@ -63,7 +63,7 @@ fn text(numbers: &mut Numbers) -> String {
 }
 
 /// Makes one change on paper, and says what it is.
-fn edit(paper: &mut Paper, numbers: &mut Numbers) -> Change {
+fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
     let role = match numbers.of(&["platform", "platform", "platform", "a", "b"]) {
         "platform" => Role::Platform,
         name => Role::Application(RegistrationName::new(name).unwrap()),
@@ -73,7 +73,7 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> Change {
     let text = match numbers.below(12) {
         0 => {
             paper.remove(&(role.clone(), path.to_owned()));
-            return Change::Removed { role, source: Source::directory().into(), path: path.into() };
+            return FileChange::Removed { role, source: Source::directory().into(), path: path.into() };
         }
         1 => format!("# more\n{known}"),
         2 => known.replace("one", "two"),
@@ -86,7 +86,7 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> Change {
         _ => self::text(numbers),
     };
     paper.insert((role.clone(), path.to_owned()), text.clone());
-    Change::Written { role, scope: Scope::Everything, file: file(path, &text) }
+    FileChange::Written { role, scope: Scope::Everything, file: file(path, &text) }
 }
 
 fn file(path: &str, text: &str) -> File {
@@ -176,8 +176,8 @@ fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
 
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one}\n";
 
-fn written(path: &str, text: &str) -> Change {
-    Change::Written { role: Role::Platform, scope: Scope::Everything, file: file(path, text) }
+fn written(path: &str, text: &str) -> FileChange {
+    FileChange::Written { role: Role::Platform, scope: Scope::Everything, file: file(path, text) }
 }
 
 #[test]
