@@ -114,10 +114,10 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
         }
         let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
         let [one, many] = &compiled;
-        same("the result", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
-        same("the work", &one.last_update().work, &many.last_update().work).map_err(at)?;
+        same("the results", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
+        same("the amounts of work", &one.last_update().work, &many.last_update().work).map_err(at)?;
         let recomputed = |compiled: &Compiled| compiled.last_update().recomputed(compiled).collect::<Vec<_>>();
-        same("what was recomputed", &recomputed(one), &recomputed(many)).map_err(at)?;
+        same("the recomputed assignments", &recomputed(one), &recomputed(many)).map_err(at)?;
     }
     Ok(())
 }
@@ -196,13 +196,17 @@ impl Walk {
         let fleet = Arc::new(fleet);
         let cold = Compiled::new(&fleet);
         let after = Seen::of(&cold, &found);
-        same("cold and updated", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
+        same("full compilation and update", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
         self.check_update(&after)?;
         seen::check_tree(&self.compiled)?;
         matching::check(&cold)?;
         if is_layout && fleet.duplicates.is_empty() && !self.before.has_duplicates {
             self.counts.layout += 1;
-            same("what layout recomputes", &0, &self.compiled.last_update().recomputed_count())?;
+            same(
+                "the numbers of assignments recomputed for a layout change",
+                &0,
+                &self.compiled.last_update().recomputed_count(),
+            )?;
         }
         if self.counts.changes.is_multiple_of(3) {
             self.check_saved(&fleet, &after)?;
@@ -217,14 +221,14 @@ impl Walk {
     fn check_update(&mut self, after: &Seen) -> Result<(), String> {
         let update = self.compiled.last_update();
         let recomputed = sorted(update.recomputed(&self.compiled));
-        same("what was recomputed", &self.with_other_inputs(after), &recomputed)?;
+        same("the recomputed assignments", &self.with_other_inputs(after), &recomputed)?;
         let old = |id| self.before.assignments.get(id);
         let others = after.assignments.iter().filter(|(id, new)| old(id).and_then(|old| old.folder) != new.folder);
         let changed = sorted(update.changed(&self.compiled));
-        same("what changed", &sorted(others.map(|(id, _)| id.clone())), &changed)?;
+        same("the changed assignments", &sorted(others.map(|(id, _)| id.clone())), &changed)?;
         let gone = self.before.assignments.keys().filter(|id| !after.assignments.contains_key(id));
         let removed = sorted(update.removed(&self.compiled));
-        same("what was removed", &sorted(gone.cloned()), &removed)?;
+        same("the removed assignments", &sorted(gone.cloned()), &removed)?;
         self.counts.recomputed += recomputed.len();
         self.counts.changed += changed.len();
         self.counts.removed += removed.len();
@@ -244,13 +248,13 @@ impl Walk {
         let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
         let mut seen = Seen::of(&compiled, &[]);
         seen.says.clone_from(&after.says);
-        same("cold and with what was saved", after, &seen)?;
+        same("full compilation and compilation with the saved memo", after, &seen)?;
         let update = compiled.last_update();
         let others: BTreeSet<_> = self.with_other_inputs(after).into_iter().collect();
         let was_rendered = |id: &AssignmentId| self.before.assignments.get(id).is_some_and(|old| old.folder.is_some());
         let wrong: Vec<_> =
             update.recomputed(&compiled).filter(|id| !others.contains(id) && was_rendered(id)).collect();
-        same("what was saved and is not known", &Vec::new(), &wrong)?;
+        same("the assignments that are missing in the saved memo", &Vec::new(), &wrong)?;
         self.counts.saved += update.work.saved;
         Ok(())
     }

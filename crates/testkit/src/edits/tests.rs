@@ -74,7 +74,7 @@ fn comments_order_and_names_of_files_change_no_meaning() {
     let mut edits = Edits::new(7);
     for _ in 0..150 {
         let before = edits.files().clone();
-        let edit = edits.next().expect("there is always another");
+        let edit = edits.next().expect("the sequence is endless");
         if layout.contains(edit.kind()) {
             assert_eq!(meaning(&before), meaning(edits.files()), "{edit}");
         }
@@ -88,7 +88,7 @@ fn most_assignments_are_good_most_of_the_time() {
     for _ in 0..20 {
         edits.by_ref().nth(4);
         let files = edits.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
-        let (fleet, _) = fleet_of(files, ENVIRONMENT).expect("the name is one");
+        let (fleet, _) = fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
         let compiled = Compiled::new(&fleet.into());
         shares.push(compiled.rendered_count() * 100 / compiled.len().max(1));
     }

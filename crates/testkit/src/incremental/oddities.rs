@@ -14,7 +14,8 @@ pub(super) struct Oddities {
 }
 
 impl Oddities {
-    /// Adds, changes or removes a file. Returns a description, the path and the text. The file is one of all files, or only of those with claims.
+    /// Adds, changes or removes a file. Returns a description, the path and the text, which is `None` for a removed file. With `only_claims`, only files
+    /// with claims change.
     pub(super) fn next(&mut self, random: &mut Random, only_claims: bool) -> (String, String, Option<String>) {
         let number = random.below(if only_claims { CLAIMS.len() } else { ALL.len() + CLAIMS.len() } as u64) as usize;
         let (name, forms) = CLAIMS.iter().chain(ALL).nth(number).unwrap_or(&ALL[0]);
@@ -33,7 +34,7 @@ impl Oddities {
     }
 }
 
-/// One or more objects. Each form has the text that follows the name.
+/// The text of one or more objects. `rest` is the text after the name of the first one.
 fn object(name: &str, kind: &str, rest: &str) -> String {
     let name = name.rsplit('@').next().unwrap_or(name).trim_end_matches('+');
     let group = match kind {

@@ -42,7 +42,7 @@ impl Owner {
         Some(Self { process: words.next()?.parse().ok()?, started: words.next()?, namespace: words.next()? })
     }
 
-    /// Whether the process has certainly ended. For processes that are not visible from here, this is not known.
+    /// Whether the process has certainly ended. For a process in another namespace, this is not known, and the result is `false`.
     fn is_gone(&self) -> bool {
         namespace().is_some_and(|here| here == self.namespace) && Self::of(self.process).as_ref() != Some(self)
     }

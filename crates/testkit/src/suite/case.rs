@@ -235,7 +235,7 @@ impl Case {
     }
 }
 
-/// The range of a paragraph alone, without the block after it.
+/// The first line of a paragraph, as a range. The block after the paragraph is not part of it.
 fn short(lines: &Range<usize>) -> Range<usize> {
     lines.start..lines.start + 1
 }

@@ -167,7 +167,7 @@ fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
             let before = told(&earlier, &[]);
             let update = sources.update(changes);
             check(&sources, &update, &paper);
-            assert_eq!(told(&earlier, &[]), before, "an earlier fleet stays as it was");
+            assert_eq!(told(&earlier, &[]), before, "an earlier fleet must not change");
             if update.is_rebuilt { rebuilt += 1 } else { patched += 1 }
         }
     }
