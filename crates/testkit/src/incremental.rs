@@ -202,11 +202,7 @@ impl Walk {
         matching::check(&cold)?;
         if is_layout && fleet.duplicates.is_empty() && !self.before.has_duplicates {
             self.counts.layout += 1;
-            same(
-                "the numbers of assignments recomputed for a layout change",
-                &0,
-                &self.compiled.last_update().recomputed_count(),
-            )?;
+            same("the recomputed counts of a layout change", &0, &self.compiled.last_update().recomputed_count())?;
         }
         if self.counts.changes.is_multiple_of(3) {
             self.check_saved(&fleet, &after)?;
