@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// Creates a secret. Removes blanks and the line end of a file.
+    /// Creates a secret. Removes spaces and the line end of a file.
     pub(crate) fn new(text: String) -> Self {
         Self(text.trim().to_owned())
     }

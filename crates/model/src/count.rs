@@ -1,4 +1,4 @@
-//! Formats counts for people.
+//! Formats counts for text output.
 
 /// A number with a comma between every three digits: `3,102,844`.
 pub fn thousands(number: usize) -> String {

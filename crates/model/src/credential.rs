@@ -10,8 +10,7 @@ pub const HIDDEN: &str = "…";
 const AFTER_SCHEME: &str = "://";
 
 /// The ranges of the credentials in the URLs of a text, in order: users with their passwords, and the values of queries and fragments. In an `ssh`
-/// URL, the user
-/// is part of the address and not a credential; its password is a credential.
+/// URL, the user is part of the address and is not a credential. The password in such a URL is a credential.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -25,7 +24,7 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// As [`ranges`], for a text that is a single URL, possibly an invalid one: blanks and quotes do not end it.
+/// As [`ranges`], for a text that is a single URL, possibly an invalid one: spaces and quotes do not end the URL.
 pub fn ranges_of_url(text: &str) -> Vec<Range<usize>> {
     let Some(at) = text.find(AFTER_SCHEME) else {
         // `user@host:path` is an SSH address without a credential. A colon before the `@` means something else.
@@ -66,7 +65,7 @@ fn replaced<'t>(text: &'t str, ranges: &[Range<usize>]) -> Cow<'t, str> {
     Cow::Owned(result)
 }
 
-/// A URL in a text, starting behind its scheme.
+/// A URL in a text, starting after its scheme.
 struct Url<'t> {
     text: &'t str,
     start: usize,
@@ -97,7 +96,7 @@ impl Url<'_> {
         behind + end_of(self.rest(behind), |c| matches!(c, '/' | '?' | '#'))
     }
 
-    /// The `@` behind a password that contains a `/` (instead of `%2F`). Then the text before the `/` only looks like a port.
+    /// The `@` after a password that contains a `/` (instead of `%2F`). Then the text before the `/` only looks like a port.
     fn user_with_path(&self, authority: &str) -> Option<usize> {
         let (_, port) = authority.rsplit_once(':')?;
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) || authority.ends_with(']');

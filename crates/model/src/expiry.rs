@@ -32,7 +32,7 @@ impl FromStr for Expiry {
 
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
         match text.len() {
-            // jiff also parses shorter and longer forms of dates, which JSON Schema does not allow and people do not expect.
+            // jiff also parses shorter and longer forms of dates, which JSON Schema does not allow and users do not expect.
             10 => text.parse().map(Self::Day),
             _ => text.parse().map(Self::Moment),
         }

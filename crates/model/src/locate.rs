@@ -170,7 +170,7 @@ fn inside(text: &str, node: &Node, structure: &Node, (path, is_key): (&FieldPath
     Span::new(end(span.start as usize), end(span.end as usize))
 }
 
-/// The byte offset of a position in `text`. The end of the text for positions behind it.
+/// The byte offset of a position in `text`. The end of the text for positions after it.
 fn offset_of(text: &str, position: Position) -> usize {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines.by_ref().take(position.line.saturating_sub(1)).map(str::len).sum();

@@ -158,7 +158,7 @@ impl<'t> Positions<'t> {
         Self { text, known: OnceLock::new() }
     }
 
-    /// The position of a byte offset. For offsets behind the end, the position of the end. If the text is not UTF-8, columns are approximate.
+    /// The position of a byte offset. For offsets after the end, the position of the end. If the text is not UTF-8, columns are approximate.
     pub fn of(&self, offset: usize) -> Position {
         let (known, between) = self.nearest(offset);
         known.after(between)

@@ -1,4 +1,4 @@
-//! The conformance corpora: inputs with the bytes that they must give.
+//! The conformance corpora: each case has input files and the exact output that Kalypso must produce for them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use model::diagnostic::{Code, Diagnostic};
 
 use model::tree::{Blob, FileDifference, Open, OpenError, Sealed, Tree};
 
-/// The tests that `make` makes of the folder with the corpora. Where there is none, a test that is counted as skipped, and says why by its name.
+/// Returns the tests that `make` creates for the folder of the corpora. Without a folder, returns one ignored test whose name gives the reason.
 pub fn trials(folder: Option<PathBuf>, make: impl FnOnce(PathBuf) -> Vec<Trial>) -> Vec<Trial> {
     const SKIPPED: &str = "skipped: conformance corpora not present";
     folder.map_or_else(|| vec![Trial::test(SKIPPED, || Ok(())).with_ignored_flag(true)], make)
 }
 
-/// Compiles the fleet of a case and compares it with what is expected. The error says what differs.
+/// Compiles the fleet of a case and compares the result with the expected output. The error lists the differences.
 ///
 /// # Errors
-/// A text for people, if anything differs or can't be read.
+/// Returns a readable text if the output differs or if a file cannot be read.
 pub fn check_fleet(case: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(case.join("case.json")).map_err(|error| error.to_string())?;
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -42,7 +42,7 @@ pub fn check_fleet(case: &Path) -> Result<(), String> {
     if differences.is_empty() { Ok(()) } else { Err(differences.join("\n")) }
 }
 
-/// What differs between two trees, a line a file.
+/// The differences between two trees, one line for each file.
 pub fn differences(expected: &Tree, found: &Tree, open: &Open<'_>) -> Vec<String> {
     let line = |difference: Result<FileDifference, OpenError>| match difference {
         Ok(FileDifference { path, before: Some(before), after: Some(after) }) => {
@@ -60,7 +60,7 @@ fn shown(blob: &Blob) -> String {
     blob.bytes().map_or_else(|| blob.id().to_string(), |bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// The outcome of each assignment and broken policy, in the words of the corpus.
+/// The outcome of each assignment and of each broken policy, in the notation of the corpus.
 fn outcomes(compiled: &Compiled, diagnostics: &[Diagnostic]) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     let good = compiled.assignments().filter(Assignment::is_rendered);

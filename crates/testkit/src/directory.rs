@@ -1,4 +1,4 @@
-//! Fleets and trees out of plain directories.
+//! Reads fleets and trees from plain directories.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use model::read::is_read;
 use model::source::{File, Files, Source};
 use model::tree::Tree;
 
-/// The fleet of the YAML files under a directory.
+/// Builds the fleet from the YAML files under a directory.
 ///
 /// # Errors
-/// If the directory can't be read, or the name is none.
+/// Returns an error if the directory cannot be read or if the environment name is not valid.
 pub fn fleet(directory: &Path, environment: &str) -> std::io::Result<(Fleet, Vec<Diagnostic>)> {
     let texts = files_below(directory)?.into_iter().filter(|path| is_read(path));
     let read = |path: String| Ok((path.clone(), std::fs::read(directory.join(path))?));
     fleet_of(texts.map(read).collect::<std::io::Result<Vec<_>>>()?, environment)
 }
 
-/// The fleet of these files.
+/// Builds the fleet from these files.
 ///
 /// # Errors
-/// If the environment's name is none.
+/// Returns an error if the environment name is not valid.
 pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<(Fleet, Vec<Diagnostic>)> {
     input_of(texts, environment).map(Fleet::build)
 }
 
-/// What the fleet of these files is made of.
+/// Creates the input of a fleet from these files.
 ///
 /// # Errors
-/// If the environment's name is none.
+/// Returns an error if the environment name is not valid.
 pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<FleetInput> {
     input_by(texts, environment, |_| Role::Platform)
 }
 
-/// The same, where `author` says by its path who wrote a file.
+/// Creates the input of a fleet from these files. `author` returns the role of the author of a file from its path.
 ///
 /// # Errors
-/// If the environment's name is none.
+/// Returns an error if the environment name is not valid.
 pub(crate) fn input_by(
     texts: Vec<(String, Vec<u8>)>,
     environment: &str,
@@ -59,10 +59,10 @@ pub(crate) fn input_by(
     Ok(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() })
 }
 
-/// The tree of the files under a directory.
+/// Reads the tree of the files under a directory.
 ///
 /// # Errors
-/// If the directory can't be read.
+/// Returns an error if the directory cannot be read.
 pub fn tree(directory: &Path) -> std::io::Result<Tree> {
     let mut tree = Tree::default();
     for path in files_below(directory)? {
@@ -71,7 +71,7 @@ pub fn tree(directory: &Path) -> std::io::Result<Tree> {
     Ok(tree)
 }
 
-/// The files under a directory, by path with `/`, sorted.
+/// The paths of the files under a directory, with `/` as separator, sorted.
 pub(crate) fn files_below(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];

@@ -1,4 +1,4 @@
-//! Sequences of edits of a small fleet, made from a seed: of every kind that people make, broken ones included.
+//! Random sequences of edits of a small fleet, made from a seed. They contain every kind of edit that users make, also edits that break files.
 
 mod draft;
 mod fleet;
@@ -19,7 +19,7 @@ use simulator::random::Random;
 use draft::{Draft, Health};
 use state::State;
 
-/// An edit: it sets or removes whole files, so that it can be applied to any files, whatever was done to them before.
+/// An edit. It sets or removes whole files, so it can be applied to any set of files, whatever their state is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     kind: &'static str,
@@ -27,17 +27,17 @@ pub struct Edit {
     changes: BTreeMap<String, Option<String>>,
 }
 
-/// An endless sequence of edits, each of what the one before left behind.
+/// An endless sequence of edits. Each edit starts from the result of the edit before it.
 #[derive(Clone, Debug)]
 pub struct Edits {
     state: State,
     random: Random,
 }
 
-/// Makes an edit; none if there is nothing to do it with.
+/// Makes an edit. Returns `None` if the state has no object for this kind of edit.
 type Make = fn(&State, &mut Random) -> Option<Draft>;
 
-/// They change no meaning.
+/// Edits that do not change the meaning of the files.
 const LAYOUT: [(&str, Make); 6] = [
     ("comment added", layout::comment_added),
     ("comment changed", layout::comment_changed),
@@ -47,7 +47,7 @@ const LAYOUT: [(&str, Make); 6] = [
     ("object moved", layout::object_moved),
 ];
 
-/// They change what some object says, or break it.
+/// Edits that change the content of an object or break the object.
 const KINDS: [(&str, Make); 38] = [
     ("value changed", values::changed),
     ("value added", values::added),
@@ -89,31 +89,31 @@ const KINDS: [(&str, Make); 38] = [
     ("schema broken", health::schema_broken),
 ];
 
-/// They undo what stops many assignments.
+/// Edits that undo a state in which many assignments fail.
 const REPAIRS: [(&str, Make); 2] = [("copy removed", places::unduplicated), ("fixed", health::fixed)];
 
-/// How many files are broken at a time.
+/// The maximum number of files that are broken at the same time.
 const BROKEN_MAX: usize = 2;
 
-/// The small fleet that edits begin with: 6 cluster types, 30 clusters, 12 targets, 20 `ConfigMap`s, 2 schemas, a label mapping, a pin,
-/// and templates of which some read labels.
+/// The small fleet from which edits start: 6 cluster types, 30 clusters, 12 targets, 20 `ConfigMap`s, 2 schemas, a label mapping, a pin and
+/// templates. Some of the templates read labels.
 pub fn fleet(seed: u64) -> BTreeMap<String, String> {
     fleet::files(seed)
 }
 
 impl Edits {
-    /// Edits of the small fleet of this seed.
+    /// Starts a sequence of edits of the small fleet of this seed.
     pub fn new(seed: u64) -> Self {
         let state = State { files: fleet(seed), broken: BTreeMap::new(), turn: 0 };
         Self { state, random: Random::new(seed) }
     }
 
-    /// The files as they are now: before the first edit those of [`fleet()`], later what the edits until now made of them.
+    /// The current files: those of [`fleet()`] before the first edit, later the result of all edits so far.
     pub fn files(&self) -> &BTreeMap<String, String> {
         &self.state.files
     }
 
-    /// The next edit, if this kind of edit is possible and changes something.
+    /// Makes the next edit. Returns `None` if the chosen kind of edit is not possible or changes nothing.
     fn attempt(&mut self) -> Option<Edit> {
         let kinds = match self.random.below(8) {
             0 => &LAYOUT[..],
@@ -154,22 +154,22 @@ impl Iterator for Edits {
 }
 
 impl Edit {
-    /// What kind of edit it is, the same words for all of a kind.
+    /// The kind of the edit. All edits of one kind have the same text.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Whether it changes no meaning: comments, order, names of files.
+    /// Whether the edit keeps the meaning: it changes only comments, order or file names.
     pub fn is_layout(&self) -> bool {
         LAYOUT.iter().any(|(kind, _)| *kind == self.kind)
     }
 
-    /// The files that change, with their new texts; none for a file that goes.
+    /// The changed files with their new texts. The value is `None` if the edit removes the file.
     pub fn changes(&self) -> &BTreeMap<String, Option<String>> {
         &self.changes
     }
 
-    /// Changes the files. The result are the paths of those that it sets or removes.
+    /// Applies the edit to the files. Returns the paths that the edit sets or removes.
     pub fn apply(&self, files: &mut BTreeMap<String, String>) -> Vec<String> {
         for (path, text) in &self.changes {
             match text {

@@ -1,6 +1,6 @@
-//! Fleets of any size, made from a seed: the same files for the same seed, everywhere.
+//! Generates fleets of any size from a seed. The same seed gives the same files on every machine.
 //!
-//! What such a fleet looks like is described in `docs/performance.md`.
+//! `docs/performance.md` describes the content of such a fleet.
 
 pub mod change;
 pub mod clusters;
@@ -21,19 +21,19 @@ use labels::Spread;
 /// The environment of every generated fleet.
 pub const ENVIRONMENT: &str = "prod";
 
-/// A file: its path, and its text.
+/// A file: its path and its text.
 pub type File = (String, String);
 
-/// How large a fleet is. Every target is assigned to every cluster type.
+/// The size of a fleet. Every target is assigned to every cluster type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Cluster types.
+    /// Number of cluster types.
     pub cluster_types: usize,
-    /// Deployment targets, four to a workload.
+    /// Number of deployment targets. A workload has four of them.
     pub targets: usize,
-    /// `ConfigMap`s of the platform. Up to 100 are for 10 regions and 10 teams, more of them for 20 and 25.
+    /// Number of `ConfigMap`s of the platform. With up to 100, the fleet has 10 regions and 10 teams. With more, it has 20 regions and 25 teams.
     pub config_maps: usize,
-    /// `ConfigSchema`s; each applies to every assignment.
+    /// Number of `ConfigSchema`s. Each schema applies to every assignment.
     pub schemas: usize,
 }
 
@@ -43,19 +43,19 @@ impl Size {
     /// A million assignments: 1,000 cluster types, 1,000 targets, 1,000 `ConfigMap`s, three schemas.
     pub const MILLION: Self = Self { cluster_types: 1_000, targets: 1_000, config_maps: 1_000, schemas: 3 };
 
-    /// How many assignments such a fleet has.
+    /// The number of assignments of such a fleet.
     pub fn assignments(self) -> usize {
         self.cluster_types * self.targets
     }
 }
 
-/// The files of a fleet by path. A file holds one object.
+/// The files of a fleet by path. Each file holds one object.
 pub fn fleet(size: Size, seed: u64) -> BTreeMap<String, String> {
     files(size, Spread::of(size), seed)
 }
 
-/// The files of a fleet of [`Size::MILLION`], or of less of it, with more sets of values and with one config template for all cluster types, which
-/// prints a hash of the values and all of them as texts.
+/// The files of a fleet of [`Size::MILLION`] or smaller, with more distinct sets of values. All cluster types use one config template, which prints a
+/// hash of the values and all values as texts.
 pub fn sets(size: Size, seed: u64) -> BTreeMap<String, String> {
     let mut files = files(size, Spread::Fine, seed);
     files.extend(objects::hashing());
@@ -76,10 +76,10 @@ fn files(size: Size, spread: Spread, seed: u64) -> BTreeMap<String, String> {
     files
 }
 
-/// Writes the files of a fleet below a directory, one after the other.
+/// Writes the files of a fleet below a directory, one file at a time.
 ///
 /// # Errors
-/// If one can't be written.
+/// Returns an error if a file cannot be written.
 pub fn write(directory: &Path, files: impl IntoIterator<Item = File>) -> io::Result<()> {
     for (path, text) in files {
         let path = directory.join(path);

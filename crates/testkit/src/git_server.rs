@@ -1,4 +1,4 @@
-//! A git host on loopback: real `git http-backend` behind an HTTP server that asks for a token and remembers what it was asked.
+//! A git host on loopback: the real `git http-backend` behind an HTTP server that checks a token and records the requests.
 
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,28 +9,28 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long a held request and those who wait for it go on: only if a test is broken.
+/// The longest time for which a request is held and for which a test waits for it. Only a broken test reaches this limit.
 const HELD_MAX: Duration = Duration::from_mins(2);
 
 mod fault;
 
 pub use self::fault::{Fault, GARBAGE};
 
-/// A git host on loopback. It serves the repositories below a folder, and ends when it is dropped.
+/// A git host on loopback. It serves the repositories below a folder and stops when it is dropped.
 #[derive(Debug)]
 pub struct GitServer {
     shared: Arc<Shared>,
     port: u16,
 }
 
-/// A request that a [`GitServer`] got.
+/// A request that a [`GitServer`] received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitRequest {
-    /// `GET` or `POST`.
+    /// The method: `GET` or `POST`.
     pub method: String,
-    /// The path with its query.
+    /// The path with its query string.
     pub target: String,
-    /// The header of that name.
+    /// The value of the header `Authorization`, if the request has one.
     pub authorization: Option<String>,
 }
 
@@ -40,7 +40,7 @@ struct Shared {
     authorization: Mutex<Option<String>>,
     redirect: Mutex<Option<String>>,
     fault: Mutex<Option<(String, Fault)>>,
-    /// Repositories that are answered 503.
+    /// Repositories for which the server answers 503.
     broken: Mutex<Vec<String>>,
     holds: Mutex<Vec<Arc<Hold>>>,
     is_ended: AtomicBool,
@@ -51,7 +51,7 @@ impl GitServer {
     /// Starts a server for the repositories below `root`.
     ///
     /// # Errors
-    /// If loopback can't be listened to.
+    /// Returns an error if the server cannot listen on loopback.
     pub fn start(root: &Path) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
@@ -70,56 +70,57 @@ impl GitServer {
         Ok(Self { shared, port })
     }
 
-    /// The URL of the server, with a slash at its end.
+    /// The URL of the server. It ends with a slash.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
-    /// Lets in only who sends this value of the header `Authorization` from now on.
+    /// From now on, accepts only requests with this value of the header `Authorization`.
     pub fn require(&self, authorization: &str) {
         *lock(&self.shared.authorization) = Some(authorization.to_owned());
     }
 
-    /// Sends everybody to another server from now on, whose URL has a slash at its end.
+    /// From now on, redirects every request to another server. `to` is its URL with a slash at the end.
     pub fn redirect(&self, to: &str) {
         *lock(&self.shared.redirect) = Some(to.to_owned());
     }
 
-    /// Takes requests and never answers from now on, or answers again.
+    /// With `true`, the server accepts requests but never answers them. With `false`, it answers again.
     pub fn set_silent(&self, is_silent: bool) {
         let fault = is_silent.then(|| (String::new(), Fault::Silence));
         *lock(&self.shared.fault) = fault;
     }
 
-    /// Answers in this way from now on where the path or query of a request holds a text; or as it should again.
+    /// From now on, answers with this fault if the path or query of a request contains the given text. `None` restores correct answers.
     pub fn set_fault(&self, fault: Option<(&str, Fault)>) {
         *lock(&self.shared.fault) = fault.map(|(part, fault)| (part.to_owned(), fault));
     }
 
-    /// Answers 503 to all requests for these repositories from now on, and to no others.
+    /// From now on, answers 503 to all requests for these repositories, and only for these.
     pub fn set_broken(&self, repositories: &[&str]) {
         *lock(&self.shared.broken) = repositories.iter().map(|name| format!("/{name}/")).collect();
     }
 
-    /// Keeps back the answer to the next request whose path and query hold these words, and no other one. It says what was true when the request came.
+    /// Holds the answer to the next request whose path and query contain these words. All other requests are answered. The answer contains the state
+    /// at the time when the request came.
     pub fn hold_next(&self, words: &str) -> Held {
         let hold = Arc::new(Hold { words: words.to_owned(), state: Mutex::default(), changed: Condvar::new() });
         lock(&self.shared.holds).push(Arc::clone(&hold));
         Held(hold)
     }
 
-    /// All requests so far.
+    /// All requests that the server received so far.
     pub fn requests(&self) -> Vec<GitRequest> {
         lock(&self.shared.requests).clone()
     }
 
-    /// Forgets the requests so far.
+    /// Removes the recorded requests.
     pub fn forget_requests(&self) {
         lock(&self.shared.requests).clear();
     }
 }
 
-/// An answer that is kept back until this is released or dropped.
+/// An answer that is held until this value is released or dropped.
 #[derive(Debug)]
 pub struct Held(Arc<Hold>);
 
@@ -139,7 +140,7 @@ enum HoldState {
 }
 
 impl Held {
-    /// Waits until the request is there. False if it does not come.
+    /// Waits until the held request has arrived. Returns `false` if it does not arrive in time.
     pub fn is_reached(&self) -> bool {
         let state = lock(&self.0.state);
         let waiting = |state: &mut HoldState| *state == HoldState::Waiting;
@@ -148,7 +149,7 @@ impl Held {
         *state != HoldState::Waiting
     }
 
-    /// Lets the request be answered.
+    /// Lets the server send the answer.
     pub fn release(self) {}
 }
 
@@ -160,7 +161,7 @@ impl Drop for Held {
 }
 
 impl Hold {
-    /// Keeps a request back, if it is the first that is meant.
+    /// Holds the request if it is the first one that matches.
     fn keep(&self, target: &str) -> bool {
         let mut state = lock(&self.state);
         if *state != HoldState::Waiting || !target.contains(&self.words) {
@@ -177,7 +178,7 @@ impl Hold {
 impl Drop for GitServer {
     fn drop(&mut self) {
         self.shared.is_ended.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for a connection.
+        // This connection wakes the thread that waits in `accept`.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
     }
 }
@@ -192,12 +193,12 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let (Ok(stream), shared) = (stream, Arc::clone(shared)) else { continue };
-        // A client that goes away in the middle is its own affair.
+        // An error is ignored here: the client may close the connection at any time.
         thread::spawn(move || drop(answer(&stream, &shared)));
     }
 }
 
-/// What a request says before its body.
+/// The request line and the headers of a request.
 #[derive(Default)]
 struct Head {
     method: String,
@@ -287,7 +288,7 @@ fn read_body(head: &Head, input: &mut impl io::BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What `git http-backend` answers, as CGI.
+/// Runs `git http-backend` as CGI and returns its output.
 fn backend(head: &Head, body: &[u8], root: &Path) -> io::Result<Vec<u8>> {
     let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
     let header = |name| head.header(name).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! A hub in a process of its own, which ends with whoever started it.
+//! Runs a hub in a separate process. The process ends together with the process that started it.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// A hub that runs.
+/// A running hub.
 #[derive(Debug)]
 pub struct HubProgram {
     process: Child,
@@ -12,21 +12,21 @@ pub struct HubProgram {
 }
 
 impl HubProgram {
-    /// Starts a command that runs a hub on a port that the system chooses, and waits until it says which one.
+    /// Starts a command that runs a hub on a port that the system chooses. Waits until the hub prints its address.
     ///
     /// # Errors
-    /// It can't be started, or ends before it listens.
+    /// Returns an error if the command cannot be started or ends before it listens.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let mut process = command.stderr(Stdio::piped()).spawn()?;
         let said = process.stderr.take().ok_or_else(|| io::Error::other("it says nothing"))?;
         let mut lines = BufReader::new(said).lines().map_while(Result::ok);
-        // As a line, or in the message of one in JSON.
+        // The text is a plain line, or part of the message of a line in JSON.
         let url = |line: String| Some(line.split_once("listening on ")?.1.split('"').next()?.to_owned());
         let Some(url) = lines.by_ref().find_map(url) else {
             process.wait()?;
             return Err(io::Error::other("the hub ended before it listened"));
         };
-        // Somebody has to read what it says, or it waits.
+        // The output must be read until the end. Otherwise the pipe fills and the hub blocks.
         thread::spawn(move || lines.for_each(drop));
         Ok(Self { process, url })
     }

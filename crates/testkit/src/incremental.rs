@@ -1,4 +1,4 @@
-//! What holds for every change of a fleet: going on from what is known gives what compiling from the beginning gives, and no more work.
+//! Checks for every change of a fleet: an incremental update gives the same result as a full compilation, and recomputes nothing that did not change.
 
 mod matching;
 mod oddities;
@@ -23,24 +23,24 @@ use crate::generator::ENVIRONMENT;
 use oddities::Oddities;
 use seen::{Seen, same};
 
-/// How much was tried.
+/// The amount of work of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Edits, each once, whether they were made alone or with others.
+    /// The number of edits. Each edit counts once, whether it was made alone or together with others.
     pub edits: usize,
-    /// Changes of a fleet, of one edit or of several, or back to what was before.
+    /// The number of changes of a fleet: of one edit, of several edits, or back to an earlier state.
     pub changes: usize,
-    /// Assignments of all the fleets.
+    /// The number of assignments, summed over all fleets.
     pub assignments: usize,
-    /// Assignments that were recomputed.
+    /// The number of recomputed assignments.
     pub recomputed: usize,
-    /// Assignments whose folder became another one.
+    /// The number of assignments whose folder changed.
     pub changed: usize,
-    /// Assignments that went.
+    /// The number of removed assignments.
     pub removed: usize,
-    /// Assignments that a saved memo knew.
+    /// The number of assignments found in a saved memo.
     pub saved: usize,
-    /// Changes of layout, which recompute nothing.
+    /// The number of layout changes. They recompute nothing.
     pub layout: usize,
 }
 
@@ -57,22 +57,22 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// Files with the texts that they get; none for those that go.
+/// Files with their new texts. The value is `None` if the file is removed.
 type Changes = BTreeMap<String, Option<String>>;
 
-/// Edits a small fleet, and compares after each change what was updated with what is compiled from the beginning: assignments, their
-/// files, the tree, diagnostics with their places, and what is said to have been recomputed with the inputs that differ.
+/// Edits a small fleet. After each change, compares the updated state with a full compilation: assignments, their files, the tree, and diagnostics
+/// with their places. Also compares the reported recomputed assignments with those whose inputs changed.
 ///
 /// # Errors
-/// What differs, and after which edit.
+/// Returns the differences and the edit after which they occurred.
 pub fn check(seed: u64, edits: usize) -> Result<Counts, String> {
     walk(seed, edits, Script::new(seed))
 }
 
-/// The same, where all edits are about whose workloads are that application repositories bring.
+/// Same as [`check`], but all edits change which application repository provides a workload.
 ///
 /// # Errors
-/// What differs, and after which edit.
+/// Returns the differences and the edit after which they occurred.
 pub fn check_claims(seed: u64, edits: usize) -> Result<Counts, String> {
     walk(seed, edits, Script { only_claims: true, ..Script::new(seed) })
 }
@@ -94,10 +94,10 @@ fn walk(seed: u64, edits: usize, script: Script) -> Result<Counts, String> {
     Ok(walk.counts)
 }
 
-/// Edits a small fleet, and compares what one thread makes of each change with what eight make of it, the amount of work included.
+/// Edits a small fleet. Compares the result of one thread with the result of eight threads after each change. The amount of work must also be equal.
 ///
 /// # Errors
-/// What differs, and after which edit.
+/// Returns the differences and the edit after which they occurred.
 pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
     let pool =
         |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
@@ -114,22 +114,22 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
         }
         let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
         let [one, many] = &compiled;
-        same("the result", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
-        same("the work", &one.last_update().work, &many.last_update().work).map_err(at)?;
+        same("the results", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
+        same("the amounts of work", &one.last_update().work, &many.last_update().work).map_err(at)?;
         let recomputed = |compiled: &Compiled| compiled.last_update().recomputed(compiled).collect::<Vec<_>>();
-        same("what was recomputed", &recomputed(one), &recomputed(many)).map_err(at)?;
+        same("the recomputed assignments", &recomputed(one), &recomputed(many)).map_err(at)?;
     }
     Ok(())
 }
 
-/// Where edits come from.
+/// The source of the edits.
 struct Script {
     edits: Edits,
     oddities: Oddities,
     only_claims: bool,
 }
 
-/// What happens at once.
+/// The changes that are made together.
 struct Step {
     titles: Vec<String>,
     changes: Changes,
@@ -142,7 +142,7 @@ impl Script {
         Self { edits: Edits::new(seed), oddities: Oddities::default(), only_claims: false }
     }
 
-    /// The next edit, or sometimes several at once.
+    /// The next edit, or in some cases several edits at the same time.
     fn step(&mut self, random: &mut Random) -> Step {
         let edits = if random.below(5) == 0 { 2 + random.below(4) as usize } else { 1 };
         let mut step = Step { titles: Vec::new(), changes: Changes::new(), edits, is_layout: true };
@@ -162,13 +162,13 @@ impl Script {
     }
 }
 
-/// A fleet that is edited, and what is known of it.
+/// A fleet that is edited, with its compiled state.
 struct Walk {
     edits: Script,
     files: BTreeMap<String, String>,
     sources: Sources,
     compiled: Compiled,
-    /// What compiling from the beginning gave the last time.
+    /// The result of the last full compilation.
     before: Seen,
     saved: Vec<u8>,
     counts: Counts,
@@ -196,13 +196,13 @@ impl Walk {
         let fleet = Arc::new(fleet);
         let cold = Compiled::new(&fleet);
         let after = Seen::of(&cold, &found);
-        same("cold and updated", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
+        same("full compilation and update", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
         self.check_update(&after)?;
         seen::check_tree(&self.compiled)?;
         matching::check(&cold)?;
         if is_layout && fleet.duplicates.is_empty() && !self.before.has_duplicates {
             self.counts.layout += 1;
-            same("what layout recomputes", &0, &self.compiled.last_update().recomputed_count())?;
+            same("the recomputed counts of a layout change", &0, &self.compiled.last_update().recomputed_count())?;
         }
         if self.counts.changes.is_multiple_of(3) {
             self.check_saved(&fleet, &after)?;
@@ -213,18 +213,18 @@ impl Walk {
         Ok(())
     }
 
-    /// What is said to have been recomputed is what has other inputs than before, and likewise for folders.
+    /// Checks that the update reports an assignment as recomputed if and only if its inputs changed. Checks folders in the same way.
     fn check_update(&mut self, after: &Seen) -> Result<(), String> {
         let update = self.compiled.last_update();
         let recomputed = sorted(update.recomputed(&self.compiled));
-        same("what was recomputed", &self.with_other_inputs(after), &recomputed)?;
+        same("the recomputed assignments", &self.with_other_inputs(after), &recomputed)?;
         let old = |id| self.before.assignments.get(id);
         let others = after.assignments.iter().filter(|(id, new)| old(id).and_then(|old| old.folder) != new.folder);
         let changed = sorted(update.changed(&self.compiled));
-        same("what changed", &sorted(others.map(|(id, _)| id.clone())), &changed)?;
+        same("the changed assignments", &sorted(others.map(|(id, _)| id.clone())), &changed)?;
         let gone = self.before.assignments.keys().filter(|id| !after.assignments.contains_key(id));
         let removed = sorted(update.removed(&self.compiled));
-        same("what was removed", &sorted(gone.cloned()), &removed)?;
+        same("the removed assignments", &sorted(gone.cloned()), &removed)?;
         self.counts.recomputed += recomputed.len();
         self.counts.changed += changed.len();
         self.counts.removed += removed.len();
@@ -237,19 +237,20 @@ impl Walk {
         sorted(after.assignments.iter().filter(|(id, new)| is_other(id, new)).map(|(id, _)| id.clone()))
     }
 
-    /// With what an earlier run has saved, the result is the same. Whatever had the same inputs and could be rendered is known.
+    /// Checks that a memo saved by an earlier run gives the same result. Each assignment with equal inputs that could be rendered must be found in
+    /// the memo.
     fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &Seen) -> Result<(), String> {
         let memo = Memo::read(&self.saved).map_err(|error| error.to_string())?;
         let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
         let mut seen = Seen::of(&compiled, &[]);
         seen.says.clone_from(&after.says);
-        same("cold and with what was saved", after, &seen)?;
+        same("full compilation and compilation with the saved memo", after, &seen)?;
         let update = compiled.last_update();
         let others: BTreeSet<_> = self.with_other_inputs(after).into_iter().collect();
         let was_rendered = |id: &AssignmentId| self.before.assignments.get(id).is_some_and(|old| old.folder.is_some());
         let wrong: Vec<_> =
             update.recomputed(&compiled).filter(|id| !others.contains(id) && was_rendered(id)).collect();
-        same("what was saved and is not known", &Vec::new(), &wrong)?;
+        same("the assignments that are missing in the saved memo", &Vec::new(), &wrong)?;
         self.counts.saved += update.work.saved;
         Ok(())
     }
@@ -273,7 +274,7 @@ fn input(files: &BTreeMap<String, String>) -> Result<FleetInput, String> {
     input_by(texts(files), ENVIRONMENT, role_of).map_err(|error| error.to_string())
 }
 
-/// Who wrote a file: `applications/NAME/…` is in the repository of registration `NAME`.
+/// The role of the author of a file: `applications/NAME/…` is in the repository of the registration `NAME`.
 fn role_of(path: &str) -> Role {
     let name = path.strip_prefix("applications/").and_then(|rest| rest.split_once('/')).map(|(name, _)| name);
     let registration = name.and_then(|name| RegistrationName::new(name).ok());

@@ -1,8 +1,8 @@
-//! What an attacker, or a careless hand, makes of a file: changes of its lines and values.
+//! Changes the lines and values of a file, as an attacker or a mistake could do.
 
 use simulator::random::Random;
 
-/// Values that somebody could write where another was meant.
+/// Values that may stand in the place of another value.
 const VALUES: &[&str] = &[
     "null",
     "\"\"",
@@ -39,7 +39,7 @@ const VALUES: &[&str] = &[
     "common",
 ];
 
-/// A text with some of its lines changed: dropped, doubled, swapped, moved to another depth, with another value, or with lines of `others`.
+/// A text in which some lines are changed: removed, doubled, swapped, indented differently, given another value, or replaced by lines of `others`.
 pub fn mutated(text: &str, others: &[&str], random: &mut Chance) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..=random.0.below(3) {
@@ -76,17 +76,17 @@ pub fn mutated(text: &str, others: &[&str], random: &mut Chance) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A source of chance for [`mutated`].
+/// A source of random numbers for [`mutated`].
 #[derive(Debug)]
 pub struct Chance(Random);
 
 impl Chance {
-    /// A sequence of its own for each seed.
+    /// Creates a source. Each seed gives a different sequence.
     pub fn new(seed: u64) -> Self {
         Self(Random::new(seed))
     }
 
-    /// One of so many.
+    /// A number below `count`.
     pub fn one_of(&mut self, count: usize) -> usize {
         self.0.below(count as u64) as usize
     }

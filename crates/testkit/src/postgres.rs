@@ -1,4 +1,4 @@
-//! A real PostgreSQL server on a Unix socket in a temporary folder, which ends with the process that it is for.
+//! A real PostgreSQL server on a Unix socket in a temporary folder. It ends together with the process that owns it.
 
 mod owner;
 mod small_disk;
@@ -17,38 +17,38 @@ use std::{process, thread};
 pub use self::small_disk::OnSmallDisk;
 use self::small_disk::SmallDisk;
 
-/// The superuser of every server here. There is no password: who may enter the folder may do everything.
+/// The superuser of every server here. It has no password: every user with access to the folder has full access.
 const USER: &str = "postgres";
-/// What the socket's name says. Nothing listens on TCP.
+/// The port number in the name of the socket. The server does not listen on TCP.
 const PORT: &str = "5432";
-/// How long the recovery of a server may take that was killed with much in its log.
+/// The time limit for the recovery of a killed server with a long log.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
-/// Good for tests: what was committed survives the death of the server, but not that of the machine.
+/// Settings for tests: committed data survives a crash of the server, but not a crash of the machine.
 const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses="];
 
-/// A server. One that was started for oneself ends, and its folder is removed, when it is dropped or the process ends.
+/// A server. A private server ends, and its folder is removed, when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct PostgresServer {
     folder: PathBuf,
     settings: Vec<String>,
     child: Mutex<Option<Child>>,
-    /// Other processes use it too.
+    /// Whether other processes also use the server.
     is_shared: bool,
-    /// Where a part of its files is, if not in the folder.
+    /// The disk with a part of the files, if they are not all in the folder.
     disk: Option<SmallDisk>,
 }
 
-/// A database of its own, dropped with this.
+/// A separate database. It is removed when this value is dropped.
 #[derive(Debug)]
 pub struct PostgresDatabase {
     folder: PathBuf,
     name: String,
 }
 
-/// Whether servers can be started here, and if not, why.
+/// Checks whether servers can be started on this machine.
 ///
 /// # Errors
-/// The reason, in words.
+/// Returns the reason why servers cannot be started.
 pub fn availability() -> Result<(), String> {
     programs().ok_or("PostgreSQL is not installed")?;
     if is_superuser() && unprivileged().is_none() {
@@ -57,10 +57,10 @@ pub fn availability() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a server can have a small disk here, and if not, why: it is a mount that nobody else sees, which not every container allows.
+/// Checks whether a server can have a small disk on this machine. The disk is a mount in a private namespace, which not every container allows.
 ///
 /// # Errors
-/// The reason, in words.
+/// Returns the reason why small disks are not available.
 pub fn availability_of_small_disks() -> Result<(), String> {
     availability()?;
     let mounted =
@@ -69,10 +69,11 @@ pub fn availability_of_small_disks() -> Result<(), String> {
 }
 
 impl PostgresServer {
-    /// Starts a server that nobody else uses, so that it can be killed. Settings are `name=value`; they win over the ones for tests, such as `fsync=off`.
+    /// Starts a server that only the caller uses, so that it can be killed. Settings have the form `name=value`. They override the settings for
+    /// tests, such as `fsync=off`.
     ///
     /// # Errors
-    /// If it can't be started; the error has the words of the server.
+    /// Returns an error with the message of the server if it cannot be started.
     pub fn start_private(settings: &[&str]) -> io::Result<Self> {
         let server = Self::private(settings)?;
         server.prepare(process::id())?;
@@ -81,10 +82,10 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// Starts a server for oneself of which a part is on a disk of that many MiB, which [`PostgresServer::fill_disk`] fills.
+    /// Starts a private server. A part of its files is on a disk of this size in MiB, which [`PostgresServer::fill_disk`] fills.
     ///
     /// # Errors
-    /// If nothing can be mounted here, or the server can't be started; the error has the words of who refused.
+    /// Returns an error if mounts are not allowed here or the server cannot be started. The error contains the message of the program that failed.
     pub fn start_on_small_disk(part: OnSmallDisk, mebibytes: u32) -> io::Result<Self> {
         let mut server = Self::private(&[])?;
         server.prepare(process::id())?;
@@ -100,30 +101,30 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// Takes all room of its small disk but so many KiB, as something else on the same disk does.
+    /// Fills the small disk except for this many KiB, like other software on the same disk does.
     ///
     /// # Errors
-    /// If it can't be written there.
+    /// Returns an error if the disk cannot be written.
     pub fn fill_disk(&self, but_kibibytes: usize) -> io::Result<()> {
         self.disk.as_ref().map_or(Ok(()), |disk| disk.fill(but_kibibytes))
     }
 
-    /// Gives the room back.
+    /// Frees the space again.
     ///
     /// # Errors
-    /// If it was not filled.
+    /// Returns an error if the disk was not filled.
     pub fn free_disk(&self) -> io::Result<()> {
         self.disk.as_ref().map_or(Ok(()), SmallDisk::free)
     }
 
-    /// The server in that folder, which several processes share: started by the first of them, removed when the process `guardian` is gone.
+    /// The server in this folder, which several processes share. The first process starts it. It is removed when the process `guardian` has ended.
     ///
     /// # Errors
-    /// If it can't be started; the error has the words of the server.
+    /// Returns an error with the message of the server if it cannot be started.
     pub fn shared(folder: &Path, guardian: u32) -> io::Result<Self> {
         let settings = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
         let server = Self { folder: folder.to_owned(), settings, child: Mutex::default(), is_shared: true, disk: None };
-        // Whoever has the lock looks whether the server is there; the others come when it is.
+        // The process that holds the lock checks whether the server runs, and starts it if not. The other processes wait for the lock.
         let lock = File::create(server.folder.with_extension("lock"))?;
         lock.lock()?;
         if !server.folder.exists() {
@@ -134,16 +135,16 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// Starts it again after [`PostgresServer::kill`] or [`PostgresServer::stop`], and waits until it answers.
+    /// Starts the server again after [`PostgresServer::kill`] or [`PostgresServer::stop`] and waits until it answers.
     ///
     /// # Errors
-    /// If it does not start; the error has the words of the server.
+    /// Returns an error with the message of the server if it does not start.
     pub fn start(&self) -> io::Result<()> {
         let deadline = Instant::now() + START_TIMEOUT;
         let mut child = self.spawn()?;
         while !self.answers()? {
             if child.try_wait()?.is_some() {
-                // Children of a server that was killed may still hold its memory.
+                // Child processes of a killed server may still hold its shared memory.
                 child = self.spawn()?;
             }
             if Instant::now() > deadline {
@@ -157,7 +158,7 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Ends it as `kill -9` does.
+    /// Kills the server like `kill -9`.
     pub fn kill(&self) {
         if let Some(mut child) = self.child.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(child.kill());
@@ -165,10 +166,10 @@ impl PostgresServer {
         }
     }
 
-    /// Shuts it down as an administrator does who doesn't wait for clients.
+    /// Shuts the server down without waiting for its clients, like an administrator does.
     ///
     /// # Errors
-    /// If the program that does it can't be started.
+    /// Returns an error if the program for the shutdown cannot be started.
     pub fn stop(&self) -> io::Result<()> {
         let mut command = self.command("pg_ctl")?;
         let data = self.folder.join("data");
@@ -177,23 +178,23 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Where a database of it is, as one of its users is told.
+    /// The URL of a database of this server for one of its users.
     pub fn url_of(&self, user: &str, database: &str) -> String {
         format!("postgres://{user}@localhost:{PORT}/{database}?host={}", self.folder.display())
     }
 
-    /// Runs SQL with `psql`, as an administrator does. What it prints: a line a row, columns separated by `|`.
+    /// Runs SQL with `psql` as the superuser. Returns the output: one line for each row, columns separated by `|`.
     ///
     /// # Errors
-    /// If the server refuses; the error has its words.
+    /// Returns an error with the message of the server if the server rejects the SQL.
     pub fn psql(&self, sql: &str) -> io::Result<String> {
         psql(&self.folder, "postgres", sql)
     }
 
-    /// Makes a new, empty database.
+    /// Creates a new, empty database.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// Returns an error if the server refuses.
     pub fn create_database(&self) -> io::Result<PostgresDatabase> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -207,8 +208,8 @@ impl PostgresServer {
         Ok(Self { folder, settings, child: Mutex::default(), is_shared: false, disk: None })
     }
 
-    /// Makes the folder, and a process that removes it with the server when the guardian is gone, however that ends. If both end at once, it is the
-    /// next server whose start clears it away.
+    /// Creates the folder and a process that removes it and the server when the guardian has ended for any reason. If both processes end at the same
+    /// time, the start of the next server removes the folder.
     fn prepare(&self, guardian: u32) -> io::Result<()> {
         let users = unprivileged().map(|(user, _)| user).into_iter().chain(own_user());
         if let Some(parent) = self.folder.parent() {
@@ -224,7 +225,7 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// Makes the files of a new server.
+    /// Creates the files of a new server.
     fn make_files(&self, arguments: &[String]) -> io::Result<()> {
         let mut command = self.command("initdb")?;
         command.args(["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", "--no-instructions"]);
@@ -251,7 +252,7 @@ impl PostgresServer {
         quiet(&mut command).stderr(log).process_group(0).spawn()
     }
 
-    /// A program of PostgreSQL, run as somebody it runs for.
+    /// A program of PostgreSQL, as a command that runs under a suitable user.
     fn command(&self, program: &str) -> io::Result<Command> {
         let mut command = Command::new(programs().ok_or(io::ErrorKind::NotFound)?.join(program));
         command.current_dir(&self.folder);
@@ -278,15 +279,15 @@ impl Drop for PostgresServer {
 }
 
 impl PostgresDatabase {
-    /// Where it is, as programs are told.
+    /// The URL of the database, as programs under test receive it.
     pub fn url(&self) -> String {
         format!("postgres://{USER}@localhost:{PORT}/{}?host={}", self.name, self.folder.display())
     }
 
-    /// Runs SQL with `psql`, as somebody beside the program under test does. What it prints: a line a row, columns separated by `|`.
+    /// Runs SQL with `psql`, independently of the program under test. Returns the output: one line for each row, columns separated by `|`.
     ///
     /// # Errors
-    /// If the server refuses; the error has its words.
+    /// Returns an error with the message of the server if the server rejects the SQL.
     pub fn psql(&self, sql: &str) -> io::Result<String> {
         psql(&self.folder, &self.name, sql)
     }
@@ -294,7 +295,7 @@ impl PostgresDatabase {
 
 impl Drop for PostgresDatabase {
     fn drop(&mut self) {
-        // It is gone with the server at the latest.
+        // If this fails, the database is removed together with the server.
         drop(psql(&self.folder, "postgres", &format!("drop database if exists {} with (force)", self.name)));
     }
 }
@@ -311,10 +312,10 @@ fn psql(folder: &Path, database: &str, sql: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&checked(child.wait_with_output()?)?.stdout).trim_end().to_owned())
 }
 
-/// The folder with the programs of PostgreSQL: the one on the search path, or the newest where Debian keeps them.
+/// The folder with the programs of PostgreSQL: from the search path, or else the newest version in the folder that Debian uses.
 fn programs() -> Option<PathBuf> {
     let found = Command::new("sh").args(["-c", "command -v initdb"]).output().ok()?.stdout;
-    // It may be a link to a folder that has all of them.
+    // The program may be a link into the folder with all programs.
     if let Ok(program) = fs::canonicalize(String::from_utf8_lossy(&found).trim()) {
         return program.parent().map(Path::to_owned);
     }
@@ -331,12 +332,12 @@ fn own_user() -> Option<u32> {
     String::from_utf8_lossy(&output.stdout).trim().parse().ok()
 }
 
-/// Who runs the server, if that is not who we are: user and group.
+/// The user and group that run the server, if they are not the current user.
 fn unprivileged_user() -> Option<(u32, u32)> {
     unprivileged().filter(|_| is_superuser())
 }
 
-/// Who runs the server where we are root: user and group.
+/// The user and group that run the server if the current user is root.
 fn unprivileged() -> Option<(u32, u32)> {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let ids = |name: &str| {
@@ -346,7 +347,8 @@ fn unprivileged() -> Option<(u32, u32)> {
     ids("postgres").or_else(|| ids("nobody"))
 }
 
-/// Without a hold on what our own caller reads, which would otherwise wait for the server to end.
+/// Connects the input and outputs of the command to `/dev/null`. Otherwise the caller of this process waits for the server to end, because it reads the
+/// inherited outputs.
 fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
@@ -368,7 +370,8 @@ mod tests {
 
     use super::*;
 
-    /// The tests of the hub run on PostgreSQL too, and are counted as skipped where it is absent; this one looks at what they stand on.
+    /// The tests of the hub also run on PostgreSQL. Where PostgreSQL is absent, they count as skipped. This test checks the guarantees that they rely
+    /// on.
     #[test]
     fn what_was_committed_is_there_after_a_kill() {
         if let Err(reason) = availability() {

@@ -245,7 +245,7 @@ async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
         hub.commit(URL, &files, ("c", parents))
     };
-    // Two that say the same are none.
+    // Two descriptors with the same content are not a conflict.
     let first = commit(&hub, &files(&one), &[]);
     hub.commit(OTHER, &[("readme.md", "")], ("1", &[]));
     assert!(hub.poll().await);
@@ -259,7 +259,7 @@ async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
         "{problems:?}"
     );
     assert!(problems[1].starts_with("b.yaml:0 ") && problems[1].ends_with("`a.yaml`"), "{problems:?}");
-    // The other one may be anywhere, and may give another folder.
+    // The second descriptor may be in any branch, and may name another folder.
     commit(&hub, &files(&one)[..2], &[second]);
     let there = one.replace("./web", "./other");
     hub.commit(OTHER, &[("x/there.yaml", &there)], ("2", &[]));

@@ -8,7 +8,7 @@ const ID: &str = "/subscriptions/S1/resourceGroups/Plants/providers/Microsoft.Ku
 const COMMIT: &str = "4444444444444444444444444444444444444444";
 const EARLIER: &str = "3333333333333333333333333333333333333333";
 
-/// A configuration with two Kustomizations and what these brought with them, with every field of the contract that matters here.
+/// A configuration with two Kustomizations and the objects that they created. It has every field of the API contract that the tests need.
 fn properties() -> Value {
     let applied = format!("Applied revision: prod@sha1:{EARLIER}");
     json!({
@@ -50,7 +50,7 @@ fn now() -> Timestamp {
     "2026-11-21T13:45:00Z".parse().unwrap()
 }
 
-/// What comes of the configuration, changed: `reconciler kind status endpoint commit version` of each report, and what is wrong.
+/// The result of reading the changed configuration: `reconciler kind status endpoint commit version` of each report, and the problems.
 fn check(change: impl FnOnce(&mut Value)) -> (Vec<String>, Vec<String>) {
     let mut properties = properties();
     change(&mut properties);

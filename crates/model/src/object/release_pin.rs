@@ -20,7 +20,7 @@ pub struct ReleasePin {
     pub selection: SchedulingPolicy,
     /// Replaces keys of the target's manifests.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
-    /// The reason, for people. May be empty.
+    /// The reason, for readers of the pin. May be empty.
     pub reason: Arc<str>,
     /// The time when the pin must be reviewed. The rendered output does not depend on it.
     pub expires: Option<Expiry>,

@@ -12,7 +12,7 @@ pub fn is_kustomization(path: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The folders that Kustomize would build. Kalypso does not run Kustomize, so it does not know the result of such a folder.
+/// The folders that Kustomize would build. Kalypso does not run Kustomize, so the content of such a folder is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kustomized {
     /// The file of Kustomize in each folder, by folder.

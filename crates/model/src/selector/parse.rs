@@ -1,4 +1,4 @@
-//! Parses label selectors that people type, with the syntax of `kubectl --selector`.
+//! Parses label selectors that users type, with the syntax of `kubectl --selector`.
 
 use std::sync::Arc;
 

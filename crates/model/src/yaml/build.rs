@@ -178,7 +178,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Reports tabs before the first word of a line, or behind a dash. The parser accepts some that Go's libraries reject.
+    /// Reports tabs before the first word of a line, or after a dash. The parser accepts some that Go's libraries reject.
     fn check_indentation(&self, span: Span) -> Added {
         let before = self.text.get(..span.start as usize).unwrap_or_default();
         let bare = before.trim_end_matches([' ', '\t']);
@@ -286,7 +286,7 @@ impl<'t> Builder<'t> {
         span.end as usize == self.text.len() && !last_line.trim().is_empty()
     }
 
-    /// The place of a missing value: behind the colon. The parser places it behind the key.
+    /// The place of a missing value: after the colon. The parser places it after the key.
     fn behind_colon(&self, span: Span) -> Span {
         let at = span.start as usize;
         if self.text.as_bytes().get(at) == Some(&b':') { Span::at(at + 1) } else { span }

@@ -1,7 +1,7 @@
 //! Explains errors of the parser to the author of the text.
 //!
-//! The parser reports the place where it stopped, often a line behind the mistake, in the words of the grammar.
-//! This module finds the place of the mistake where it can, and writes what to change.
+//! The parser reports the place where it stopped, often a line after the mistake, in the terms of the grammar. Where possible, this module finds the
+//! place of the mistake and writes what to change.
 
 use granit_parser::{ErrorKind, ScanError};
 
@@ -266,7 +266,7 @@ impl<'t> Scene<'t> {
         self.character(quote)
     }
 
-    /// The first invalid escape behind `at`. Only a limited number of lines is searched, so that many errors do not take much time.
+    /// The first invalid escape after `at`. Only a limited number of lines is searched, so that many errors do not take much time.
     fn unknown_escape(&self, at: usize) -> Option<Span> {
         let text = self.text.get(..self.text.floor_char_boundary(at + 4096)).unwrap_or_default();
         let mut from = at;
@@ -309,7 +309,7 @@ impl<'t> Scene<'t> {
     }
 }
 
-/// Whether `\` with `name` and the text behind it is an escape.
+/// Whether `\` with `name` and the text after it is an escape.
 fn is_escape(name: char, rest: &str) -> bool {
     let digits = match name {
         'x' => 2,

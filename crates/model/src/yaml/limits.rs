@@ -23,9 +23,9 @@ impl Limits {
     /// - 8 MiB of text: Kubernetes rejects objects above 1.5 MB, and a file with ten thousand objects has half of this size.
     /// - 100,000 documents: more than 8 MiB of objects contain, so only texts with many empty documents reach it.
     /// - 2,000,000 nodes: the number in a dense text of that size. It keeps the memory for one file below about 200 MB.
-    /// - 1,000,000 nodes from aliases: more than people write, and few enough to process fast.
+    /// - 1,000,000 nodes from aliases: more than authors write, and few enough to process fast.
     /// - depth 100: objects have about twenty levels, and recursive functions are safe on every stack.
-    /// - 100 problems: people do not read more.
+    /// - 100 problems: readers do not need more.
     pub const DEFAULT: Self = Self {
         text_bytes: 8 << 20,
         documents: 100_000,

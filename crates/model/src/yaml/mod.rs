@@ -1,8 +1,7 @@
 //! Reads YAML text into trees whose nodes have places.
 //!
-//! The parser is `granit-parser`. It reports byte offsets and kinds of errors, has no recursion, limits nesting,
-//! takes linear time on all hostile texts in our tests (fifty megabytes of one scalar, of comments, of `[`, of broken documents), and can continue
-//! behind a broken document.
+//! The parser is `granit-parser`. It reports byte offsets and kinds of errors, has no recursion and limits nesting. It takes linear time on all
+//! hostile texts in our tests (fifty megabytes of one scalar, of comments, of `[`, of broken documents). It can continue after a broken document.
 //! This module adds:
 //!
 //! - **Types.** Scalars have the types that Go's `yaml.v2` gives them ([`Scalar::resolve`]), both in objects (as in Kubernetes) and in values.

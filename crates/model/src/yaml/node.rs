@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Span {
     /// Offset of the first byte.
     pub start: u32,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
@@ -35,7 +35,7 @@ impl Span {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The place of the value, without its tag, anchor and comments. The place of a quoted scalar includes the quotes. That of a block scalar begins at its
-    /// `|` or `>`. That of a missing value is the empty range behind the colon.
+    /// `|` or `>`. That of a missing value is the empty range after the colon.
     pub span: Span,
     /// The value.
     pub value: NodeValue,

@@ -286,12 +286,12 @@ fn is(class: u8, byte: u8) -> bool {
     CLASSES[usize::from(byte)] & class != 0
 }
 
-/// The number of blanks at the start of a text.
+/// The number of spaces at the start of a text.
 fn blanks(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte != b' ').unwrap_or(text.len())
 }
 
-/// A key, and the text behind its colon.
+/// A key, and the text after its colon.
 fn split_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let quote = text.first().filter(|first| matches!(first, b'"' | b'\''));
     let inner = if quote.is_some() { text.get(1..)? } else { text };
@@ -334,7 +334,7 @@ fn is_plain(text: &[u8]) -> bool {
     begins
 }
 
-/// Whether a scalar in double quotes ends in this line. `text` begins behind the first quote.
+/// Whether a scalar in double quotes ends in this line. `text` begins after the first quote.
 fn is_double_quoted(mut text: &[u8]) -> bool {
     loop {
         text = match text {
@@ -354,7 +354,7 @@ fn is_double_quoted(mut text: &[u8]) -> bool {
     }
 }
 
-/// Whether a scalar in single quotes ends in this line. `text` begins behind the first quote.
+/// Whether a scalar in single quotes ends in this line. `text` begins after the first quote.
 fn is_single_quoted(mut text: &[u8]) -> bool {
     loop {
         text = match text {

@@ -114,7 +114,7 @@ fn whole(text: &str) -> Option<Resolved<'static>> {
         [b'0', _, ..] => (8, digits.get(1..)?),
         _ => (10, digits),
     };
-    // Rust's parsers allow another sign behind the prefix, Go's do not.
+    // Rust's parsers allow another sign after the prefix, Go's do not.
     if !digits.as_bytes().first()?.is_ascii_alphanumeric() {
         return None;
     }
@@ -144,7 +144,7 @@ fn decimal(text: &str) -> Option<Resolved<'static>> {
     value.is_finite().then_some(Resolved::Float(value))
 }
 
-/// `yaml.v2` parses the text behind `0b` as a separate number, so it allows a sign there.
+/// `yaml.v2` parses the text after `0b` as a separate number, so it allows a sign there.
 fn binary_after_sign(text: &str) -> Option<Resolved<'static>> {
     i64::from_str_radix(text.strip_prefix("0b")?, 2).ok().map(Resolved::Int)
 }

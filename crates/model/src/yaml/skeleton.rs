@@ -79,7 +79,7 @@ fn is_same(event: &Event<'_>, other: &Event<'_>, stand_in: &str) -> bool {
     }
 }
 
-/// Whether a scalar with this style may replace one with the other style. A block would include the lines behind it, and `<<` would merge other mappings.
+/// Whether a scalar with this style may replace one with the other style. A block would include the lines after it, and `<<` would merge other mappings.
 /// The parser returns `~` for a missing value, such as one that became a comment.
 fn is_like(style: ScalarStyle, other: ScalarStyle, text: &str) -> bool {
     let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);

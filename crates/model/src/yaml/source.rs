@@ -5,7 +5,7 @@ use super::{Node, NodeValue, ScalarStyle, Span};
 /// The offset in `text` of the byte `content_offset` in the content of the scalar `node`.
 ///
 /// The result is exact for plain and quoted scalars, with escapes, and for literal blocks. In folded text, the folded whitespace is one place.
-/// If the node is not a scalar, or the offset is behind its content, the result is the start or the end of the node.
+/// If the node is not a scalar, or the offset is after its content, the result is the start or the end of the node.
 /// `text` must be the text that the node was read from. With another text, the result has no meaning, but is within its bounds.
 pub fn source_offset(text: &str, node: &Node, content_offset: usize) -> usize {
     let range = node.span.range();

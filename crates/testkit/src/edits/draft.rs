@@ -1,17 +1,17 @@
-//! What an edit does: the new texts of files, and whether they are broken then.
+//! The effect of an edit: the new texts of files, and whether the files are broken afterwards.
 
 use std::collections::BTreeMap;
 
-/// What an edit does.
+/// The effect of an edit.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) what: String,
-    /// The new texts; none for a file that goes.
+    /// The new texts. The value is `None` if the edit removes the file.
     pub(super) changes: BTreeMap<String, Option<String>>,
     pub(super) health: Health,
 }
 
-/// What an edit does to the health of its files. A broken file is left alone until it is fixed.
+/// The effect of an edit on the health of its files. No edit changes a broken file except the one that fixes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     Same,
@@ -24,7 +24,7 @@ impl Draft {
         Self { what, changes: changes.into_iter().collect(), health: Health::Same }
     }
 
-    /// A new file.
+    /// Adds a new file.
     pub(super) fn add(what: String, path: String, text: String) -> Self {
         Self::new(what, [(path, Some(text))])
     }

@@ -1,4 +1,4 @@
-//! The small fleet that edits begin with: something of everything.
+//! The small fleet from which edits start. It contains objects of every kind.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ pub(super) fn target(purpose: &str, tier: &str, workload: &str) -> String {
     )
 }
 
-/// For whom the maps are: every way to say it occurs.
+/// The labels of the maps. Every way to select assignments occurs.
 fn config_labels() -> [&'static str; 20] {
     [
         "",
@@ -251,7 +251,7 @@ spec:
     )
 }
 
-/// The first two read no labels, the third those of the target, the fourth those of the cluster type.
+/// The first two templates read no labels, the third reads the labels of the target, the fourth reads the labels of the cluster type.
 const TEMPLATES: [(&str, &str, &str); 4] = [
     ("flux", "reconciler", FLUX),
     ("config-map", "config", CONFIG_MAP),

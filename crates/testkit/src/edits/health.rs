@@ -1,4 +1,4 @@
-//! Edits that break something, and those that fix it.
+//! Edits that break a file, and edits that fix it.
 
 use simulator::random::Random;
 
@@ -6,7 +6,7 @@ use super::draft::{Draft, Health};
 use super::object::{ANNOTATIONS, METADATA, body, with_mapping};
 use super::state::{State, pick};
 
-/// A map that can't be used: its priority is no number, or it is no YAML, or a value is no text.
+/// Makes a map unusable: its priority is not a number, the file is not YAML, or a value is not a text.
 pub(super) fn config_map_broken(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigMap", 0, random)?;
     let (before, data, after) = body(&object.text, "data:")?;
@@ -19,7 +19,7 @@ pub(super) fn config_map_broken(state: &State, random: &mut Random) -> Option<Dr
     Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
 }
 
-/// A template that does not parse, or that fails while it is rendered.
+/// Makes a template that cannot be parsed, or that fails when it is rendered.
 pub(super) fn template_broken(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Template", 0, random)?;
     let line = random.pick(&["{{ .Unclosed", "{{ fail .ClusterType }}"]);
@@ -27,14 +27,14 @@ pub(super) fn template_broken(state: &State, random: &mut Random) -> Option<Draf
     Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
 }
 
-/// A schema that is none.
+/// Makes a schema that is not valid.
 pub(super) fn schema_broken(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigSchema", 0, random)?;
     let text = object.text.replacen("\"type\": \"object\"", "\"type\": 7", 1);
     Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
 }
 
-/// What was broken is as it was before.
+/// Restores a broken file to its earlier text.
 pub(super) fn fixed(state: &State, random: &mut Random) -> Option<Draft> {
     let broken: Vec<_> = state.broken.iter().collect();
     let (path, text) = *pick(&broken, random)?;

@@ -1,4 +1,4 @@
-//! Edits of labels: of whatever is selected, and of whatever selects by them.
+//! Edits of the labels of selectable objects and of the objects that select by labels.
 
 use simulator::random::Random;
 
@@ -48,7 +48,7 @@ pub(super) fn of_target(state: &State, random: &mut Random) -> Option<Draft> {
     edited(state, &place, (&whose, &["purpose", "tier", "team", "size", "note"]), random)
 }
 
-/// What a label can say.
+/// The possible values of a label.
 pub(super) fn vocabulary(key: &str) -> &'static [&'static str] {
     match key {
         "region" => &REGIONS,
@@ -80,7 +80,7 @@ fn of(state: &State, kind: &str, keys: &[&'static str], random: &mut Random) -> 
     edited(state, &place, (&object.to_string(), keys), random)
 }
 
-/// A label becomes another, comes, or goes.
+/// Changes, adds or removes a label.
 fn edited(
     state: &State,
     place: &ObjectMapping<'_>,

@@ -1,4 +1,4 @@
-//! Edits that change no meaning: comments, order, names of files.
+//! Edits that keep the meaning: they change comments, order or file names.
 
 use simulator::random::Random;
 
@@ -8,7 +8,7 @@ use super::state::{State, pick};
 
 const COMMENT: &str = "# Note ";
 
-/// A comment becomes the first line of an object, or stands before its metadata.
+/// Adds a comment as the first line of an object or before its metadata.
 pub(super) fn comment_added(state: &State, random: &mut Random) -> Option<Draft> {
     let objects = state.all();
     let object = pick(&objects, random)?;
@@ -22,7 +22,7 @@ pub(super) fn comment_added(state: &State, random: &mut Random) -> Option<Draft>
     Some(state.replace(object, text, format!("comment added to {object}")))
 }
 
-/// A comment becomes another one, or goes.
+/// Changes or removes a comment.
 pub(super) fn comment_changed(state: &State, random: &mut Random) -> Option<Draft> {
     let mut objects = state.all();
     objects.retain(|object| object.text.lines().any(|line| line.starts_with(COMMENT)));
@@ -36,7 +36,7 @@ pub(super) fn comment_changed(state: &State, random: &mut Random) -> Option<Draf
     Some(state.replace(object, text, format!("comment {verb} {object}")))
 }
 
-/// The fields of an object stand in another order: at the top, or those of its labels, or its values.
+/// Changes the order of the fields of an object: at the top level, of its labels, or of its values.
 pub(super) fn keys_reordered(state: &State, random: &mut Random) -> Option<Draft> {
     let objects = state.all();
     let object = pick(&objects, random)?;
@@ -61,7 +61,7 @@ pub(super) fn keys_reordered(state: &State, random: &mut Random) -> Option<Draft
     Some(state.replace(object, text, format!("keys of {object} reordered")))
 }
 
-/// The objects of a file stand in another order.
+/// Changes the order of the objects in a file.
 pub(super) fn objects_reordered(state: &State, random: &mut Random) -> Option<Draft> {
     let objects = state.all();
     let second: Vec<_> = objects.iter().filter(|object| object.index == 1).collect();
@@ -71,7 +71,7 @@ pub(super) fn objects_reordered(state: &State, random: &mut Random) -> Option<Dr
     Some(Draft::new(format!("objects of {path} reordered"), [(path.clone(), Some(texts.join("---\n")))]))
 }
 
-/// A file has another name, which may put it before or after the others.
+/// Renames a file. The new name may change the order of the files.
 pub(super) fn file_renamed(state: &State, random: &mut Random) -> Option<Draft> {
     let paths: Vec<&String> = state.files.keys().filter(|path| !state.broken.contains_key(*path)).collect();
     let path = *pick(&paths, random)?;
@@ -81,7 +81,7 @@ pub(super) fn file_renamed(state: &State, random: &mut Random) -> Option<Draft> 
     Some(Draft::new(format!("file {path} renamed to {new}"), changes))
 }
 
-/// An object moves to the end of another file.
+/// Moves an object to the end of another file.
 pub(super) fn object_moved(state: &State, random: &mut Random) -> Option<Draft> {
     let objects = state.all();
     let (object, onto) = (pick(&objects, random)?, pick(&objects, random)?);

@@ -1,23 +1,23 @@
-//! The text of one object, read and changed line by line: comments and order stay as they are.
+//! The text of one object. It is read and changed line by line, so comments and order stay.
 
 use std::ops::Range;
 
 use super::draft::Health;
 
-/// Entries of a mapping, as they are written.
+/// The entries of a mapping, as written in the file.
 pub(super) type Entries = Vec<(String, String)>;
 
 pub(super) const METADATA: &str = "metadata:";
 pub(super) const LABELS: &str = "  labels:";
 pub(super) const ANNOTATIONS: &str = "  annotations:";
-/// Where the contents of an object begin.
+/// The lines at which the content of an object begins.
 pub(super) const DATA_KINDS: [&str; 2] = ["data:", "spec:"];
 
 /// An object in a file.
 #[derive(Clone, Debug)]
 pub(super) struct FileObject {
     pub(super) path: String,
-    /// Which document of the file it is.
+    /// The index of the YAML document in the file.
     pub(super) index: usize,
     pub(super) text: String,
 }
@@ -33,12 +33,12 @@ impl FileObject {
         lines[metadata].iter().find_map(|line| line.strip_prefix("  name: ")).unwrap_or_default()
     }
 
-    /// What happens to the fleet if it says less, or says it to fewer: the first map has what schemas require.
+    /// The effect on the fleet if the content or the audience of the object shrinks. The first map has the keys that the schemas require.
     pub(super) fn health_if_changed(&self) -> Health {
         if self.name() == "config-00000" { Health::Breaks } else { Health::Same }
     }
 
-    /// Its text with another name.
+    /// The text of the object with another name.
     pub(super) fn renamed(&self, name: &str) -> String {
         replaced_line(&self.text, &format!("  name: {}", self.name()), &format!("  name: {name}"))
     }
@@ -50,7 +50,7 @@ impl std::fmt::Display for FileObject {
     }
 }
 
-/// The entries below the line `header` of the part that begins with the line `begins`.
+/// The entries below the line `header`, in the part of the text that begins with the line `begins`.
 pub(super) fn mapping(text: &str, begins: &str, header: &str) -> Entries {
     let lines: Vec<&str> = text.lines().collect();
     let range = section(&lines, begins).and_then(|outer| {
@@ -61,7 +61,7 @@ pub(super) fn mapping(text: &str, begins: &str, header: &str) -> Entries {
     lines[range.unwrap_or_default()].iter().filter_map(entry).collect()
 }
 
-/// The text with other entries there; without the header if there are none.
+/// The text with other entries below that header. Without entries, the header is removed.
 pub(super) fn with_mapping(text: &str, (begins, header): (&str, &str), entries: &Entries) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let old: Vec<&str> = text.lines().collect();
@@ -76,7 +76,7 @@ pub(super) fn with_mapping(text: &str, (begins, header): (&str, &str), entries: 
     joined(lines)
 }
 
-/// The text with the first such line replaced.
+/// The text in which the first line equal to `line` is replaced.
 pub(super) fn replaced_line(text: &str, line: &str, by: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     if let Some(found) = lines.iter_mut().find(|other| **other == line) {
@@ -85,7 +85,7 @@ pub(super) fn replaced_line(text: &str, line: &str, by: &str) -> String {
     joined(lines)
 }
 
-/// The parts of a text that begin with a line of this indentation, in order. What stands before the first belongs to it.
+/// The parts of a text that begin with a line of this indentation, in order. The text before the first such line belongs to the first part.
 pub(super) fn parts(text: &str, indent: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut has_begun = false;
@@ -103,7 +103,7 @@ pub(super) fn parts(text: &str, indent: usize) -> Vec<String> {
     parts
 }
 
-/// The part of an object below a line at its left edge, and the text before and after it.
+/// The part of an object below a line without indentation, with the text before and after it.
 pub(super) fn body<'a>(text: &'a str, begins: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let is_first = text.starts_with(&format!("{begins}\n"));
     let line = if is_first { 0 } else { text.find(&format!("\n{begins}\n"))? + 1 };
@@ -113,7 +113,7 @@ pub(super) fn body<'a>(text: &'a str, begins: &str) -> Option<(&'a str, &'a str,
     Some((&text[..start], &text[start..start + length], &text[start + length..]))
 }
 
-/// The lines from one that is `begins` to the last one that is further to the right.
+/// The range of lines from the line `begins` to the last line with a deeper indentation.
 fn section(lines: &[&str], begins: &str) -> Option<Range<usize>> {
     let start = lines.iter().position(|line| *line == begins)?;
     let is_below = |line: &&&str| indentation(line) > indentation(begins);

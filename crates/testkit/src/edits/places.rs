@@ -1,4 +1,4 @@
-//! Edits of what there is: clusters and cluster types, workloads and their targets, copies of objects.
+//! Edits that add, rename or remove clusters, cluster types, workloads, targets and copies of objects.
 
 use simulator::random::Random;
 
@@ -29,7 +29,7 @@ pub(super) fn cluster_renamed(state: &State, random: &mut Random) -> Option<Draf
     Some(state.replace(&object, object.renamed(&name), format!("{object} renamed to {name}")))
 }
 
-/// A cluster is of another type, or of one that does not exist.
+/// Sets another type for a cluster, or a type that does not exist.
 pub(super) fn cluster_retyped(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Cluster", 0, random)?;
     let old = object.text.lines().find(|line| line.starts_with("  clusterType: "))?;
@@ -51,7 +51,7 @@ pub(super) fn cluster_type_removed(state: &State, random: &mut Random) -> Option
     state.one_of("ClusterType", 4, random).map(|object| state.remove(&object))
 }
 
-/// A cluster type uses the other template for its configuration.
+/// Switches a cluster type to the other config template.
 pub(super) fn cluster_type_retemplated(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ClusterType", 0, random)?;
     let (one, other) = ("  configType: config-map", "  configType: env-file");
@@ -60,7 +60,7 @@ pub(super) fn cluster_type_retemplated(state: &State, random: &mut Random) -> Op
     Some(state.replace(&object, text, format!("configuration template of {object} changed")))
 }
 
-/// A workload has another name, mostly together with its registration.
+/// Renames a workload, in most cases together with its registration.
 pub(super) fn workload_renamed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Workload", 0, random)?;
     let name = format!("app-{}", state.turn);
@@ -76,7 +76,7 @@ pub(super) fn workload_renamed(state: &State, random: &mut Random) -> Option<Dra
     Some(draft)
 }
 
-/// A target comes.
+/// Adds a target.
 pub(super) fn target_added(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Workload", 0, random)?;
     let (before, targets, after) = body(&object.text, "spec:")?;
@@ -89,7 +89,7 @@ pub(super) fn target_added(state: &State, random: &mut Random) -> Option<Draft> 
     Some(state.replace(&object, text, format!("target {name} added to {object}")))
 }
 
-/// A target goes.
+/// Removes a target.
 pub(super) fn target_removed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Workload", 0, random)?;
     let (before, targets, after) = body(&object.text, "spec:")?;
@@ -104,7 +104,7 @@ pub(super) fn target_removed(state: &State, random: &mut Random) -> Option<Draft
     Some(state.replace(&object, text, format!("target {name} of {object} removed")))
 }
 
-/// A target's branch.
+/// Changes the branch of a target.
 pub(super) fn manifests_changed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("Workload", 0, random)?;
     let (before, targets, after) = body(&object.text, "spec:")?;
@@ -113,7 +113,7 @@ pub(super) fn manifests_changed(state: &State, random: &mut Random) -> Option<Dr
     let part = list.get_mut(index)?;
     let old = part.lines().find(|line| line.starts_with("        branch: "))?.to_owned();
     let turn = state.turn;
-    // What an application writes is not always harmless: a reference, template text, more than a text.
+    // The input of an application team is not always harmless: an expression, template syntax, or a value that is not only a text.
     let branches = [
         format!("b{turn}"),
         format!("b{turn}"),
@@ -127,7 +127,7 @@ pub(super) fn manifests_changed(state: &State, random: &mut Random) -> Option<Dr
     Some(state.replace(&object, text, format!("branch of a target of {object} changed")))
 }
 
-/// An object exists once more; its copy may say something else.
+/// Adds a copy of an object. The content of the copy may be different.
 pub(super) fn duplicated(state: &State, random: &mut Random) -> Option<Draft> {
     if state.files.keys().filter(|path| path.starts_with("copies/")).count() > 2 {
         return None;
@@ -142,7 +142,7 @@ pub(super) fn duplicated(state: &State, random: &mut Random) -> Option<Draft> {
     Some(Draft::add(format!("{object} duplicated"), format!("copies/copy-{}.yaml", state.turn), text))
 }
 
-/// A copy goes.
+/// Removes a copy.
 pub(super) fn unduplicated(state: &State, random: &mut Random) -> Option<Draft> {
     let mut objects = state.all();
     objects.retain(|object| object.path.starts_with("copies/"));

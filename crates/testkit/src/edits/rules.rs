@@ -1,4 +1,4 @@
-//! Edits of what decides: policies, label mappings, pins, schemas, templates, the environment's settings.
+//! Edits of policies, label mappings, pins, schemas, templates and the settings of the environment.
 
 use simulator::random::Random;
 
@@ -60,7 +60,7 @@ pub(super) fn pin_added(state: &State, random: &mut Random) -> Option<Draft> {
     Some(Draft::add(format!("ReleasePin {name} added"), format!("pins/{name}.yaml"), text))
 }
 
-/// What a pin selects or pins; or only its reason, which nothing depends on.
+/// Changes the selector or the pinned value of a pin, or only its reason. Nothing depends on the reason.
 pub(super) fn pin_changed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ReleasePin", 0, random)?;
     let reason = object.text.lines().find(|line| line.starts_with("  reason: "))?;
@@ -75,7 +75,7 @@ pub(super) fn pin_removed(state: &State, random: &mut Random) -> Option<Draft> {
     state.one_of("ReleasePin", 0, random).map(|object| state.remove(&object))
 }
 
-/// A bound of a schema, which some values then don't meet; or only a word that means nothing.
+/// Changes a limit of a schema, so that some values are no longer valid. Or changes only a word without meaning.
 pub(super) fn schema_changed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigSchema", 0, random)?;
     let choices = [
@@ -100,7 +100,7 @@ pub(super) fn template_without_labels_changed(state: &State, random: &mut Random
     template_changed(state, false, random)
 }
 
-/// What is done about missing values and long names.
+/// Changes the settings for missing values and long names.
 pub(super) fn environment_changed(state: &State, random: &mut Random) -> Option<Draft> {
     let mut environments = state.objects("Environment");
     environments.retain(|object| object.name() == ENVIRONMENT);
@@ -139,7 +139,7 @@ fn pair(keys: &[&'static str], random: &mut Random) -> (&'static str, &'static s
     (key, random.pick(vocabulary(key)))
 }
 
-/// The lines of a label selector: every operator occurs.
+/// The lines of a label selector. Every operator occurs.
 fn selector(keys: &[&'static str], random: &mut Random) -> String {
     let (key, value) = pair(keys, random);
     let expression =

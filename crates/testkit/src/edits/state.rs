@@ -1,4 +1,4 @@
-//! The files as they are after some edits, and what the next edit may do with them.
+//! The files after some edits, and the data from which the next edit is made.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::object::FileObject;
 
 const SEPARATOR: &str = "---\n";
 
-/// Files with what is known about them.
+/// The files and their state.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) files: BTreeMap<String, String>,
-    /// Broken files with the text that they had before.
+    /// Broken files with the text that they had before they were broken.
     pub(super) broken: BTreeMap<String, String>,
-    /// How many edits there were, for new names.
+    /// The number of edits so far, for new names.
     pub(super) turn: usize,
 }
 
@@ -36,13 +36,13 @@ impl State {
         objects.collect()
     }
 
-    /// One of the objects of a kind, if there are more than `left`.
+    /// Chooses one object of a kind. Returns `None` if there are not more than `left`.
     pub(super) fn one_of(&self, kind: &str, left: usize, random: &mut Random) -> Option<FileObject> {
         let mut found = self.objects(kind);
         (found.len() > left).then(|| found.swap_remove(random.below(found.len() as u64) as usize))
     }
 
-    /// The text of a file with another text for one of its objects, or without it.
+    /// The text of a file in which one object has another text or is removed.
     pub(super) fn with(&self, object: &FileObject, text: Option<String>) -> Option<String> {
         let mut documents: Vec<String> = self.files[&object.path].split(SEPARATOR).map(str::to_owned).collect();
         match text {
@@ -52,18 +52,18 @@ impl State {
         (!documents.is_empty()).then(|| documents.join(SEPARATOR))
     }
 
-    /// Another text for an object.
+    /// Replaces the text of an object.
     pub(super) fn replace(&self, object: &FileObject, text: String, what: String) -> Draft {
         Draft::new(what, [(object.path.clone(), self.with(object, Some(text)))])
     }
 
-    /// An object goes.
+    /// Removes an object.
     pub(super) fn remove(&self, object: &FileObject) -> Draft {
         Draft::new(format!("{object} removed"), [(object.path.clone(), self.with(object, None))])
     }
 }
 
-/// One of the items.
+/// Chooses one of the items. Returns `None` if there are no items.
 pub(super) fn pick<'a, T>(items: &'a [T], random: &mut Random) -> Option<&'a T> {
     items.get(random.below(items.len() as u64) as usize)
 }

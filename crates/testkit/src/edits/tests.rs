@@ -15,8 +15,8 @@ use crate::generator::ENVIRONMENT;
 
 fn problems(files: &BTreeMap<String, String>) -> Vec<String> {
     let files = files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
-    let (_, diagnostics) = fleet_of(files, ENVIRONMENT).expect("the name is one");
-    // A cluster whose type is gone, or a second object of a name that became free, is no broken file.
+    let (_, diagnostics) = fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
+    // A file is not broken if the type of a cluster is missing, or if a second object takes a name that became free.
     let is_known = |code| matches!(code, Code::UnknownClusterType | Code::DuplicateObject);
     let unknown = diagnostics.into_iter().filter(|diagnostic| !is_known(diagnostic.code));
     unknown.map(|diagnostic| format!("{diagnostic:?}")).collect()
@@ -35,7 +35,7 @@ fn every_kind_of_edit_occurs_and_changes_something() {
     let mut files = fleet(3);
     let mut kinds = BTreeSet::new();
     for _ in 0..1_000 {
-        let edit = edits.next().expect("there is always another");
+        let edit = edits.next().expect("the sequence is endless");
         let before = files.clone();
         assert!(!edit.apply(&mut files).is_empty(), "{edit}");
         assert_ne!(before, files, "{edit}");
@@ -50,7 +50,7 @@ fn files_are_good_until_they_are_broken_or_duplicated() {
     assert_eq!(problems(&fleet(1)), [""; 0]);
     let mut edits = Edits::new(1);
     for _ in 0..200 {
-        let edit = edits.next().expect("there is always another");
+        let edit = edits.next().expect("the sequence is endless");
         let broken = &edits.state.broken;
         let good = edits.files().iter().filter(|(path, _)| !broken.contains_key(*path) && !path.starts_with("copies/"));
         let good = good.map(|(path, text)| (path.clone(), text.clone())).collect();
@@ -58,7 +58,7 @@ fn files_are_good_until_they_are_broken_or_duplicated() {
         assert_eq!(problems, [""; 0], "{edit}");
     }
 }
-/// What the files say, without where and how.
+/// The objects in the files, without their paths, order and formatting.
 fn meaning(files: &BTreeMap<String, String>) -> Vec<String> {
     let (source, id) = (Arc::new(Source::directory()), GitId::of_blob(b""));
     let file = Files::default().add(File { source, path: "any".into(), id, content: [].as_slice().into() });
@@ -74,7 +74,7 @@ fn comments_order_and_names_of_files_change_no_meaning() {
     let mut edits = Edits::new(7);
     for _ in 0..150 {
         let before = edits.files().clone();
-        let edit = edits.next().expect("there is always another");
+        let edit = edits.next().expect("the sequence is endless");
         if layout.contains(edit.kind()) {
             assert_eq!(meaning(&before), meaning(edits.files()), "{edit}");
         }
@@ -88,7 +88,7 @@ fn most_assignments_are_good_most_of_the_time() {
     for _ in 0..20 {
         edits.by_ref().nth(4);
         let files = edits.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
-        let (fleet, _) = fleet_of(files, ENVIRONMENT).expect("the name is one");
+        let (fleet, _) = fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
         let compiled = Compiled::new(&fleet.into());
         shares.push(compiled.rendered_count() * 100 / compiled.len().max(1));
     }

@@ -1,4 +1,4 @@
-//! Edits of `ConfigMap`s: their values, and the annotations that say how they are merged.
+//! Edits of `ConfigMap`s: of their values, and of the annotations that control the merge.
 
 use simulator::random::Random;
 
@@ -9,7 +9,7 @@ use super::state::{State, pick};
 const DATA: &str = "data:";
 const WORDS: [&str; 6] = ["ivory", "juniper", "kelp", "lagoon", "maple", "nectar"];
 
-/// A value, or one inside a value, becomes another one: sometimes one that a schema refuses.
+/// Changes a value or a nested value. In some cases, a schema rejects the new value.
 pub(super) fn changed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigMap", 0, random)?;
     let (before, data, after) = body(&object.text, DATA)?;
@@ -27,7 +27,7 @@ pub(super) fn changed(state: &State, random: &mut Random) -> Option<Draft> {
     Some(state.replace(&object, format!("{before}{data}{after}"), what).with_health(health))
 }
 
-/// A key is added: often one that another map has, or that only this one has.
+/// Adds a key. Often another map has the same key, or only this map has it.
 pub(super) fn added(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigMap", 0, random)?;
     let (before, data, after) = body(&object.text, DATA)?;
@@ -44,7 +44,7 @@ pub(super) fn added(state: &State, random: &mut Random) -> Option<Draft> {
     Some(state.replace(&object, format!("{before}  {key}: {value}\n{data}{after}"), format!("{key} added to {object}")))
 }
 
-/// A key goes, which may be one that a schema requires.
+/// Removes a key. A schema may require it.
 pub(super) fn removed(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigMap", 0, random)?;
     let (before, data, after) = body(&object.text, DATA)?;
@@ -58,7 +58,7 @@ pub(super) fn removed(state: &State, random: &mut Random) -> Option<Draft> {
     Some(state.replace(&object, text, what).with_health(object.health_if_changed()))
 }
 
-/// The priority of a map, or the way in which one of its keys is merged.
+/// Changes the priority of a map, or the merge strategy of one of its keys.
 pub(super) fn annotation(state: &State, random: &mut Random) -> Option<Draft> {
     let object = state.one_of("ConfigMap", 0, random)?;
     let choices = [
@@ -72,7 +72,7 @@ pub(super) fn annotation(state: &State, random: &mut Random) -> Option<Draft> {
     Some(state.replace(&object, text, what))
 }
 
-/// The text with an annotation set, or without it if it was so already.
+/// The text with this annotation. If the annotation already has this value, it is removed.
 pub(super) fn toggled(object: &FileObject, (key, value): (&str, &str)) -> (String, String) {
     let mut annotations = mapping(&object.text, METADATA, ANNOTATIONS);
     let is_set = annotations.iter().any(|(name, old)| name == key && old == value);
@@ -90,7 +90,7 @@ fn has_scalar(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(_, value)| value != "|") && !line.trim_start().starts_with('#')
 }
 
-/// Another value, and whether it is of a type that a schema may refuse.
+/// Another value, and whether its type is one that a schema may reject.
 fn value(key: &str, old: &str, random: &mut Random) -> (String, Health) {
     let is_number = old.trim_matches('"').parse::<i64>().is_ok();
     match key {

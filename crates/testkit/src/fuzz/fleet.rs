@@ -1,4 +1,4 @@
-//! A whole control plane: read, compiled, put onto a branch.
+//! The fuzz target for a whole control plane: it is read, compiled and written to a branch.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,13 +12,13 @@ static SHOP: LazyLock<Option<Case>> = LazyLock::new(|| {
     suite::cases(&file).ok()?.into_iter().next()
 });
 
-/// The files of a case as one input: paths and contents in turn, with a zero byte behind each.
+/// The files of a case as one input: paths and contents alternate, each with a zero byte after it.
 pub fn fleet_input(case: &Case) -> Vec<u8> {
     let parts = case.files().into_iter().flat_map(|(path, content)| [path.into_bytes(), content]);
     parts.flat_map(|part| part.into_iter().chain([0])).collect()
 }
 
-/// Any files give a tree and diagnostics, the same in whichever order they come.
+/// Checks that any files give a tree and diagnostics, independent of the order of the files.
 pub fn fleet(input: &[u8]) {
     let Some(shop) = &*SHOP else { return };
     let parts: Vec<&[u8]> = input.split(|byte| *byte == 0).collect();
@@ -26,14 +26,15 @@ pub fn fleet(input: &[u8]) {
         parts.chunks_exact(2).map(|file| (String::from_utf8_lossy(file[0]).into_owned(), file[1].to_vec())).collect();
     files.sort();
     files.dedup_by(|later, earlier| later.0 == earlier.0);
-    // A path that can't be one of a case is no input of ours.
+    // An input with a path that is not allowed in a case is ignored.
     let Ok(outcome) = run_with(shop, &files) else { return };
     files.reverse();
     let reversed = run_with(shop, &files).map(compared);
-    assert_eq!(Ok(compared(outcome)), reversed, "the order of files matters");
+    assert_eq!(Ok(compared(outcome)), reversed, "the result depends on the order of the files");
 }
 
-/// What must not depend on the order of files. Equal messages about several files come in the order in which those were read.
+/// The parts of the outcome that must not depend on the order of files. Equal messages about several files keep the order in which the files were
+/// read.
 fn compared(outcome: Outcome) -> (Vec<String>, Tree) {
     let mut lines: Vec<_> = outcome.says.lines().map(str::to_owned).collect();
     lines.sort();

@@ -1,6 +1,6 @@
-//! What holds for every input of our parsers and writers: the bodies of the fuzz targets.
+//! The bodies of the fuzz targets: properties that hold for every input of the parsers and writers.
 //!
-//! `fuzz/` runs them under libFuzzer, and `tests/fuzz_seeded.rs` with inputs that are the same in each run.
+//! `fuzz/` runs them under libFuzzer. `tests/fuzz_seeded.rs` runs them with inputs that are the same in each run.
 
 mod fleet;
 mod seeded;

@@ -1,4 +1,4 @@
-//! Inputs made from seeds: the same in each run, or more of them for as long as somebody asks.
+//! Runs fuzz targets with inputs made from seeds. By default, the inputs are the same in each run. A variable can request a longer run.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -7,39 +7,39 @@ use std::time::{Duration, Instant};
 
 use simulator::random::Random;
 
-/// How many changes one input has, at most.
+/// The maximum number of changes of one input.
 const CHANGES_MAX: u64 = 6;
-/// The longest input, in bytes.
+/// The maximum length of an input, in bytes.
 const INPUT_BYTES_MAX: usize = 4096;
-/// Where chance begins if nobody says otherwise.
+/// The default seed of the random numbers.
 const SEED: u64 = 0x5eed;
 
-/// The variable that names the folder where seeds and words are written for libFuzzer; then nothing else is done.
+/// The variable with the folder to which seeds and words are written for libFuzzer. If it is set, no target runs.
 pub const CORPUS_VARIABLE: &str = "KALYPSO_FUZZ_CORPUS";
-/// The variable that says for how many seconds each target goes on.
+/// The variable with the number of seconds for which each target runs.
 pub const SECONDS_VARIABLE: &str = "KALYPSO_FUZZ_SECONDS";
-/// The variable that says where chance begins.
+/// The variable with the seed of the random numbers.
 pub const SEED_VARIABLE: &str = "KALYPSO_FUZZ_SEED";
 
-/// A fuzz target, with what its inputs are made of.
+/// A fuzz target with the material for its inputs.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// The name of the target below `fuzz/`.
     pub name: &'a str,
-    /// What must hold for every input.
+    /// The function that checks an input. It panics if a property does not hold.
     pub body: fn(&[u8]),
-    /// Inputs to begin with.
+    /// The first inputs, from which others are made.
     pub seeds: &'a [&'a [u8]],
-    /// What means something to the parser.
+    /// Words that have a meaning for the parser.
     pub words: &'a [&'a str],
-    /// How many inputs a usual run tries.
+    /// The number of inputs of a normal run.
     pub count: u64,
 }
 
-/// How long a target runs, and with which inputs.
+/// The duration of the run of a target, and its inputs.
 enum Campaign {
     Usual,
-    /// Writes what libFuzzer begins with.
+    /// Writes the initial corpus for libFuzzer.
     Corpus(PathBuf),
     Long {
         time: Duration,
@@ -63,8 +63,8 @@ impl Campaign {
 }
 
 impl Target<'_> {
-    /// Runs the target with each of its seeds, and with inputs made by changing them: bytes flipped, dropped, doubled, and pieces of the
-    /// seeds and of the words put in. What the variables ask for instead, `variable` tells by their names.
+    /// Runs the target with each of its seeds and with changed inputs: bytes are flipped, removed and doubled, and pieces of the seeds and words are
+    /// inserted. `variable` returns the values of the variables that request another kind of run.
     pub fn run(&self, variable: impl Fn(&str) -> Option<String>) {
         match Campaign::of(variable) {
             Campaign::Usual => self.changed(SEED, |done| done < self.count),
@@ -109,7 +109,7 @@ impl Target<'_> {
     }
 }
 
-/// A line of a dictionary as libFuzzer reads it.
+/// A line of a dictionary in the format of libFuzzer.
 fn dictionary_entry(word: &str) -> String {
     let escape = |byte: u8| match byte {
         b'"' | b'\\' => format!("\\{}", char::from(byte)),

@@ -1,12 +1,12 @@
-//! Label selectors.
+//! The fuzz target for label selectors.
 
 use model::label::Labels;
 use model::object::AnyObject;
 use model::selector::Operator;
 use model::source::{File, Files, Source};
 
-/// Whatever a policy's selectors are: they are read with a diagnostic or without, what is read can be shown and matched, and a requirement and its
-/// opposite never hold both.
+/// Checks arbitrary selectors of a policy. They are read with or without a diagnostic. A selector that was read can be printed and matched. A
+/// requirement and its opposite never match together.
 pub fn selector(input: &[u8]) {
     let mut content =
         b"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata: {name: p}\nspec:\n".to_vec();

@@ -1,4 +1,4 @@
-//! Parsing and rendering of templates.
+//! The fuzz target for parsing and rendering of templates.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use gotemplate::budget::Limits;
 use gotemplate::template::Template;
 use gotemplate::value::{MapKind, Value};
 
-/// Small enough that no input takes long.
+/// Limits that are small enough to keep every input fast.
 const LIMITS: Limits = Limits { steps: 20_000, output_bytes: 256 * 1024, depth: 100, passes: 4 };
 
-/// A little of each type that templates meet.
+/// A value that contains some data of each type that templates use.
 static DOT: LazyLock<Value> = LazyLock::new(|| {
     let port = Value::dict([("name", Value::text("http")), ("port", Value::int(8080))]);
     let Value::Map(untyped) = Value::dict([("host", Value::text("db")), ("port", Value::int(5432))]) else {
@@ -30,18 +30,18 @@ static DOT: LazyLock<Value> = LazyLock::new(|| {
     ])
 });
 
-/// Any text is either refused with a place inside it, or rendered within the limits, and always in the same way.
+/// Checks that any text is either refused with a line inside the text, or rendered within the limits and always with the same result.
 pub fn template(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let template = match Template::parse("fuzz", &text) {
         Ok(template) => template,
         Err(error) => {
-            assert!(error.line <= text.split('\n').count(), "a line behind the end: {error}");
+            assert!(error.line <= text.split('\n').count(), "the line is after the end of the text: {error}");
             return;
         }
     };
     let rendered = template.render_nested(&DOT, &LIMITS);
-    assert_eq!(rendered, template.render_nested(&DOT, &LIMITS), "not the same when rendered again");
+    assert_eq!(rendered, template.render_nested(&DOT, &LIMITS), "the second rendering gives another result");
     if let Ok(output) = rendered {
         assert!(output.len() as u64 <= LIMITS.output_bytes, "{} bytes", output.len());
     }

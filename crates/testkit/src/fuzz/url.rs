@@ -1,6 +1,6 @@
-//! URLs of repositories, and their rewriting.
+//! The fuzz target for URLs of repositories and their rewriting.
 
-/// Whatever the text is, it is refused or leads to a repository that an object may name.
+/// Checks that any text is either refused or becomes the URL of a repository that an object may name.
 pub fn url(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     for part in text.split('\n').take(2) {

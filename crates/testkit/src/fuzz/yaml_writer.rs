@@ -1,16 +1,16 @@
-//! Writing of YAML, which our reader must understand.
+//! The fuzz target for the YAML writer. The YAML reader must be able to read its output.
 
 use gotemplate::value::{Key, MapKind, Value};
 use gotemplate::yaml::to_yaml;
 use model::yaml::{Node, NodeValue, Options, Resolved, read};
 
-/// How deep the values are nested: the reader refuses what is deeper than 100.
+/// The maximum depth of the values. The reader refuses more than 100 levels.
 const DEPTH_MAX: u32 = 20;
 
-/// The value that the bytes stand for can be written, and is read back as it was.
+/// Checks that the value made from the bytes can be written, and that reading it gives the same value.
 ///
-/// But for what yaml.v3 writes wrongly, and what it writes so that only YAML 1.1 readers understand it: texts of several
-/// lines that begin with a blank or a line break, the line breaks that only YAML 1.1 knows, the key `<<`.
+/// Excluded are texts that yaml.v3 writes incorrectly, or in a way that only YAML 1.1 readers understand: texts of several lines that begin with a
+/// space or a line break, the line breaks that exist only in YAML 1.1, and the key `<<`.
 pub fn yaml_writer(input: &[u8]) {
     let value = value(&mut Bytes { rest: input }, 0);
     let yaml = to_yaml(&value).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -34,7 +34,7 @@ fn assert_read_back(node: &Node, value: &Value, yaml: &str) {
             for (key, item) in entries.iter() {
                 let key = key.as_scalar().map(|key| Key::Text((*key.text).into()));
                 let value = key.as_ref().and_then(|key| map.entries.get(key));
-                assert!(value.is_some(), "no such key: {key:?}\n{yaml}");
+                assert!(value.is_some(), "the key is missing: {key:?}\n{yaml}");
                 assert_read_back(item, value.unwrap_or(&Value::Nil), yaml);
             }
         }
@@ -52,7 +52,7 @@ fn assert_read_back(node: &Node, value: &Value, yaml: &str) {
     }
 }
 
-/// Bytes that are taken one after another; behind the end there are zeros.
+/// Takes bytes one after another. After the end, every byte is zero.
 struct Bytes<'a> {
     rest: &'a [u8],
 }
@@ -93,7 +93,7 @@ fn key(bytes: &mut Bytes<'_>) -> String {
     if key == "<<" { String::new() } else { key }
 }
 
-/// A text that can be read back.
+/// A text that the reader can read back.
 fn text(bytes: &mut Bytes<'_>, length: usize) -> String {
     let text = String::from_utf8_lossy(bytes.take(length)).replace(['\u{85}', '\u{2028}', '\u{2029}'], "");
     if text.contains('\n') { text.trim_start_matches(['\n', ' ']).to_owned() } else { text }

@@ -1,4 +1,4 @@
-//! Single changes of a generated fleet, of which it is known how many assignments they reach.
+//! Single changes of a generated fleet. The number of assignments that each change affects is known.
 
 use super::labels::{RINGS, Spread};
 use super::{Size, config, objects};
@@ -6,43 +6,43 @@ use super::{Size, config, objects};
 /// A change of one file.
 #[derive(Clone, Debug)]
 pub struct GeneratedChange {
-    /// What changes.
+    /// A description of the change.
     pub what: &'static str,
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// How many assignments have other inputs afterwards.
+    /// The number of assignments whose inputs are different after the change.
     pub reached: usize,
     line: Line,
 }
 
 #[derive(Clone, Debug)]
 enum Line {
-    /// A comment becomes the first line.
+    /// Adds a comment as the first line.
     Comment,
-    /// The line that begins so gets another value.
+    /// Gives the line with this beginning another value.
     Value { beginning: String },
-    /// The line of the ring, of which this one is given, becomes one of another.
+    /// Changes the line of the ring from the given ring to another one.
     Ring { given: usize },
 }
 
 impl GeneratedChange {
-    /// One value, for all targets on a cluster type.
+    /// Changes one value, for all targets on a cluster type.
     pub fn value_on_cluster_type(size: Size) -> Self {
         let index = Spread::of(size).first_for_cluster_type();
         Self::value("one value of a cluster type", index, size.targets)
     }
 
-    /// One value, for one target on one cluster type. The fleet must have more than 200 `ConfigMap`s.
+    /// Changes one value, for one target on one cluster type. The fleet must have more than 200 `ConfigMap`s.
     pub fn value_of_assignment(size: Size) -> Self {
         Self::value("one value of an assignment", Spread::of(size).first_for_assignment(), 1)
     }
 
-    /// A comment in a `ConfigMap` that is for everybody.
+    /// Adds a comment to a `ConfigMap` that applies to all assignments.
     pub fn comment() -> Self {
         Self { what: "a comment", path: config::path(0), reached: 0, line: Line::Comment }
     }
 
-    /// A label of a cluster type, by which values find it.
+    /// Changes a label of a cluster type that selects its `ConfigMap`s.
     pub fn label_of_cluster_type(size: Size) -> Self {
         let spread = Spread::of(size);
         let given = RINGS.iter().position(|ring| *ring == spread.ring(0)).unwrap_or_default();
@@ -55,7 +55,7 @@ impl GeneratedChange {
         Self { what, path: config::path(index), reached, line: Line::Value { beginning: config::own_text(index) } }
     }
 
-    /// The file's text after the change. Different turns make different changes; with labels, up to three.
+    /// The text of the file after the change. Different turns make different changes. For labels, there are at most three.
     pub fn apply(&self, text: &str, turn: usize) -> String {
         let (beginning, value) = match &self.line {
             Line::Comment => return format!("# Nobody reads this ({turn}).\n{text}"),

@@ -1,4 +1,4 @@
-//! Fleets of single clusters, as many as one likes: files are made one after the other, and none is kept.
+//! Fleets of single clusters, of any number. The files are generated one at a time and are not kept in memory.
 
 use std::fmt::Write as _;
 
@@ -9,21 +9,21 @@ use super::{File, config, names, objects, schema};
 
 const CLUSTERS_PER_FILE: usize = 5_000;
 const CONFIG_MAPS_PER_FILE: usize = 100;
-/// One cluster of so many has values of its own.
+/// One of this many clusters has values of its own.
 const CLUSTERS_PER_OWN_VALUES: usize = 100;
-/// One site has so many clusters.
+/// The number of clusters of a site.
 const CLUSTERS_PER_SITE: usize = 100;
 const REGIONS: usize = 20;
 const SCHEMAS: usize = 2;
 
-/// How many clusters there are. Every target is assigned to every cluster, and to no cluster type.
+/// The size of a fleet of clusters. Every target is assigned to every cluster and to no cluster type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clusters {
-    /// `Cluster`s.
+    /// Number of `Cluster`s.
     pub clusters: usize,
-    /// The cluster types that they are of.
+    /// Number of cluster types of these clusters.
     pub cluster_types: usize,
-    /// Deployment targets of one workload, at most four.
+    /// Number of deployment targets of the one workload, at most four.
     pub targets: usize,
 }
 
@@ -31,20 +31,20 @@ impl Clusters {
     /// A million clusters of 20 types, with three targets each.
     pub const MILLION: Self = Self { clusters: 1_000_000, cluster_types: 20, targets: 3 };
 
-    /// How many assignments such a fleet has.
+    /// The number of assignments of such a fleet.
     pub fn assignments(self) -> usize {
         self.clusters * self.targets
     }
 
-    /// How many clusters have a `ConfigMap` of their own.
+    /// The number of clusters that have a `ConfigMap` of their own.
     pub fn with_own_values(self) -> usize {
         self.clusters.div_ceil(CLUSTERS_PER_OWN_VALUES)
     }
 }
 
-/// The files of a fleet, one after the other: at most 5,000 clusters in a file, 100 `ConfigMap`s of single clusters, one object of the others.
+/// Generates the files of a fleet one at a time. A file holds at most 5,000 clusters, or 100 `ConfigMap`s of single clusters, or one other object.
 ///
-/// Policies ask for the label `region`, which clusters have and cluster types don't.
+/// Policies select by the label `region`. Clusters have this label, cluster types do not.
 pub fn files(size: Clusters, seed: u64) -> impl Iterator<Item = File> {
     let mut random = Random::new(seed);
     let mut own_random = Random::new(!seed);
@@ -98,14 +98,14 @@ spec:
     );
 }
 
-/// A cluster type without a region.
+/// A cluster type without the label `region`.
 fn cluster_type(index: usize) -> File {
     let labels = format!("    size: {}\n    hardware: model-{}\n", SIZES[index % SIZES.len()], index % 3);
     let path = format!("cluster-types/{}.yaml", names::cluster_type_name(index));
     (path, objects::cluster_type_with(index, &labels))
 }
 
-/// For whom the maps are: one for everybody, and one for each region, size and ring, and for the team.
+/// The labels of the maps: one map for all clusters, one for each region, size and ring, and one for the team.
 fn config_labels() -> Vec<String> {
     let regions = (0..REGIONS).map(|region| format!("    region: region-{region}\n"));
     let sizes = SIZES.iter().map(|size| format!("    size: {size}\n"));
@@ -114,7 +114,7 @@ fn config_labels() -> Vec<String> {
     std::iter::once(String::new()).chain(regions).chain(sizes).chain(rings).chain([team]).collect()
 }
 
-/// So many folders need two levels above them.
+/// This many folders need two folder levels above them.
 const DESTINATION: &str = "\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: GitOpsRepo

@@ -6,15 +6,15 @@ use simulator::random::Random;
 
 use super::File;
 
-/// Keys that many maps set, so that values override one another and are merged.
+/// Many maps set these keys, so their values override one another and are merged.
 const TEXTS: usize = 24;
 const NUMBERS: usize = 12;
 const MAPPINGS: [&str; 6] = ["DATABASE", "CACHE", "QUEUE", "STORAGE", "TRACING", "NETWORK"];
 const LISTS: [&str; 4] = ["ENDPOINTS", "FEATURES", "ROUTES", "VOLUMES"];
 const WORDS: [&str; 8] = ["amber", "basalt", "cedar", "delta", "ember", "fjord", "granite", "harbor"];
 
-/// A `ConfigMap` with eight keys: two texts, a number, a text and a number of its own, two mappings three levels deep, a list of named items.
-/// The first one has what the schemas require. The labels are lines that say for whom it is.
+/// A `ConfigMap` with eight keys: two texts, a number, a text and a number that only this map has, two mappings with three levels and a list of named
+/// items. The first map has the keys that the schemas require. `labels` are the lines of the labels that select its assignments.
 pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> File {
     let name = format!("config-{index:05}");
     let mut text = format!(
@@ -43,17 +43,17 @@ pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> Fil
     (path(index), text)
 }
 
-/// Where a map is.
+/// The path of the file of a map.
 pub(super) fn path(index: usize) -> String {
     format!("configs/config-{index:05}.yaml")
 }
 
-/// The beginning of the line of a map's own text, which no other map sets.
+/// The beginning of the line with the text that only this map sets.
 pub(super) fn own_text(index: usize) -> String {
     format!("  OWN_TEXT_{index:05}: ")
 }
 
-/// The map of a single cluster: it changes a value that others set, and adds one.
+/// The map of a single cluster. It overrides a value of other maps and adds one value.
 pub(super) fn of_cluster(cluster: &str, random: &mut Random) -> String {
     format!(
         "\

@@ -1,4 +1,4 @@
-//! Labels of a generated fleet: where its cluster types are, whose its workloads are, for whom its `ConfigMap`s are.
+//! Labels of a generated fleet: the regions of cluster types, the teams of workloads, and the labels by which `ConfigMap`s apply.
 
 use super::Size;
 use super::names::{PURPOSES, cluster_type_name, workload_name};
@@ -6,18 +6,19 @@ use super::names::{PURPOSES, cluster_type_name, workload_name};
 pub(super) const SIZES: [&str; 4] = ["small", "medium", "large", "huge"];
 pub(super) const RINGS: [&str; 4] = ["canary", "early", "broad", "late"];
 
-/// How many different labels there are. A fleet with more values has more regions and teams, so that as many of them apply to an assignment.
+/// The number of different labels. A fleet with more values has more regions and teams, so that the number of values that apply to an assignment
+/// stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spread {
     /// Up to 100 `ConfigMap`s.
     Narrow,
-    /// More of them.
+    /// More than 100 `ConfigMap`s.
     Wide,
-    /// As many, and more of them for a single workload.
+    /// As many labels as `Wide`, but more of the maps are for a single workload.
     Fine,
 }
 
-/// For whom a `ConfigMap` is.
+/// The assignments to which a `ConfigMap` applies.
 #[derive(Clone, Copy, Debug)]
 enum Audience {
     Everybody,
@@ -36,7 +37,7 @@ enum Audience {
 const WIDE: [(usize, Audience); 10] = large(120, 10);
 const FINE: [(usize, Audience); 10] = large(117, 13);
 
-/// The audiences of a large fleet's maps: so many are of teams in regions, so many of workloads.
+/// The audiences of the maps of a large fleet, with the number of maps for teams in regions and for workloads.
 const fn large(of_regions_and_teams: usize, of_workloads: usize) -> [(usize, Audience); 10] {
     [
         (1, Audience::Everybody),
@@ -71,7 +72,7 @@ impl Spread {
         }
     }
 
-    /// How many maps in a row are for whom. The row begins again after the last one.
+    /// The audiences with the number of consecutive maps of each. The sequence starts again after the last one.
     fn audiences(self) -> &'static [(usize, Audience)] {
         match self {
             Self::Narrow => &[
@@ -101,7 +102,7 @@ impl Spread {
     pub(super) fn ring(self, cluster_type: usize) -> &'static str {
         let turn = match self {
             Self::Narrow => cluster_type / 3,
-            // Each ring is in each region, with each size.
+            // Each ring occurs in each region with each size.
             Self::Wide | Self::Fine => {
                 cluster_type + cluster_type / self.regions() + cluster_type / (self.regions() * SIZES.len())
             }
@@ -114,7 +115,7 @@ impl Spread {
         format!("team-{}", workload % self.teams())
     }
 
-    /// The labels that say for whom a map is, as lines below `labels`.
+    /// The labels that select the assignments of a map, as lines below `labels`.
     pub(super) fn of_config_map(self, index: usize) -> String {
         let (nth, audience) = self.audience(index);
         let region = format!("    region: region-{}\n", nth % self.regions());
@@ -138,12 +139,12 @@ impl Spread {
         }
     }
 
-    /// The first map that is for a single cluster type.
+    /// The index of the first map for a single cluster type.
     pub(super) fn first_for_cluster_type(self) -> usize {
         self.first(|audience| matches!(audience, Audience::ClusterType))
     }
 
-    /// The first map that is for a single assignment; the row must have one.
+    /// The index of the first map for a single assignment. The sequence must contain one.
     pub(super) fn first_for_assignment(self) -> usize {
         self.first(|audience| matches!(audience, Audience::Assignment))
     }
@@ -153,7 +154,7 @@ impl Spread {
         before.map(|(count, _)| count).sum()
     }
 
-    /// For whom a map is, and how many before it are for such.
+    /// The audience of a map, and the number of earlier maps with the same audience.
     fn audience(self, index: usize) -> (usize, Audience) {
         let audiences = self.audiences();
         let row: usize = audiences.iter().map(|(count, _)| count).sum();

@@ -1,4 +1,4 @@
-//! Names in a generated fleet: of its cluster types, workloads and deployment targets.
+//! Names of the cluster types, workloads and deployment targets of a generated fleet.
 
 pub(super) const TARGETS_PER_WORKLOAD: usize = 4;
 pub(super) const PURPOSES: [&str; TARGETS_PER_WORKLOAD] = ["functional", "performance", "acceptance", "live"];

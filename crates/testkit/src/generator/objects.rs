@@ -1,4 +1,4 @@
-//! Cluster types, workloads, policies, templates of a generated fleet.
+//! Cluster types, workloads, policies and templates of a generated fleet.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub(super) fn cluster_type_path(index: usize, spread: Spread) -> String {
     format!("cluster-types/{}/{}.yaml", spread.region(index), cluster_type_name(index))
 }
 
-/// A cluster type with these lines as its labels; one in five is of hosts that read an environment file.
+/// A cluster type with these lines as its labels. One of five cluster types is for hosts that read an environment file.
 pub(super) fn cluster_type_with(index: usize, labels: &str) -> String {
     let name = cluster_type_name(index);
     let config = if index % 5 == 4 { "env-file" } else { "config-map" };
@@ -84,7 +84,7 @@ spec:
     [(format!("workloads/{name}.yaml"), text), (format!("registrations/{name}.yaml"), registration)]
 }
 
-/// Policies and templates: as many, whatever the size.
+/// The policies and templates. Their number does not depend on the size.
 pub(super) fn fixed() -> Vec<File> {
     let policies = PURPOSES.iter().map(|purpose| (format!("policies/{purpose}.yaml"), policy(purpose)));
     let templates = [
@@ -96,7 +96,7 @@ pub(super) fn fixed() -> Vec<File> {
     policies.chain(templates.into_iter().map(template)).collect()
 }
 
-/// The config templates, for fleets where both are one that prints a hash of the values and all of them as texts.
+/// The config templates for fleets in which both templates print a hash of the values and all values as texts.
 pub(super) fn hashing() -> impl Iterator<Item = File> {
     ["config-map", "env-file"].into_iter().map(|name| template((name, "config", HASHING)))
 }

@@ -1,9 +1,9 @@
-//! `ConfigSchema`s of a generated fleet, which every assignment meets.
+//! `ConfigSchema`s of a generated fleet. Every assignment is valid against them.
 
 use super::File;
 
-/// A schema for every assignment. They take turns: the first looks into nested values, the second at all top-level keys,
-/// the third at the items of lists and at what depends on one another.
+/// A schema that applies to every assignment. The kinds of schemas alternate: the first checks nested values, the second checks all top-level keys,
+/// the third checks list items and conditional values.
 pub(crate) fn config_schema(index: usize) -> File {
     const ALL: [&str; 3] = [NESTED, TOP_LEVEL, CONDITIONAL];
     let name = format!("schema-{index:03}");

@@ -13,7 +13,7 @@ const SMALL: Size = Size { cluster_types: 6, targets: 10, config_maps: 40, schem
 
 fn compile(files: impl IntoIterator<Item = File>) -> Compiled {
     let files = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
-    let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the name is one");
+    let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
     assert!(read.is_empty(), "{read:?}");
     Compiled::new(&fleet.into())
 }
@@ -30,7 +30,7 @@ fn the_fleet_that_was_always_measured_never_changes() {
     assert_eq!(model::git_id::GitId::of_blob(text.as_bytes()).to_string(), "4fe8c7c9759ff77a34407916e40e2541b1eea03a");
 }
 
-/// What stops something. Maps without priorities, whose labels cross, set some keys to different values: that is a warning.
+/// The errors. Maps without priorities and with overlapping labels set some keys to different values, but this is only a warning.
 fn errors(compiled: &Compiled) -> Vec<Diagnostic> {
     compiled.diagnostics().into_iter().filter(Diagnostic::is_error).collect()
 }
@@ -51,7 +51,7 @@ fn a_part_of_the_maps_matches_an_assignment() {
         let compiled = compile(fleet(Size { cluster_types: 4, targets: 4, ..size }, 1));
         assert_eq!(errors(&compiled), []);
         let compositions = compiled.assignments().filter_map(|assignment| assignment.composition());
-        // Every map but the first has a text of its own.
+        // Every map except the first has a text that only this map sets.
         let own = |composition: std::sync::Arc<engine::compose::Composition>| {
             composition.entries().keys().filter(|key| format!("{key:?}").contains("OWN_TEXT_")).count()
         };
@@ -66,7 +66,7 @@ fn labels(text: &str) -> BTreeMap<&str, &str> {
     after.lines().map_while(|line| line.strip_prefix("    ")?.split_once(": ")).collect()
 }
 
-/// How many maps apply to an assignment (at least, in the mean, at most), and how many different sets of maps apply to any.
+/// The number of maps that apply to an assignment (minimum, mean, maximum), and the number of different sets of maps over all assignments.
 fn reach(size: Size) -> (usize, f64, usize, usize) {
     let files = fleet(size, 1);
     let below = |folder: &'static str| files.iter().filter(move |(path, _)| path.starts_with(folder));
@@ -140,7 +140,7 @@ fn clusters_stand_in_files_of_thousands() {
 fn clusters_are_read_without_a_complaint() {
     let files = clusters::files(Clusters { clusters: 300, ..Clusters::MILLION }, 1);
     let files = files.map(|(path, text)| (path, text.into_bytes())).collect();
-    let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the name is one");
+    let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the environment name is valid");
     assert!(read.is_empty(), "{read:?}");
     assert_eq!((fleet.clusters.len(), fleet.cluster_types.len(), fleet.config_maps.len()), (300, 20, 33));
 }

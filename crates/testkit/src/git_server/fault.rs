@@ -1,35 +1,35 @@
-//! What a git host does when something is wrong with it, or with the way to it.
+//! Faults of a git host or of the connection to it.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-/// What is wrong with an answer.
+/// A fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is this status and nothing else.
+    /// The answer has this status and no body.
     Status(u16),
-    /// It is a page where somebody may log in, with status 200.
+    /// The answer is a login page with status 200.
     Page,
-    /// It has the right type, and its content is nonsense: one of several kinds.
+    /// The answer has the correct content type, but invalid content: one of several kinds.
     Garbage(usize),
-    /// The connection ends before the request is heard, after so many bytes of its body.
+    /// The connection ends before the request is complete, after this many bytes of its body.
     Deaf(usize),
-    /// The request is done, but the connection ends after so many bytes of the answer.
+    /// The request is executed, but the connection ends after this many bytes of the answer.
     Cut(usize),
-    /// The request is done, but the answer stops after so many bytes, and the connection stays.
+    /// The request is executed, but the answer stops after this many bytes and the connection stays open.
     Stall(usize),
-    /// The request is done, and its answer comes in small pieces.
+    /// The request is executed, and the answer arrives in small pieces.
     Drip,
-    /// The request is heard, and never answered.
+    /// The request is read, but never answered.
     Silence,
 }
 
-/// A page without line breaks, as they are sent by those who want to save bytes.
+/// A page without line breaks, as servers send it to save bytes.
 const PAGE: &str = "<!DOCTYPE html><html><body><form action=\"/login\">Who are you?</form></body></html>";
-/// Answers that no git server gives: sizes that packets can't have, nothing, an end without a beginning, a packet without its end, a packet of another
-/// conversation, a report outside of the band that it belongs into, and a band that does not exist.
+/// Answers that no git server sends: impossible packet sizes, an empty answer, an end without a beginning, an incomplete packet, a packet of another
+/// protocol exchange, a status report outside of its sideband, and a sideband that does not exist.
 pub const GARBAGE: [&str; 7] = [
     "zzzznonsense 0001 0002fffe\0\0\u{fffd}\n",
     "",
@@ -39,11 +39,11 @@ pub const GARBAGE: [&str; 7] = [
     "000eunpack ok\n0000",
     "000a\u{7}band\n0000",
 ];
-/// How fast an answer drips.
+/// The speed of a dripping answer: bytes of one piece, and the pause between pieces.
 const DRIP: (usize, Duration) = (64, Duration::from_millis(5));
 
 impl Fault {
-    /// Answers in place of the backend, if it is not asked at all.
+    /// Answers instead of the backend, if the fault needs no backend. Returns whether it answered.
     pub(super) fn answer(self, mut stream: &TcpStream) -> io::Result<bool> {
         match self {
             Self::Status(status) => {
@@ -56,12 +56,12 @@ impl Fault {
         Ok(true)
     }
 
-    /// How much of a body is heard.
+    /// The number of body bytes that are read. `None` if the whole body is read.
     pub(super) fn hears(self) -> Option<usize> {
         if let Self::Deaf(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// Answers in its way with what the backend says.
+    /// Sends the answer of the backend with this fault.
     pub(super) fn spoil(self, mut stream: &TcpStream, answer: &[u8]) -> io::Result<()> {
         match self {
             Self::Garbage(which) => {
@@ -90,7 +90,7 @@ fn page(mut stream: &TcpStream, kind: &str, text: &str) -> io::Result<()> {
     )
 }
 
-/// Until the client goes away.
+/// Waits until the client closes the connection.
 fn until_given_up(mut stream: &TcpStream) -> io::Result<()> {
     stream.read_to_end(&mut Vec::new()).map(drop)
 }

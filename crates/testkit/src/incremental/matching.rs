@@ -1,4 +1,4 @@
-//! Scheduling and matching, done in the plainest way there is: every policy and every container with every place and every target.
+//! A reference implementation of scheduling and matching: it compares every policy and every container with every place and every target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use model::object::{AnyObject, ConfigMap, Object, SchedulingPolicy};
 
 use super::seen::same;
 
-/// Assignments, and the `ConfigMap`s that each of them gets its values from, are those that labels say.
+/// Checks that the assignments, and the `ConfigMap`s of each assignment, are those that the labels select.
 pub(super) fn check(compiled: &Compiled) -> Result<(), String> {
     let containers = containers(compiled.fleet());
     for assignment in compiled.assignments() {
@@ -29,7 +29,7 @@ pub(super) fn check(compiled: &Compiled) -> Result<(), String> {
     same("the assignments", &scheduled(compiled), &found.collect())
 }
 
-/// Assignments with the policies that they are there for.
+/// The assignments with the policies that create them.
 fn scheduled(compiled: &Compiled) -> BTreeMap<String, BTreeSet<PolicyName>> {
     let (fleet, targets) = (compiled.fleet(), compiled.prepared().targets());
     let types = fleet.cluster_types.keys().map(ClusterTypeName::as_str);
@@ -65,7 +65,7 @@ struct Container {
     conditions: Vec<(String, String)>,
 }
 
-/// All containers in the order in which they are merged.
+/// All containers in the order of the merge.
 fn containers(fleet: &Fleet) -> Vec<Container> {
     let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
         AnyObject::ConfigMap(map) => Some(&**map),
@@ -92,7 +92,7 @@ fn conditions_of(labels: &Labels) -> Vec<(String, String)> {
     counts.map(|(key, value)| (key.to_string(), value.to_string())).collect()
 }
 
-/// `label.value.label.value.KEY`: of a label that is there twice, the last counts.
+/// The conditions of a key `label.value.label.value.KEY`. If a label occurs twice, the last value counts.
 fn conditions_in(key: &str) -> Vec<(String, String)> {
     let parts: Vec<&str> = key.split('.').collect();
     let pairs = parts[..parts.len() - 1].chunks_exact(2);
@@ -100,7 +100,7 @@ fn conditions_in(key: &str) -> Vec<(String, String)> {
     pairs.into_iter().collect()
 }
 
-/// Whether the place or the target has what is asked for. Their names are no labels.
+/// Whether the place or the target has this label and value. Names do not count as labels.
 fn is_met(key: &str, value: &str, place: &Place, target: &Target) -> bool {
     let is_value = |label: Option<&std::sync::Arc<str>>| label.is_some_and(|label| **label == *value);
     match (key, &place.cluster) {

@@ -1,4 +1,5 @@
-//! Files that seldom occur, each in several forms: names that are taken, claims of applications, copies, conflicts, values that are templates, sensitive values.
+//! Unusual files, each in several forms: duplicate names, workloads claimed by applications, copies, conflicts, values that are templates, sensitive
+//! values.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +7,15 @@ use simulator::random::Random;
 
 use crate::generator::ENVIRONMENT;
 
-/// Which of them are there.
+/// The files that are present.
 #[derive(Debug, Default)]
 pub(super) struct Oddities {
     present: BTreeMap<&'static str, usize>,
 }
 
 impl Oddities {
-    /// A file comes, becomes another one, or goes: what it is called, its path, its text. Of all files, or of those with claims.
+    /// Adds, changes or removes a file. Returns a description, the path and the text, which is `None` for a removed file. With `only_claims`, only files
+    /// with claims change.
     pub(super) fn next(&mut self, random: &mut Random, only_claims: bool) -> (String, String, Option<String>) {
         let number = random.below(if only_claims { CLAIMS.len() } else { ALL.len() + CLAIMS.len() } as u64) as usize;
         let (name, forms) = CLAIMS.iter().chain(ALL).nth(number).unwrap_or(&ALL[0]);
@@ -32,7 +34,7 @@ impl Oddities {
     }
 }
 
-/// An object, or several, each with what follows its name.
+/// The text of one or more objects. `rest` is the text after the name of the first one.
 fn object(name: &str, kind: &str, rest: &str) -> String {
     let name = name.rsplit('@').next().unwrap_or(name).trim_end_matches('+');
     let group = match kind {
@@ -44,12 +46,13 @@ fn object(name: &str, kind: &str, rest: &str) -> String {
     format!("apiVersion: {group}\nkind: {kind}\nmetadata:\n  name: {name}\n{rest}")
 }
 
-/// A kind and what follows the name.
+/// A kind, and the text that follows the name.
 type Form = (&'static str, &'static str);
 
-/// By name; a plus sign behind it makes another file with an object of that name, and `NAME@` before it a file in the repository of that registration.
+/// The forms by name. A plus sign after the name makes another file with an object of the same name. `NAME@` before it puts the file into the
+/// repository of the registration `NAME`.
 const ALL: &[(&str, &[Form])] = &[
-    // Names that clusters and cluster types have.
+    // Names that both clusters and cluster types have.
     ("ct-2", &[("Cluster", "spec: {clusterType: ct-0}\n"), ("Cluster", "spec: {clusterType: ct-2}\n")]),
     (
         "edge-03",
@@ -89,7 +92,7 @@ const ALL: &[(&str, &[Form])] = &[
             ),
         ],
     ),
-    // Values that are templates, and such as nobody should see.
+    // Values that are templates, and sensitive values.
     (
         "nested",
         &[
@@ -139,7 +142,7 @@ const ALL: &[(&str, &[Form])] = &[
             ),
         ],
     ),
-    // Targets with schemas of their own, with braces in what templates read, and with names that are taken.
+    // Targets with their own schemas, with braces in data that templates read, and with duplicate names.
     (
         "9th",
         &[
@@ -177,7 +180,7 @@ const ALL: &[(&str, &[Form])] = &[
             "  labels: {purpose: functional, workspace: team-0}\nspec: {environment: ENVIRONMENT, manifests: {branch: b, path: p}}\n",
         )],
     ),
-    // Two of one name, and such as contradict each other.
+    // Two objects of one name, and objects that contradict each other.
     (
         "twice",
         &[
@@ -234,7 +237,7 @@ const ALL: &[(&str, &[Form])] = &[
     ),
 ];
 
-/// Registrations, and workloads that several of them bring, one of them by its own name.
+/// Registrations, and workloads that several registrations provide. One workload is provided under the name of its registration.
 const CLAIMS: &[(&str, &[Form])] = &[
     ("odd-a", &[("WorkloadRegistration", TEAM_0)]),
     ("odd-b", &[("WorkloadRegistration", TEAM_1)]),
@@ -258,7 +261,7 @@ const TEAM_1: &str =
     "spec: {workload: {repo: 'https://git.example/odd/b', branch: main, path: .}, workspace: team-1}\n";
 
 const LIVE: &str = "spec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
-/// The whole name of the second one is also that of target `functional` of a workload `…-live`.
+/// The full name of the second target is also the full name of the target `functional` of a workload `…-live`.
 const LIVE_AND_MORE: &str = "spec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: c, path: p}}, {name: live-functional, labels: {purpose: functional}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
 const FUNCTIONAL: &str = "spec: {deploymentTargets: [{name: functional, labels: {purpose: functional, workspace: team-2}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
 const HIDING: &str = "spec: {configSchemas: ['{\"x-sensitive\": true}'], deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";

@@ -1,4 +1,4 @@
-//! What can be seen of a compiled fleet, in a form that can be compared whatever way it was compiled.
+//! The visible result of a compiled fleet, in a form that does not depend on the way it was compiled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -13,19 +13,19 @@ use model::tree::Sealed;
 
 use crate::suite::said;
 
-/// All that can be seen.
+/// The visible result of a fleet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) assignments: BTreeMap<AssignmentId, Assignment>,
     pub(super) places: Vec<PlaceName>,
     pub(super) unclear: BTreeSet<DeploymentTargetName>,
-    /// The diagnostics, with the places at which they are now.
+    /// The diagnostics with their current places.
     pub(super) says: Vec<String>,
     pub(super) tree: GitId,
     pub(super) has_duplicates: bool,
 }
 
-/// What can be seen of an assignment.
+/// The visible result of an assignment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Assignment {
     pub(super) inputs: Digest,
@@ -37,7 +37,7 @@ pub(super) struct Assignment {
 }
 
 impl Seen {
-    /// What can be seen, with diagnostics of the files beside those of the assignments.
+    /// Collects the visible result. The diagnostics of the files are added to those of the assignments.
     pub(super) fn of(compiled: &Compiled, of_files: &[Diagnostic]) -> Self {
         let seen = |found: engine::compile::Assignment<'_>| {
             let assignment = Assignment {
@@ -66,7 +66,7 @@ impl Seen {
     }
 }
 
-/// The folders of what changed, and of the places that it is on, hold what their ids say when they are opened.
+/// Checks that the folders of changed assignments, and of their places, have the content of their ids when they are opened.
 pub(super) fn check_tree(compiled: &Compiled) -> Result<(), String> {
     let open = |sealed: &Sealed| compiled.open(sealed);
     let changed: BTreeSet<_> = compiled.last_update().changed(compiled).collect();
@@ -81,7 +81,7 @@ pub(super) fn check_tree(compiled: &Compiled) -> Result<(), String> {
     Ok(())
 }
 
-/// Says what differs, if something does.
+/// Returns a text with the differences if the values are not equal.
 pub(super) fn same<T: Debug + PartialEq>(what: &str, expected: &T, found: &T) -> Result<(), String> {
     if expected == found {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Whose server it is: the process with which it ends, and what is left of servers whose process is gone.
+//! The owner of a server: the process with which the server ends. Also removes servers whose owner no longer exists.
 
 use std::fs;
 use std::io;
@@ -8,30 +8,30 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// How the name of each folder with a server begins.
+/// The prefix of the name of each folder with a server.
 pub(super) const PREFIX: &str = "kalypso-pg-";
-/// The file that says whose it is.
+/// The file that identifies the owner.
 const OWNER: &str = "owner";
-/// The file with the number of the server's process, which the server writes.
+/// The file with the id of the server process. The server writes it.
 pub(super) const PROCESS: &str = "process";
-/// How often removing a folder is tried: children of a server that was killed may still write there.
+/// The number of attempts to remove a folder. Child processes of a killed server may still write there.
 const ATTEMPTS: usize = 50;
 
-/// A process, told from another one that has its number later.
+/// A process. It is distinguished from a later process with the same id.
 #[derive(PartialEq, Eq)]
 struct Owner {
     process: u32,
-    /// When it started, as the system counts.
+    /// The start time, in the units of the system.
     started: String,
-    /// Among which processes the number is its own.
+    /// The namespace in which the process id is valid.
     namespace: String,
 }
 
 impl Owner {
-    /// None if there is no such process, or the system does not say when processes started.
+    /// Returns `None` if the process does not exist, or if the system does not provide the start time of processes.
     fn of(process: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // Behind the program's name, which may have anything in it, the time is the twentieth.
+        // The name of the program may contain any character. The start time is the 20th field after it.
         let started = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.to_owned();
         Some(Self { process, started, namespace: namespace()? })
     }
@@ -42,7 +42,7 @@ impl Owner {
         Some(Self { process: words.next()?.parse().ok()?, started: words.next()?, namespace: words.next()? })
     }
 
-    /// Whether it has certainly ended. Of processes that can't be seen from here nobody knows.
+    /// Whether the process has certainly ended. For a process in another namespace, this is not known, and the result is `false`.
     fn is_gone(&self) -> bool {
         namespace().is_some_and(|here| here == self.namespace) && Self::of(self.process).as_ref() != Some(self)
     }
@@ -52,14 +52,14 @@ fn namespace() -> Option<String> {
     Some(fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned())
 }
 
-/// Says whose folder it is. Where that can't be said, nobody will clear it away for its owner.
+/// Records the owner of the folder. Without this record, the folder is not removed when its owner has ended.
 pub(super) fn sign(folder: &Path, process: u32) -> io::Result<()> {
     let Some(Owner { process, started, namespace }) = Owner::of(process) else { return Ok(()) };
     fs::write(folder.join(OWNER), format!("{process} {started} {namespace}\n"))
 }
 
-/// Ends servers and removes folders that their owners left behind: those that were killed together with who watches over them. Only
-/// folders of our own users are touched, and only if they say whose they are.
+/// Ends servers and removes folders whose owner was killed together with the process that watches it. Only folders of the given users that record
+/// their owner are touched.
 pub(super) fn clear_leftovers(parent: &Path, users: &[u32]) {
     let entries = fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
     let folders = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
@@ -74,7 +74,7 @@ pub(super) fn clear_leftovers(parent: &Path, users: &[u32]) {
     }
 }
 
-/// Ends the server of that folder as `kill -9` does, if it is that server that has the number.
+/// Kills the server of this folder like `kill -9`, if the process with this id is really that server.
 fn kill(folder: &Path) {
     let process = fs::read_to_string(folder.join(PROCESS)).unwrap_or_default();
     let Ok(process) = process.trim().parse::<u32>() else { return };
@@ -84,7 +84,7 @@ fn kill(folder: &Path) {
     }
 }
 
-/// Removes it with what is beside it.
+/// Removes the folder and the files next to it.
 pub(super) fn remove(folder: &Path) {
     for _ in 0..ATTEMPTS {
         match fs::remove_dir_all(folder) {

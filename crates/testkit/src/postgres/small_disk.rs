@@ -1,4 +1,4 @@
-//! A disk of a few MiB, which only the server that is on it sees: a file system in memory that is mounted in a namespace of its own.
+//! A disk of some MiB that only its server sees: a file system in memory, mounted in a private namespace.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -7,28 +7,28 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What of a server is on a disk that fills.
+/// The part of a server that is on the small disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnSmallDisk {
-    /// The tables: a transaction fails, and the server goes on.
+    /// The tables. If the disk is full, a transaction fails and the server continues.
     Tables,
-    /// The log: the server can't go on without it.
+    /// The log. The server cannot continue without it.
     Log,
 }
 
-/// The disk. It is gone when this is dropped and nobody uses it any more.
+/// The disk. It disappears after this value is dropped and no process uses the disk any more.
 #[derive(Debug)]
 pub(super) struct SmallDisk {
-    /// The process that has the namespace.
+    /// The process that holds the namespace.
     keeper: Child,
     place: PathBuf,
 }
 
-/// Bytes that are written at a time to fill it.
+/// The number of bytes of one write when the disk is filled.
 const CHUNK: usize = 64 * 1024;
 
 impl SmallDisk {
-    /// Mounts it for that user, and makes `link` lead there.
+    /// Mounts the disk for this user and makes `link` point to it.
     pub(super) fn mount(link: &Path, mebibytes: u32, user: Option<(u32, u32)>) -> io::Result<Self> {
         let point = link.with_extension("mount");
         fs::create_dir_all(&point)?;
@@ -40,7 +40,7 @@ impl SmallDisk {
             command.args(["--mount", "sh", "-c", SCRIPT, "sh"]).arg(&point).arg(&options);
             command.args(["setpriv", &ids[0], &ids[1], "--clear-groups", "--"]);
         } else {
-            // Who is not root may mount where everybody else does not see it.
+            // Without root, a mount is possible only in a private user namespace.
             command.args(["--user", "--map-current-user", "--keep-caps", "--mount"]);
             command.args(["sh", "-c", SCRIPT, "sh"]).arg(&point).arg(&options);
         }
@@ -61,7 +61,7 @@ impl SmallDisk {
         Ok(Self { keeper, place })
     }
 
-    /// Takes all room but so many KiB.
+    /// Fills the disk except for this many KiB.
     pub(super) fn fill(&self, but_kibibytes: usize) -> io::Result<()> {
         let mut ballast = File::create(self.ballast())?;
         let chunk = vec![0; CHUNK];
@@ -76,7 +76,7 @@ impl SmallDisk {
         ballast.set_len(length.saturating_sub(but_kibibytes as u64 * 1024))
     }
 
-    /// Gives it back.
+    /// Frees the space again.
     pub(super) fn free(&self) -> io::Result<()> {
         fs::remove_file(self.ballast())
     }
@@ -86,7 +86,7 @@ impl SmallDisk {
     }
 }
 
-/// Mounts at the first argument with the options of the second, and goes on as the others say.
+/// Mounts the file system at the first argument with the options of the second argument. The other arguments are the command that runs next.
 const SCRIPT: &str = "mount -t tmpfs -o \"$2\" kalypso-small-disk \"$1\" && shift 2 && exec \"$@\"";
 
 impl Drop for SmallDisk {

@@ -1,4 +1,4 @@
-//! Writing what cases give into them.
+//! Writes the actual results of cases into their files as the expected results.
 
 use std::ops::Range;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use super::Case;
 use super::run::{self, Outcome, text_of};
 
-/// Rewrites the expected parts of all cases of a file to what they give now.
+/// Replaces the expected parts of all cases of a file with the current results.
 ///
 /// # Errors
-/// A text for people, if a case can't be run or the file not be written.
+/// Returns a readable text if a case cannot be run or the file cannot be written.
 pub fn bless(file: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
     let mut edits = Vec::new();
@@ -53,7 +53,7 @@ fn edits_of(case: &Case, outcome: &Outcome) -> Vec<(Range<usize>, String)> {
     edits
 }
 
-/// `text` with lines replaced.
+/// `text` with some line ranges replaced.
 fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(lines, _)| lines.start);
     let lines: Vec<&str> = text.lines().collect();
@@ -67,7 +67,7 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     };
     for (range, new) in edits {
         copy(&mut result, at..range.start);
-        // What is put in at the end of a case stands behind exactly one empty line, and before one if something follows.
+        // Text that is added at the end of a case follows exactly one empty line. If something follows it, one empty line comes after it.
         if range.is_empty() {
             result.truncate(result.trim_end().len() + 1);
         }

@@ -1,4 +1,4 @@
-//! Cases as they are written: input files, options, what is expected.
+//! Cases as written in Markdown: input files, options and expected results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,36 +9,36 @@ use engine::own_files::MARKER;
 
 use super::markdown::{self, Part, PartKind};
 
-/// How many files deep a case may build on others.
+/// The maximum depth of cases that build on other cases.
 const DEPTH_MAX: usize = 4;
 
 /// One case of the suite.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The file that it is written in.
+    /// The file that contains the case.
     pub file: PathBuf,
-    /// Its title.
+    /// The title of the case.
     pub title: String,
-    /// The input files by path. A path `NAME@REVISION:PATH` is of the application repository of registration `NAME`.
+    /// The input files by path. A path `NAME@REVISION:PATH` belongs to the application repository of the registration `NAME`.
     pub input: BTreeMap<String, String>,
     /// The files of the GitOps branch.
     pub branch: BTreeMap<String, String>,
-    /// A case whose output the GitOps branch holds.
+    /// The case whose output is the content of the GitOps branch.
     pub before: Option<Box<Case>>,
     /// The environment's name.
     pub environment: Arc<str>,
-    /// Whether folders that are not Kalypso's are taken over.
+    /// Whether Kalypso takes over folders that it does not own.
     pub adopt: bool,
-    /// Registrations whose repository can't be read.
+    /// The registrations whose repository cannot be read.
     pub unavailable: BTreeSet<String>,
     pub(super) says: Option<Expected>,
     pub(super) makes: Option<Expected>,
     pub(super) contents: Vec<(String, Expected)>,
-    /// The line behind the case, where something can be added to it.
+    /// The line after the case, where text can be added.
     pub(super) end: usize,
 }
 
-/// An expected text with the lines that say it.
+/// An expected text with its range of lines.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub(super) text: String,
@@ -81,18 +81,18 @@ impl Case {
         }
     }
 
-    /// Its name in test runs: the file below `folder`, and the anchor of its heading.
+    /// The name of the case in test runs: the path of the file below `folder` and the anchor of the heading.
     pub fn name(&self, folder: &Path) -> String {
         let file = self.file.strip_prefix(folder).unwrap_or(&self.file).with_extension("");
         format!("{}#{}", file.display(), self.anchor())
     }
 
-    /// The anchor of its heading.
+    /// The anchor of the heading of the case.
     pub fn anchor(&self) -> String {
         markdown::anchor(&self.title)
     }
 
-    /// Its input files with their contents, by path.
+    /// The input files with their contents, by path.
     pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         self.input.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect()
     }
@@ -117,7 +117,7 @@ impl Case {
 }
 
 struct Reader {
-    /// What stands before the first heading of the second level: part of every case.
+    /// The part before the first heading of level two. It belongs to every case.
     shared: Case,
     cases: Vec<Case>,
     depth: usize,
@@ -160,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// Reads a paragraph, and says whether it took the block behind it.
+    /// Reads a paragraph. Returns whether the block after it belongs to the paragraph.
     fn paragraph(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> Result<bool, String> {
         let file = self.shared.file.clone();
         let linked = || {
@@ -187,7 +187,7 @@ impl Reader {
         Ok(false)
     }
 
-    /// Reads a paragraph that may say what the block behind it is.
+    /// Reads a paragraph that may describe the block after it.
     fn sentence(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> bool {
         let case = self.case();
         let expected = |text: &str| Some(Expected { text: text.to_owned(), lines: lines.clone() });
@@ -235,7 +235,7 @@ impl Case {
     }
 }
 
-/// The lines of a paragraph whose block, if there is one behind it, belongs to something else.
+/// The first line of a paragraph, as a range. The block after the paragraph is not part of it.
 fn short(lines: &Range<usize>) -> Range<usize> {
     lines.start..lines.start + 1
 }

@@ -1,4 +1,4 @@
-//! What a case expects against what it gives.
+//! Compares the expected results of a case with the actual results.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use similar::{ChangeTag, TextDiff};
 use super::case::{Case, Expected};
 use super::run::{Outcome, text_of};
 
-/// Compares everything that a case expects with its outcome.
+/// Compares every expected part of a case with its outcome.
 pub(super) fn compare(case: &Case, outcome: &Outcome) -> Result<(), String> {
     let mut differences = Vec::new();
     let parts = [("It says", &case.says, &outcome.says), ("It makes", &case.makes, &outcome.makes)];
     for (what, expected, found) in parts {
         match expected {
-            // A case about the content of a file need not list all the others.
+            // A case about the content of a file need not list all other files.
             None if what == "It makes" && !case.contents.is_empty() => {}
             None => differences.push(format!("the case has no \"{what}:\"; it gives\n{found}")),
             Some(expected) if expected.text == *found => {}

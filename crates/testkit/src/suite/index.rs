@@ -1,12 +1,12 @@
-//! The table of `suite/README.md`: every promise in it has its case, and every file of cases is in it.
+//! Checks the table of `suite/README.md`: every promise in the table has a case, and the table links to every file of cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Checks the table of the README in `folder`. Returns what is wrong with it.
+/// Checks the table of the README in `folder`. Returns the problems that it finds.
 ///
 /// # Errors
-/// If the README or a file of cases can't be read.
+/// Returns an error if the README or a file of cases cannot be read.
 pub fn problems(folder: &Path) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(folder.join("README.md")).map_err(|error| error.to_string())?;
     let mut problems = Vec::new();
@@ -49,7 +49,7 @@ fn links(row: &str) -> Vec<&str> {
     row.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }
 
-/// Whether a link is to a case, or to something beside the suite that exists.
+/// Whether the target of a link exists: a case, or a file outside the suite.
 fn leads_somewhere(folder: &Path, link: &str) -> bool {
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
     if link.starts_with("../") {

@@ -1,4 +1,4 @@
-//! The little of Markdown that cases are written in: headings, paragraphs, fenced blocks.
+//! The subset of Markdown in which cases are written: headings, paragraphs and fenced blocks.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) kind: PartKind,
-    /// Its lines, counted from 0.
+    /// The range of lines of the part, counted from 0.
     pub(super) lines: Range<usize>,
 }
 
@@ -14,16 +14,16 @@ pub(super) struct Part {
 pub(super) enum PartKind {
     /// A heading with its level.
     Heading(usize, String),
-    /// Lines of text, joined by blanks.
+    /// Lines of text, joined by spaces.
     Paragraph(String),
-    /// What is between two fences, every line with its newline.
+    /// The text between two fences. Every line keeps its newline.
     Block(String),
 }
 
-/// Takes a text apart.
+/// Splits a text into parts.
 ///
 /// # Errors
-/// If a fenced block has no end.
+/// Returns an error if a fenced block has no end.
 pub(super) fn parts(text: &str) -> Result<Vec<Part>, String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut parts = Vec::new();
@@ -45,18 +45,18 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// The text of the first link: its target.
+/// The target of the first link in the text.
 pub(super) fn link(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("](")?;
     rest.split_once(')').map(|(target, _)| target)
 }
 
-/// The texts between back quotes.
+/// The texts between backticks.
 pub(super) fn codes(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// The anchor that GitHub gives a heading.
+/// The anchor that GitHub generates for a heading.
 pub(super) fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()

@@ -1,6 +1,6 @@
-//! The suite: cases written in Markdown, which people read as documentation and this module runs.
+//! The suite: cases written in Markdown. They are documentation for readers, and this module runs them as tests.
 //!
-//! `suite/README.md` explains how a case is written.
+//! `suite/README.md` explains the form of a case.
 
 mod bless;
 mod case;
@@ -16,13 +16,13 @@ pub use case::Case;
 pub(crate) use run::said;
 pub use run::{Outcome, run, run_with};
 
-/// The folder of the cases, from a crate's own folder.
+/// The folder of the cases, relative to the folder of a crate.
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite");
 
-/// The Markdown files below `folder` that hold cases, by path: all but the `README.md`.
+/// The paths of the Markdown files below `folder` that hold cases: all files except `README.md`.
 ///
 /// # Errors
-/// If a folder can't be read.
+/// Returns an error if a folder cannot be read.
 pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let paths = crate::directory::files_below(folder)?.into_iter();
     let is_case =
@@ -30,10 +30,10 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths.map(|path| folder.join(path)).filter(is_case).collect())
 }
 
-/// The cases of a file: one for each heading of the second level, or the whole file.
+/// The cases of a file: one for each heading of level two. A file without such headings is one case.
 ///
 /// # Errors
-/// A text for people, if the file or one that it refers to can't be read as a case.
+/// Returns a readable text if the file, or a file to which it refers, cannot be read as a case.
 pub fn cases(file: &Path) -> Result<Vec<Case>, String> {
     case::read(file, 0)
 }
@@ -41,17 +41,17 @@ pub fn cases(file: &Path) -> Result<Vec<Case>, String> {
 /// The cases of all files below `folder`.
 ///
 /// # Errors
-/// As [`files`] and [`cases`].
+/// See [`files`] and [`cases`].
 pub fn all(folder: &Path) -> Result<Vec<Case>, String> {
     let files = files(folder).map_err(|error| error.to_string())?;
     let cases: Vec<_> = files.iter().map(|file| cases(file)).collect::<Result<_, _>>()?;
     Ok(cases.concat())
 }
 
-/// Runs a case and compares what it gives with what it expects.
+/// Runs a case and compares its results with the expected results.
 ///
 /// # Errors
-/// What differs, for people.
+/// Returns the differences as a readable text.
 pub fn check(case: &Case) -> Result<(), String> {
     let outcome = run::run(case)?;
     expected::compare(case, &outcome)

@@ -1,4 +1,4 @@
-//! What a case gives: the diagnostics and the tree, as cases write them.
+//! The results of a case: the diagnostics and the tree, in the notation of cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,31 +18,31 @@ use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
 
 use super::Case;
 
-/// What a case gives.
+/// The results of a case.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Its diagnostics, in the form that cases write.
+    /// The diagnostics, in the notation of cases.
     pub says: String,
-    /// The files of the tree, in the form that cases write.
+    /// The files of the tree, in the notation of cases.
     pub makes: String,
-    /// The tree itself.
+    /// The tree.
     pub tree: Tree,
-    /// The diagnostics themselves.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Runs a case.
 ///
 /// # Errors
-/// If there is something in it that can't be, such as a name that is none.
+/// Returns an error if the case contains an invalid part, such as an invalid name.
 pub fn run(case: &Case) -> Result<Outcome, String> {
     run_with(case, &case.files())
 }
 
-/// Runs a case with other input files than its own, in this order.
+/// Runs a case with these input files, in this order, instead of its own.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, String> {
     let mut previous = match &case.before {
         Some(before) => run(before)?.tree,
@@ -68,7 +68,7 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
     Ok(Outcome { says, makes, tree: output.tree, diagnostics })
 }
 
-/// A tree with everything that was sealed in memory.
+/// A tree with the contents of all files that were sealed in memory.
 fn whole(tree: &Tree, open: &Open<'_>) -> Result<Tree, OpenError> {
     let mut whole = Tree::default();
     for file in tree.files(open) {
@@ -85,7 +85,7 @@ fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
     Ok(Destination { folder, layout, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
 }
 
-/// The fleet of these files.
+/// Builds the fleet from these files.
 fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnostic>), String> {
     let mut files = Files::default();
     let mut contents = Vec::new();
@@ -107,7 +107,7 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
     Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable }))
 }
 
-/// Whose file it is: of the application repository of `NAME` if its path is `NAME@REVISION:PATH`.
+/// The role, source and path of a file. A path `NAME@REVISION:PATH` belongs to the application repository of `NAME`.
 fn whose(path: &str) -> Result<(Role, Source, &str), String> {
     let Some((place, path)) = path.split_once(':') else { return Ok((Role::Platform, Source::directory(), path)) };
     let (name, revision) = place.split_once('@').ok_or_else(|| format!("{place:?} has no revision"))?;
@@ -117,7 +117,7 @@ fn whose(path: &str) -> Result<(Role, Source, &str), String> {
     Ok((Role::Application(registration), source, path))
 }
 
-/// A diagnostic as cases write it.
+/// A diagnostic in the notation of cases.
 pub(crate) fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
     let mut place = |origin: &Origin| {
         let place = locator.locate(origin);
@@ -154,7 +154,7 @@ pub(crate) fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String
     text
 }
 
-/// The files of a tree, a folder a line, each file with what became of it if the branch held something before.
+/// The files of a tree, one line for each folder. If the branch held something before, each file has its change.
 fn listing(previous: &Tree, output: &Output, compiled: &Compiled) -> String {
     let mut folders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let (before, after) = (files(previous), files(&output.tree));
@@ -184,7 +184,7 @@ fn files(tree: &Tree) -> BTreeMap<String, Entry> {
     tree.files(&closed).filter_map(Result::ok).collect()
 }
 
-/// What is to be said about the folder of an assignment.
+/// The remarks about the folder of an assignment.
 fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
     let is_folder = |id: &AssignmentId| folder == id.to_string() || folder.ends_with(&format!("/{id}"));
     let found = compiled.assignments().filter_map(|assignment| Some((assignment.id()?, assignment)));
@@ -194,7 +194,7 @@ fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
     if policies.len() > 1 { format!("{kept}  by {}", policies.join(", ")) } else { kept.to_owned() }
 }
 
-/// The text of a file of the outcome.
+/// The text of a file in the outcome.
 pub(super) fn text_of(tree: &Tree, path: &str) -> Option<String> {
     let entry = tree.file(path, &closed).ok()??;
     entry.blob.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())

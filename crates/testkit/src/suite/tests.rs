@@ -1,4 +1,4 @@
-//! Cases are read, compared and blessed as `suite/README.md` says.
+//! Tests that cases are read, compared and blessed as `suite/README.md` describes.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Blesses a text and gives what it is then.
+/// Blesses a text and returns the new text.
 fn blessed(text: &str) -> String {
     let (_folder, file) = written(text);
     bless(&file).unwrap();
@@ -47,7 +47,7 @@ fn what_a_case_gives_is_written_at_its_end() {
         warning[K0201] policy.yaml:6:24 policy `apps` selects no cluster type of dev\n\
         ```\n\nIt makes:\n\n```text\nedge/  README.md\n```\n";
     assert_eq!(added, expected);
-    assert_eq!(blessed(&text), text, "a second time changes nothing");
+    assert_eq!(blessed(&text), text, "blessing the result again changes nothing");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sequences of changes, after each of which the fleet must be the one that everything together gives.
+//! Random sequences of changes. After each change, the updated fleet must equal a fleet that is built from all files.
 
 use super::*;
 use crate::locate::Locator;
@@ -19,7 +19,7 @@ impl Numbers {
     }
 }
 
-/// The files as they should be, by role and path.
+/// The expected files, by role and path.
 type Paper = BTreeMap<(Role, String), String>;
 
 fn object(numbers: &mut Numbers) -> String {
@@ -62,7 +62,7 @@ fn text(numbers: &mut Numbers) -> String {
     objects.join("---\n")
 }
 
-/// Makes one change on paper, and says what it is.
+/// Makes a random change in the expected files. Returns the change.
 fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
     let role = match numbers.of(&["platform", "platform", "platform", "a", "b"]) {
         "platform" => Role::Platform,
@@ -108,7 +108,7 @@ fn input(paper: &Paper) -> FleetInput {
     FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }
 }
 
-/// All of a fleet in words that don't depend on the ids of files.
+/// The content of a fleet as texts that do not depend on the ids of files.
 fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
     let at = |object: &AnyObject| {
         let address = object.address();
@@ -167,7 +167,7 @@ fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
             let before = told(&earlier, &[]);
             let update = sources.update(changes);
             check(&sources, &update, &paper);
-            assert_eq!(told(&earlier, &[]), before, "an earlier fleet stays as it was");
+            assert_eq!(told(&earlier, &[]), before, "an earlier fleet must not change");
             if update.is_rebuilt { rebuilt += 1 } else { patched += 1 }
         }
     }

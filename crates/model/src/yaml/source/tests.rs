@@ -3,7 +3,7 @@
 use super::source_offset;
 use crate::yaml::{Options, read};
 
-/// Checks that `needle`, in the content of the only value of a mapping, maps to the place behind the mark `^` in the text.
+/// Checks that `needle`, in the content of the only value of a mapping, maps to the place after the mark `^` in the text.
 fn check(marked: &str, needle: &str) {
     let text = marked.replacen('^', "", 1);
     let reading = read(&text, &Options::OBJECTS);
