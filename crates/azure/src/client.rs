@@ -48,7 +48,7 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// Azure refuses the request.
-    #[error("it answers {status}: {message}")]
+    #[error("Azure returned status {status}: {message}")]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -56,7 +56,7 @@ pub(crate) enum Failure {
         message: String,
     },
     /// Azure can't be reached, or the connection is lost.
-    #[error("it can't be reached: {0}")]
+    #[error("the server can't be reached: {0}")]
     Unreachable(String),
     /// The answer is too large.
     #[error("its answer has more than {ANSWER_BYTES_MAX} bytes")]

@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn rows_have_ids_and_properties() {
         let problem = |value: Value| row(value).unwrap_err();
-        assert_eq!(problem(json!(3)), PollProblem::new("a row without an id", "is no object"));
+        assert_eq!(problem(json!(3)), PollProblem::new("a row without an id", "is not an object"));
         assert_eq!(problem(json!({"properties": {}})), PollProblem::new("a row without an id", "id: is missing"));
         assert_eq!(problem(json!({"id": "x", "properties": null})), PollProblem::new("x", "properties: are missing"));
     }

@@ -65,7 +65,7 @@ impl Identity {
         }
         let url = reqwest::Url::parse(&endpoint).ok().filter(is_local);
         let endpoint =
-            url.ok_or_else(|| format!("the identity's endpoint `{endpoint}` is no http:// URL of this machine"))?;
+            url.ok_or_else(|| format!("the identity's endpoint `{endpoint}` is not an http:// URL of this machine"))?;
         Ok(Self { endpoint, client_id, kind })
     }
 
@@ -161,7 +161,10 @@ mod tests {
     #[test]
     fn nobody_elsewhere_is_asked_who_we_are() {
         let refused = check(&[("IDENTITY_ENDPOINT", "http://evil.example/token"), ("IDENTITY_HEADER", "hush")]);
-        assert_eq!(refused, "the identity's endpoint `http://evil.example/token` is no http:// URL of this machine");
+        assert_eq!(
+            refused,
+            "the identity's endpoint `http://evil.example/token` is not an http:// URL of this machine"
+        );
         assert!(check(&[("IDENTITY_SERVER_THUMBPRINT", "x")]).contains("Service Fabric"));
     }
 

@@ -118,7 +118,7 @@ impl AzureOptions {
             return Err(error("interval-seconds", format!("{}; {min} to {max} are possible", self.interval_seconds)));
         }
         if self.subscriptions.is_empty() {
-            return Err(error("subscriptions", "there is none".to_owned()));
+            return Err(error("subscriptions", "the list is empty".to_owned()));
         }
         for (field, name) in [("tenant", &self.tenant)]
             .into_iter()
@@ -159,7 +159,7 @@ fn error(field: &'static str, message: String) -> OptionsError {
 fn check_id(field: &'static str, id: &str) -> Result<(), OptionsError> {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     if id.is_empty() || !id.bytes().all(is_good) {
-        return Err(error(field, format!("`{id}` is no id")));
+        return Err(error(field, format!("`{id}` is not an id")));
     }
     Ok(())
 }
@@ -252,11 +252,11 @@ mod tests {
         );
         assert_eq!(
             check(&format!(r#""tenant": "a/b", "subscriptions": ["s"], {credential}"#)),
-            "hub.azure: tenant: `a/b` is no id"
+            "hub.azure: tenant: `a/b` is not an id"
         );
         assert_eq!(
             check(&format!(r#""tenant": "t", "subscriptions": [], {credential}"#)),
-            "hub.azure: subscriptions: there is none"
+            "hub.azure: subscriptions: the list is empty"
         );
     }
 }

@@ -99,7 +99,7 @@ impl Target {
         let location = properties.extended_location.unwrap_or_default();
         let host = ResourceId::parse(&location).map(|location| Host::new(HostKind::Location, &location));
         let host =
-            host.ok_or_else(|| complain(format!("extendedLocation.name: `{location}` is no custom location")))?;
+            host.ok_or_else(|| complain(format!("extendedLocation.name: `{location}` is not a custom location")))?;
         if ResourceId::parse(&id).is_none_or(|id| !id.is_of("Microsoft.Edge", "targets")) {
             return Err(complain("id: is not that of a target".to_owned()));
         }

@@ -32,7 +32,7 @@ async fn poll_forever(mut poller: Poller, sink: &dyn ReportSink) {
         log(poller.tenant(), &polled, &mut logged);
         failures = if polled.complete == 0 { failures.saturating_add(1) } else { 0 };
         if let Err(error) = submit(sink, std::mem::take(&mut polled.reports)).await {
-            tracing::error!(tenant = poller.tenant(), %error, "what Azure said could not be stored; the next poll says it again");
+            tracing::error!(tenant = poller.tenant(), %error, "the reports from Azure could not be stored; the next poll reports them again");
             poller.clear();
             if matches!(error, SinkError::Stopped) {
                 return;

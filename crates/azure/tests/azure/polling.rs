@@ -107,7 +107,7 @@ async fn rows_that_make_no_sense_hurt_only_themselves() {
     let polled = Asking::new(source(options(&cloud, &["s1"]))).poll(NOW).await;
     assert_eq!((polled.reports.len(), polled.complete), (2, 1));
     let said = messages(&polled);
-    assert_eq!(said[0], "a row without an id: is no object");
+    assert_eq!(said[0], "a row without an id: is not an object");
     assert_eq!(said[1], "x: properties: are missing");
     assert_eq!(said[2], "/a: id: is not that of a Flux configuration");
     assert!(

@@ -93,7 +93,9 @@ impl Client {
         let response = self.request(method, path, parameters, body).await?;
         match response.status() {
             StatusCode::NO_CONTENT | StatusCode::ACCEPTED => Ok(()),
-            status if status.is_success() => Err(self.unexpected(&format!("it answers {status} to a command"))),
+            status if status.is_success() => {
+                Err(self.unexpected(&format!("Azure returned status {status} to a command")))
+            }
             _ => self.read(response).await,
         }
     }

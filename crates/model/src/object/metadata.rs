@@ -68,7 +68,9 @@ impl Decoder<'_> {
         } else if annotation::acknowledgement(&scalar_text(value)).is_none() {
             let message = "this acknowledgement does not count: it gives no reason, or no day as `2027-01-31`";
             self.warning(Code::InvalidAnnotation, value.span, message);
-            self.help("write why the warning is no mistake here: `the reason`, or `until 2027-01-31: the reason`");
+            self.help(
+                "give the reason why the warning is acceptable here: `the reason`, or `until 2027-01-31: the reason`",
+            );
         }
     }
 
@@ -121,7 +123,7 @@ impl Decoder<'_> {
             }
             let is_known = SCOPES.contains(&&*written) || *written == *PLATFORM_CONFIG;
             if let Some(known) = known.iter().find(|known| !is_known && is_spelling_of(known, &written)) {
-                let message = format!("the label `{}` is no `{known}`, but is written like it", cut(&written));
+                let message = format!("the label `{}` has no effect; its name is similar to `{known}`", cut(&written));
                 self.warning(Code::AlmostKnownLabel, key.span, message);
                 self.help(format!("did you mean `{known}`?"));
             }

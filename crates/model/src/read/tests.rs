@@ -296,8 +296,8 @@ fn unknown_words_in_metadata_are_named() {
     map(
         "  labels:\n    platform_config: \"true\"\n    cluster-typ: a\n    region: b\n    workload: c\n    workloads: d\n",
         &[
-            "K0133 6: the label `platform_config` is no `platform-config`, but is written like it",
-            "K0133 7: the label `cluster-typ` is no `cluster-type`, but is written like it",
+            "K0133 6: the label `platform_config` has no effect; its name is similar to `platform-config`",
+            "K0133 7: the label `cluster-typ` has no effect; its name is similar to `cluster-type`",
         ],
     );
     map(

@@ -224,7 +224,7 @@ impl<'t> Scene<'t> {
             {
                 return syntax(
                     Span { end: before.end, ..self.last },
-                    "there is no space behind this colon, so the line is text and not a key",
+                    "there is no space after this colon, so the line is text and not a key",
                 )
                 .hint(SPACE_AFTER_COLON);
             }
@@ -242,11 +242,11 @@ impl<'t> Scene<'t> {
         let line = self.content_of_line(at);
         let glued = self.slice(line).split_once(':').is_some_and(|(key, rest)| !key.contains(' ') && !rest.is_empty());
         if glued {
-            return syntax(line, "there is no space behind this colon, so the line is text and not a key")
+            return syntax(line, "there is no space after this colon, so the line is text and not a key")
                 .hint(SPACE_AFTER_COLON);
         }
         if self.slice(line).starts_with('-') {
-            return syntax(line, "there is no space behind this dash, so the line is text and not a list item")
+            return syntax(line, "there is no space after this dash, so the line is text and not a list item")
                 .hint("write a space between the dash and the item");
         }
         let hint = "write `key: value`; text of several lines stands in a block after `|`, indented";

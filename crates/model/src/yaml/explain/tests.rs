@@ -46,7 +46,7 @@ fn indentation_is_told_at_the_line_that_does_not_fit() {
     check("a:\n    b: 1\n  c: 2\n", "c: 2", "fits none", "column");
     check("a:\n  - x\n - y\n", "- y", "list item", "column");
     check("- a\nb: c\n", "b: c", "not an item", "- ");
-    check("a:\n  - x\n  -y\n  - z\n", "-y", "no space behind this dash", "space");
+    check("a:\n  - x\n  -y\n  - z\n", "-y", "no space after this dash", "space");
     check("a: - b\n", "-", "cannot begin on the line of its key", "next line");
 }
 
