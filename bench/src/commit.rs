@@ -66,7 +66,7 @@ impl Fleet {
     fn new(places: usize, changed: usize) -> Self {
         let places: Vec<_> = (0..places).into_par_iter().map(|place| place_folder(place, changed)).collect();
         let child = |(place, tree): (usize, &Tree)| {
-            let sealed = Sealed { id: tree.id(), by: SealedBy::Maker((PLACES * TARGETS + place) as u64) };
+            let sealed = Sealed { id: tree.id(), by: SealedBy::Generator((PLACES * TARGETS + place) as u64) };
             (place_name(place).into(), Child::Sealed(sealed))
         };
         let root = Tree::from_children(places.iter().enumerate().map(child));
@@ -74,7 +74,7 @@ impl Fleet {
     }
 
     fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
-        let SealedBy::Maker(key) = sealed.by else { return closed(sealed) };
+        let SealedBy::Generator(key) = sealed.by else { return closed(sealed) };
         match self.places.get((key as usize).wrapping_sub(PLACES * TARGETS)) {
             Some(place) => Ok(place.clone()),
             None => Ok(target_folder(key as usize, self.changed)),
@@ -106,7 +106,7 @@ fn place_name(place: usize) -> String {
 fn place_folder(place: usize, changed: usize) -> Tree {
     let target = |target| {
         let key = place * TARGETS + target;
-        let sealed = Sealed { id: target_folder(key, changed).id(), by: SealedBy::Maker(key as u64) };
+        let sealed = Sealed { id: target_folder(key, changed).id(), by: SealedBy::Generator(key as u64) };
         (format!("workload-{target:04}-test").into(), Child::Sealed(sealed))
     };
     let readme = ("README.md".into(), Child::File(Entry::file(engine::own_files::MARKER.as_bytes())));

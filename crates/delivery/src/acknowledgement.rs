@@ -127,7 +127,7 @@ pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
         let Subject::Object(Annotation { key, .. }) = subject else { return None };
         let path = FieldPath::from(["metadata", "annotations"]).key(format!("{ACKNOWLEDGE}{code}"));
         let message = format!("{key} acknowledges {code}, and there is no such warning about it");
-        let diagnostic = Diagnostic::warning(Code::IdleAcknowledgement, message).at(Origin::field(&key, path), "");
+        let diagnostic = Diagnostic::warning(Code::UnusedAcknowledgement, message).at(Origin::field(&key, path), "");
         Some(diagnostic.help("remove the annotation, or correct its code").about(&key))
     });
     warnings.collect()
@@ -142,7 +142,7 @@ pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
             (None, path) => format!("`{}`", path.as_deref().unwrap_or_default()),
         };
         let message = format!("{} acknowledges {} of {what}, and there is no such warning", entry.place, entry.code);
-        Diagnostic::warning(Code::IdleAcknowledgement, message).help("remove the entry, or correct it")
+        Diagnostic::warning(Code::UnusedAcknowledgement, message).help("remove the entry, or correct it")
     });
     warnings.collect()
 }

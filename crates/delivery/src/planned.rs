@@ -25,7 +25,7 @@ use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
 
 /// A destination of the environment's output.
-pub struct GitOpsTarget {
+pub struct GitOpsDestination {
     /// The name of its `GitOpsRepo`.
     pub name: String,
     /// The repository, branch and path.
@@ -46,7 +46,7 @@ pub fn targets(
     loaded: &Loaded,
     only: Option<&str>,
     repositories: Option<&SharedRepositories>,
-) -> Result<Vec<GitOpsTarget>, DestinationError> {
+) -> Result<Vec<GitOpsDestination>, DestinationError> {
     let repos =
         loaded.fleet.gitops_repos.values().filter(|object| only.is_none_or(|name| object.name.as_str() == name));
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ pub fn targets(
         let folder = folder_of(object)?;
         let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
         let place = object.spec.place.clone();
-        found.push(GitOpsTarget { name: object.name.to_string(), place, folder, layout: layout(object), branch });
+        found.push(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch });
     }
     if found.is_empty() {
         let environment = loaded.fleet.environment.clone();
@@ -63,7 +63,7 @@ pub fn targets(
     Ok(found)
 }
 
-impl GitOpsTarget {
+impl GitOpsDestination {
     /// A tree without a repository, as a destination.
     pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
         let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };
@@ -85,7 +85,7 @@ pub struct Planned {
     /// The environment, compiled.
     pub compiled: Arc<Compiled>,
     /// The destination.
-    pub target: GitOpsTarget,
+    pub target: GitOpsDestination,
     /// The tree that the destination is to have.
     pub output: Output,
     /// The changes.
@@ -115,7 +115,7 @@ impl Planned {
     pub fn new(
         loaded: &Loaded,
         (compiled, known): (&Arc<Compiled>, &mut KnownResults),
-        target: GitOpsTarget,
+        target: GitOpsDestination,
         adopt: bool,
     ) -> Result<Self, DestinationError> {
         let earlier = target.branch.load_newest_publication(loaded).map(|(publication, earlier)| {
@@ -144,14 +144,14 @@ impl Planned {
         let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt: false };
         let open = |sealed: &Sealed| earlier.compiled.open(sealed);
         let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
-        let target = GitOpsTarget::of_tree(name, previous, (folder, layout));
+        let target = GitOpsDestination::of_tree(name, previous, (folder, layout));
         Ok(Self::compared(loaded, compiled, (target, Some(earlier), HeldNow::default()), false)?)
     }
 
     fn compared(
         loaded: &Loaded,
         compiled: &Arc<Compiled>,
-        (target, earlier, HeldNow { held, before }): (GitOpsTarget, Option<Earlier>, HeldNow),
+        (target, earlier, HeldNow { held, before }): (GitOpsDestination, Option<Earlier>, HeldNow),
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
@@ -263,12 +263,12 @@ impl Planned {
 /// Opens a sealed folder: from the repository, or rendered from one of the fleets.
 fn opened(
     (new, earlier): (&Compiled, Option<&Earlier>),
-    target: &GitOpsTarget,
+    target: &GitOpsDestination,
     sealed: &Sealed,
 ) -> Result<Tree, OpenError> {
     match sealed.by {
         SealedBy::Repository => target.branch.open(sealed),
-        SealedBy::Maker(_) => {
+        SealedBy::Generator(_) => {
             let made = new.open(sealed);
             made.or_else(|error| earlier.map_or(Err(error), |earlier| earlier.compiled.open(sealed)))
         }

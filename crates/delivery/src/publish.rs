@@ -17,7 +17,7 @@ use crate::error::{DestinationError, ReadError};
 use crate::hub_publication::{self, HubError, Receiver};
 use crate::loaded::Loaded;
 use crate::owner_file;
-use crate::planned::{GitOpsTarget, Planned, targets};
+use crate::planned::{GitOpsDestination, Planned, targets};
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
@@ -141,7 +141,7 @@ fn publish_to(
     request: &Request<'_>,
     loaded: &Arc<Loaded>,
     (compiled, known): (&Arc<Compiled>, &mut KnownResults),
-    target: GitOpsTarget,
+    target: GitOpsDestination,
 ) -> Result<PlaceOutcome, PublicationError> {
     if let Some(hub) = request.hub.filter(|_| request.is_hub_only) {
         let planned = Planned::new(loaded, (compiled, known), target, request.options.adopt)?;
@@ -164,7 +164,7 @@ pub fn deliver(
     options: &Options<'_>,
     loaded: &Arc<Loaded>,
     (compiled, known): (&Arc<Compiled>, &mut KnownResults),
-    target: GitOpsTarget,
+    target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
     let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);

@@ -43,7 +43,7 @@ pub fn without_possibly_used(loaded: &Loaded, found: &[Diagnostic]) -> Vec<Diagn
 fn shared(loaded: &Loaded, diagnostic: &Diagnostic) -> Option<Shared> {
     let has_no_effect = matches!(
         diagnostic.code,
-        Code::NoClusterTypeSelected | Code::NoTargetSelected | Code::IdlePin | Code::AppliesToNothing
+        Code::NoClusterTypeSelected | Code::NoTargetSelected | Code::UnusedPin | Code::AppliesToNothing
     );
     let object = diagnostic.object.as_ref().filter(|_| has_no_effect)?;
     let address = loaded.fleet.address(object)?;

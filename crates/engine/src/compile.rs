@@ -253,7 +253,7 @@ impl Compiled {
     /// # Errors
     /// If there is no such folder.
     pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
-        let SealedBy::Maker(key) = sealed.by else { return Err(OpenError::unknown(sealed)) };
+        let SealedBy::Generator(key) = sealed.by else { return Err(OpenError::unknown(sealed)) };
         if key & EARLIER != self.mark {
             return Err(OpenError::unknown(sealed));
         }
@@ -359,7 +359,7 @@ impl Compiled {
 
     fn sealed(&self, id: GitId, place: u32, target: u32) -> Child {
         let key = self.mark | u64::from(place) << 32 | u64::from(target);
-        Child::Sealed(Sealed { id, by: SealedBy::Maker(key) })
+        Child::Sealed(Sealed { id, by: SealedBy::Generator(key) })
     }
 
     fn pair(&self, place: u32, target: u32) -> Option<&ClassPair> {

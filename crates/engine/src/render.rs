@@ -16,7 +16,7 @@ use gotemplate::{Reads, Value};
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
-use model::fleet::{Fleet, Unread};
+use model::fleet::{Fleet, UnreadPart};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::EnvironmentName;
@@ -363,7 +363,7 @@ pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnosti
     let name = fields.iter().find(|(field, _)| is_about(field)).map_or(&spec.config_type, |(_, name)| name);
     let is_template = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
     // If there are many, show none: the first ones would depend on the order of files.
-    let with_places = |diagnostic: Diagnostic, unread: &[&Unread], text: &str| {
+    let with_places = |diagnostic: Diagnostic, unread: &[&UnreadPart], text: &str| {
         let shown = if unread.len() > SHOWN_MAX { &[] } else { unread };
         shown.iter().fold(diagnostic, |diagnostic, unread| diagnostic.at(unread.origin.clone(), text))
     };

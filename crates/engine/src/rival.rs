@@ -149,7 +149,7 @@ fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diag
     }
     let (one, other) = (&first.name, &last.name);
     let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");
-    let diagnostic = Diagnostic::warning(Code::RivalValues, message)
+    let diagnostic = Diagnostic::warning(Code::ConflictingValues, message)
         .at(last.origin(later, Part::Key), format!("`{other}` takes precedence, because its name comes last"))
         .at(first.origin(earlier, Part::Key), format!("`{one}` sets a different value"))
         .note(conditions_note(&first.conditions, &last.conditions))

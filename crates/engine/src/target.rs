@@ -117,7 +117,7 @@ pub(crate) fn unmapped_targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) 
     for workload in fleet.workloads.values() {
         collector.add_workload(workload);
     }
-    for name in fleet.contested.keys() {
+    for name in fleet.conflicting_claims.keys() {
         collector.add_contested(name);
     }
     for object in fleet.deployment_targets.values() {
@@ -152,9 +152,9 @@ impl Collector<'_> {
 
     /// Adds the targets of all workloads that have the same name. None of them is rendered, and their last good output stays.
     fn add_contested(&mut self, name: &WorkloadName) {
-        let problem = self.fleet.contested_diagnostic(name);
+        let problem = self.fleet.conflicting_claims_diagnostic(name);
         let mut known = BTreeMap::new();
-        for workload in self.fleet.contested.get(name).into_iter().flatten() {
+        for workload in self.fleet.conflicting_claims.get(name).into_iter().flatten() {
             for target in self.targets_of(workload) {
                 let application = Some(Application::Contested);
                 known.entry(target.name.clone()).or_insert(Target { problem: problem.clone(), application, ..target });
@@ -226,7 +226,7 @@ pub(crate) fn targets_elsewhere(fleet: &Fleet) -> Vec<Target> {
         *name != *fleet.environment.as_str() && (fleet.environments.is_empty() || fleet.environments.contains(name))
     };
     let mut found = Vec::new();
-    for workload in fleet.workloads.values().chain(fleet.contested.values().flatten()) {
+    for workload in fleet.workloads.values().chain(fleet.conflicting_claims.values().flatten()) {
         for target in &workload.object.spec.deployment_targets {
             let name = DeploymentTargetName::new(format!("{}-{}", workload.object.name, target.name));
             if let Some(name) = name.ok().filter(|_| is_elsewhere(&target.spec.environment)) {

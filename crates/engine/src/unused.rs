@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
-use model::fleet::{Fleet, Unread};
+use model::fleet::{Fleet, UnreadPart};
 use model::kind::Kind;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
@@ -45,7 +45,7 @@ impl<'f> Coverage<'f> {
         // A checkout of one branch has policies and values without the workloads, or without the cluster types.
         let has_places = !fleet.cluster_types.is_empty() || !fleet.clusters.is_empty();
         let has_workloads =
-            !fleet.workloads.is_empty() || !fleet.contested.is_empty() || !fleet.deployment_targets.is_empty();
+            !fleet.workloads.is_empty() || !fleet.conflicting_claims.is_empty() || !fleet.deployment_targets.is_empty();
         Self {
             fleet,
             has_all_places: has_places && !fleet.unread.iter().any(|unread| may_hold(unread, &OF_PLACES)),
@@ -70,7 +70,7 @@ impl<'f> Coverage<'f> {
 }
 
 /// Whether something unread may contain an object of these kinds.
-fn may_hold(unread: &Unread, kinds: &[Kind]) -> bool {
+fn may_hold(unread: &UnreadPart, kinds: &[Kind]) -> bool {
     unread.object.as_ref().is_none_or(|key| kinds.contains(&key.kind))
 }
 
@@ -120,7 +120,7 @@ fn unused_pins(prepared: &Prepared, coverage: &Coverage<'_>) -> Vec<Diagnostic> 
 fn unused_pin(pin: &Object<ReleasePin>, what: &str, selector: [&str; 2]) -> Diagnostic {
     let message = format!("release pin `{}` selects no {what}, so it holds nothing", pin.name);
     let key = pin.key();
-    Diagnostic::warning(Code::IdlePin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
+    Diagnostic::warning(Code::UnusedPin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }
 
 fn unused_policy(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
@@ -290,7 +290,7 @@ impl UnusedLabels<'_> {
             "deployment-target" => self.prepared.target_id(value).is_some(),
             WORKLOAD_LABEL => {
                 fleet.workloads.contains_key(value)
-                    || fleet.contested.contains_key(value)
+                    || fleet.conflicting_claims.contains_key(value)
                     || target_index.has(key, value)
             }
             _ => place_index.has(key, value) || target_index.has(key, value),

@@ -186,15 +186,15 @@ mod tests {
 
     /// Two folders that are known by their ids: 0 holds `a.yaml`, 1 holds `b.yaml`.
     fn tree() -> Tree {
-        let sealed = |(key, name): (u64, &str)| Sealed { id: inside(name).id(), by: SealedBy::Maker(key) };
+        let sealed = |(key, name): (u64, &str)| Sealed { id: inside(name).id(), by: SealedBy::Generator(key) };
         let child = |key, name| Child::Sealed(sealed((key, name)));
         Tree::from_children([("east".into(), child(0, "a.yaml")), ("west".into(), child(1, "b.yaml"))])
     }
 
     fn opened(sealed: &Sealed) -> Result<Tree, OpenError> {
         match sealed.by {
-            SealedBy::Maker(0) => Ok(inside("a.yaml")),
-            SealedBy::Maker(1) => Ok(inside("b.yaml")),
+            SealedBy::Generator(0) => Ok(inside("a.yaml")),
+            SealedBy::Generator(1) => Ok(inside("b.yaml")),
             _ => closed(sealed),
         }
     }

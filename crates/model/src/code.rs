@@ -486,7 +486,7 @@ codes! {
     /// ```
     ///
     /// Remove the annotation or the entry, or correct its code, object or path.
-    IdleAcknowledgement = "K0137",
+    UnusedAcknowledgement = "K0137",
 
     /// A policy selects no cluster type.
     ///
@@ -561,7 +561,7 @@ codes! {
     /// ```
     ///
     /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
-    IdlePin = "K0206",
+    UnusedPin = "K0206",
     /// A failing assignment is held: rendered from an earlier publication, with a release pin.
     ///
     /// The assignment can't be rendered from the current control plane, and a release pin applies to it. To apply the pin, Kalypso renders the assignment
@@ -629,7 +629,7 @@ codes! {
     /// ```
     ///
     /// Give one of them a higher priority with the annotation `config.kalypso.io/priority`. Or add a map for the assignments that both match.
-    RivalValues = "K0304",
+    ConflictingValues = "K0304",
     /// A JSON schema can't be used.
     ///
     /// The text is not JSON, or not a valid JSON schema. The assignments that it applies to can't be checked, so they keep their last good output:

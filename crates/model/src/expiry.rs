@@ -13,7 +13,7 @@ pub enum Expiry {
     /// After the end of this day, UTC.
     Day(Date),
     /// From this timestamp on.
-    Moment(Timestamp),
+    Timestamp(Timestamp),
 }
 
 impl Expiry {
@@ -21,7 +21,7 @@ impl Expiry {
     pub fn is_past(self, now: Timestamp) -> bool {
         match self {
             Self::Day(day) => day < TimeZone::UTC.to_datetime(now).date(),
-            Self::Moment(moment) => moment <= now,
+            Self::Timestamp(timestamp) => timestamp <= now,
         }
     }
 }
@@ -34,7 +34,7 @@ impl FromStr for Expiry {
         match text.len() {
             // jiff also parses shorter and longer forms of dates, which JSON Schema does not allow and users do not expect.
             10 => text.parse().map(Self::Day),
-            _ => text.parse().map(Self::Moment),
+            _ => text.parse().map(Self::Timestamp),
         }
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Expiry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Day(day) => day.fmt(f),
-            Self::Moment(moment) => moment.fmt(f),
+            Self::Timestamp(timestamp) => timestamp.fmt(f),
         }
     }
 }

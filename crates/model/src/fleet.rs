@@ -49,7 +49,7 @@ pub struct Fleet {
     /// `Workload`s, each from the owner of its name.
     pub workloads: Arc<BTreeMap<WorkloadName, RegisteredWorkload>>,
     /// `Workload`s that several application repositories contain, if the owner is not clear: all of that name, by registration.
-    pub contested: Arc<BTreeMap<WorkloadName, Vec<RegisteredWorkload>>>,
+    pub conflicting_claims: Arc<BTreeMap<WorkloadName, Vec<RegisteredWorkload>>>,
     /// `LabelMapping`s
     pub label_mappings: Named<LabelMapping>,
     /// `ReleasePin`s
@@ -75,7 +75,7 @@ pub struct Fleet {
     /// Registrations whose repository could not be read, so that its objects are not known.
     pub unavailable: BTreeSet<RegistrationName>,
     /// Parts of the platform's files that could not be read because of errors. They may contain objects that are missing.
-    pub unread: Arc<[Unread]>,
+    pub unread: Arc<[UnreadPart]>,
     /// The names of all declared environments, not only of this one. Empty if they are not known.
     pub environments: BTreeSet<EnvironmentName>,
     /// Objects that only the loader of repositories uses.
@@ -157,7 +157,7 @@ impl Scope {
 
 /// A part of a file that could not be read because of an error.
 #[derive(Clone, Debug)]
-pub struct Unread {
+pub struct UnreadPart {
     /// The file.
     pub file: FileId,
     /// The place of its first error.
@@ -187,11 +187,11 @@ impl FleetFile {
     }
 
     /// The parts of the file that could not be read, if it is a file of the platform team.
-    fn unread(&self) -> impl Iterator<Item = Unread> {
+    fn unread(&self) -> impl Iterator<Item = UnreadPart> {
         let errors = self.objects.diagnostics.iter().filter(|found| self.role == Role::Platform && found.is_error());
         errors.filter_map(|found| {
             let origin = found.labels.first()?.origin.clone();
-            Some(Unread { file: self.file, origin, object: found.object.clone() })
+            Some(UnreadPart { file: self.file, origin, object: found.object.clone() })
         })
     }
 
@@ -241,7 +241,7 @@ impl Fleet {
             cluster_types: Named::default(),
             deployment_targets: Named::default(),
             workloads: Arc::default(),
-            contested: Arc::default(),
+            conflicting_claims: Arc::default(),
             label_mappings: Named::default(),
             release_pins: Named::default(),
             policies: Named::default(),
@@ -266,7 +266,7 @@ impl Fleet {
             && self.clusters.is_empty()
             && self.policies.is_empty()
             && self.workloads.is_empty()
-            && self.contested.is_empty()
+            && self.conflicting_claims.is_empty()
             && self.deployment_targets.is_empty()
     }
 
@@ -326,7 +326,7 @@ impl Fleet {
         }
         match kind {
             Kind::Workload => {
-                let first = || self.contested.get(&**name).and_then(|claims| claims.first());
+                let first = || self.conflicting_claims.get(&**name).and_then(|claims| claims.first());
                 self.workloads.get(&**name).or_else(first).map(|workload| workload.object.address)
             }
             Kind::Environment => {

@@ -119,7 +119,7 @@ fn descriptor(target: &str, version: &str, repository: &str) -> String {
 }
 
 #[tokio::test]
-async fn manifests_are_wanted_in_the_version_that_their_commit_says() {
+async fn manifests_are_desired_in_the_version_that_their_commit_says() {
     let mut hub = Hub::watching(&[URL]).await;
     let one = descriptor("web", "1.0.0", URL);
     let first = hub.commit(URL, &[("web/app.yaml", "a"), ("web.yaml", &one)], ("1", &[]));

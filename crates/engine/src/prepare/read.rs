@@ -252,7 +252,7 @@ fn differences<'m, S: Spec>(before: &'m Named<S>, after: &'m Named<S>) -> impl I
 
 /// Whether several objects have the same name, so that it is undefined which one applies.
 fn has_unclear(fleet: &Fleet) -> bool {
-    !fleet.duplicates.is_empty() || !fleet.contested.is_empty()
+    !fleet.duplicates.is_empty() || !fleet.conflicting_claims.is_empty()
 }
 
 fn schemas_differ(before: &Fleet, after: &Fleet) -> bool {

@@ -277,7 +277,7 @@ impl Schema {
 fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) -> Option<Application> {
     let registration = key.of.as_ref()?;
     let workload = object.labels.get(WORKLOAD_LABEL)?;
-    if fleet.contested.contains_key(&**workload) {
+    if fleet.conflicting_claims.contains_key(&**workload) {
         return Some(Application::Contested);
     }
     (registration.as_str() != &**workload).then(|| Application::Of(registration.clone()))

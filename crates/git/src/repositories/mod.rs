@@ -136,7 +136,7 @@ pub fn opener<'a>(
             SealedBy::Repository => {
                 repositories.subtree(commit, sealed.id).map_err(|error| unreadable(error.to_string()))
             }
-            SealedBy::Maker(_) => Err(unreadable("it is not of a repository".to_owned())),
+            SealedBy::Generator(_) => Err(unreadable("it is not of a repository".to_owned())),
         }
     }
 }

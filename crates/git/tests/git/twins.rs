@@ -211,10 +211,10 @@ fn folders_are_made_when_the_repository_lacks_them() {
         };
         let mut wanted = repositories.tree(&main).unwrap();
         for (name, id, by) in [("known", known.id(), 1), ("new", tree(&[("y", "2")]).id(), 2)] {
-            wanted.set(name, Child::Sealed(Sealed { id, by: SealedBy::Maker(by) }));
+            wanted.set(name, Child::Sealed(Sealed { id, by: SealedBy::Generator(by) }));
         }
         push_opening(repositories, ("main", Some(main.id)), &wanted, &open).unwrap();
-        assert_eq!(*opened.lock().unwrap(), [SealedBy::Maker(2)]);
+        assert_eq!(*opened.lock().unwrap(), [SealedBy::Generator(2)]);
         let main = head(repositories, "main");
         let open = git::opener(repositories, &main);
         let files = repositories.tree(&main).unwrap().files(&open).map(Result::unwrap);
@@ -225,7 +225,7 @@ fn folders_are_made_when_the_repository_lacks_them() {
 #[test]
 fn what_a_folder_turns_out_to_be_is_compared_with_what_was_said() {
     check(|repositories| {
-        let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Maker(0) };
+        let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(0) };
         let wanted = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
         let pushed = push_opening(repositories, ("main", None), &wanted, &|_| Ok(Tree::default()));
         assert!(matches!(pushed, Err(RepositoryError::Unopened { .. })), "{pushed:?}");

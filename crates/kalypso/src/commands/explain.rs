@@ -37,7 +37,7 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let problems = if options.key.is_none() { prepared.problems(&id) } else { Vec::new() };
     let held = held(&loaded, (&prepared, &problems), &id);
     let mut locator = Locator::new(&loaded.fleet);
-    let whereabouts = whereabouts(&loaded.fleet, &id);
+    let place_text = text_of_place(&loaded.fleet, &id);
     let reason = options.key.as_ref().map(|key| (key, prepared.explain_value(&id, key)));
     if let Some((key, Some(reason))) = &reason
         && !reason.is_known()
@@ -49,14 +49,14 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
             Format::Human => value_text(
                 &reason,
                 &id,
-                &mut Words { environment: &options.environment, whereabouts: &whereabouts, locator: &mut locator },
+                &mut Words { environment: &options.environment, place_text: &place_text, locator: &mut locator },
             ),
             format => terminal::structured(&value_json(&reason, &mut locator), format),
         }),
         None => prepared.explain(&id).map(|explanation| match options.output {
             Format::Human => {
                 let mut words =
-                    Words { environment: &options.environment, whereabouts: &whereabouts, locator: &mut locator };
+                    Words { environment: &options.environment, place_text: &place_text, locator: &mut locator };
                 let mut text = assignment_text(&explanation, &mut words);
                 text.push_str(&problems_text(&problems, &held));
                 text
@@ -90,7 +90,7 @@ fn assignment(text: &str) -> Result<AssignmentId, Failure> {
 }
 
 /// The place of an assignment, in words.
-fn whereabouts(fleet: &Fleet, id: &AssignmentId) -> String {
+fn text_of_place(fleet: &Fleet, id: &AssignmentId) -> String {
     match Place::find(fleet, id.place.as_str()) {
         Some(Place { cluster_type, cluster: Some(cluster) }) => {
             format!("cluster {} of cluster type {}", cluster.name, cluster_type.name)
@@ -154,7 +154,7 @@ fn unknown_key(
 struct Words<'a, 'f> {
     environment: &'a str,
     /// What kind of place the assignment is on, and which.
-    whereabouts: &'a str,
+    place_text: &'a str,
     locator: &'a mut Locator<'f>,
 }
 
@@ -166,7 +166,7 @@ impl Words<'_, '_> {
 
 fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>) -> String {
     let environment = words.environment;
-    let whose = format!("in {environment}, {}, target {}", words.whereabouts, id.target);
+    let whose = format!("in {environment}, {}, target {}", words.place_text, id.target);
     let mut rows: Vec<[String; 2]> = Vec::new();
     let mut lines = match &reason.shown {
         Some(shown) => vec![format!("{} = {shown}      {whose}", reason.path), String::new()],

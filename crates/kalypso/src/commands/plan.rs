@@ -15,7 +15,7 @@ use std::sync::Arc;
 use delivery::access::SharedRepositories;
 use delivery::compilation::reuse;
 use delivery::loaded::Loaded;
-use delivery::planned::{Earlier, GitOpsTarget, Planned, first_layout, targets};
+use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, targets};
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use git::GitRepositories;
@@ -168,17 +168,17 @@ fn text(view: &View<'_>, told: &PlanAnswer<'_>, diffs: Option<&Diffs<'_>>) -> Re
     Ok(text)
 }
 
-fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Vec<GitOpsTarget>> {
+fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Vec<GitOpsDestination>> {
     if let Some(against) = &options.against {
         if !against.is_dir() {
             return Err(Failure::usage(format!("`{}` is not a folder", against.display())).into());
         }
         let tree = folder::read(against)?;
-        return Ok(vec![GitOpsTarget::of_tree(&against.display().to_string(), tree, first_layout(loaded)?)]);
+        return Ok(vec![GitOpsDestination::of_tree(&against.display().to_string(), tree, first_layout(loaded)?)]);
     }
     let is_directory = options.source.from.is_some();
     if is_directory && loaded.fleet.gitops_repos.is_empty() {
-        return Ok(vec![GitOpsTarget::of_tree("nothing", Tree::default(), Default::default())]);
+        return Ok(vec![GitOpsDestination::of_tree("nothing", Tree::default(), Default::default())]);
     }
     let repositories = is_directory.then(repositories).transpose()?;
     Ok(targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)

@@ -41,7 +41,7 @@ impl Fleet {
         let mut found = self.plain_annotated();
         found.extend(self.declaration.iter().filter_map(|object| Annotated::of(object)));
         found.extend(self.workloads.values().filter_map(Annotated::of_workload));
-        found.extend(self.contested.values().flatten().filter_map(Annotated::of_workload));
+        found.extend(self.conflicting_claims.values().flatten().filter_map(Annotated::of_workload));
         for (registration, schemas) in self.application_schemas.iter() {
             found.extend(schemas.values().filter_map(|schema| {
                 let application = Some(registration.clone());

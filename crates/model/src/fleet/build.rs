@@ -118,8 +118,8 @@ impl Builder {
     fn add_schema(&mut self, registration: RegistrationName, schema: Arc<Object<ConfigSchema>>) {
         let workload = schema.labels.get(WORKLOAD_LABEL);
         let of_name = |name: &Arc<str>| {
-            let contested = self.fleet.contested.get(&**name).into_iter().flatten();
-            self.fleet.workloads.get(&**name).into_iter().chain(contested)
+            let conflicting_claims = self.fleet.conflicting_claims.get(&**name).into_iter().flatten();
+            self.fleet.workloads.get(&**name).into_iter().chain(conflicting_claims)
         };
         let is_own = |workload: &RegisteredWorkload| {
             workload.author == Author::Application && workload.registration.as_ref() == Some(&registration)

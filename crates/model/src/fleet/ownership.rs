@@ -26,7 +26,7 @@ pub(super) fn settle(fleet: &mut Fleet, claims: Claims) -> Vec<Diagnostic> {
             let owner = namesake.or_else(|| if is_alone { claims.pop_first() } else { None });
             let Some((registration, copies)) = owner else {
                 contest(fleet, &name, claims);
-                diagnostics.extend(fleet.contested_diagnostic(&name));
+                diagnostics.extend(fleet.conflicting_claims_diagnostic(&name));
                 continue;
             };
             own(fleet, &registration, copies);
@@ -52,7 +52,7 @@ fn own(fleet: &mut Fleet, registration: &RegistrationName, copies: Vec<Arc<Objec
 /// Records all registrations whose repositories contain the workload.
 fn contest(fleet: &mut Fleet, name: &WorkloadName, claims: BTreeMap<RegistrationName, Vec<Arc<Object<Workload>>>>) {
     let all = claims.into_iter().flat_map(|(registration, copies)| of(fleet, &registration, copies)).collect();
-    Arc::make_mut(&mut fleet.contested).insert(name.clone(), all);
+    Arc::make_mut(&mut fleet.conflicting_claims).insert(name.clone(), all);
 }
 
 fn of(fleet: &Fleet, registration: &RegistrationName, objects: Vec<Arc<Object<Workload>>>) -> Vec<RegisteredWorkload> {
@@ -88,8 +88,8 @@ fn taken(fleet: &Fleet, registration: &RegistrationName, copies: &[Arc<Object<Wo
 
 impl Fleet {
     /// The diagnostic for a workload whose owner is not clear. None if it is clear.
-    pub fn contested_diagnostic(&self, name: &WorkloadName) -> Option<Diagnostic> {
-        let claims = self.contested.get(name)?;
+    pub fn conflicting_claims_diagnostic(&self, name: &WorkloadName) -> Option<Diagnostic> {
+        let claims = self.conflicting_claims.get(name)?;
         let registrations: BTreeSet<_> = claims.iter().filter_map(|claim| claim.registration.as_ref()).collect();
         let registrations: Vec<_> = registrations.into_iter().collect();
         let key = claims.first()?.object.key();

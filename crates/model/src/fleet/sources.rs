@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Fleet, FleetFile, FleetInput, Role, Scope, Unread, build, is_plain};
+use super::{Fleet, FleetFile, FleetInput, Role, Scope, UnreadPart, build, is_plain};
 use crate::diagnostic::Diagnostic;
 use crate::git_id::GitId;
 use crate::kind::Kind;
@@ -250,7 +250,7 @@ fn replace(fleet: &mut Fleet, key: &ObjectKey, object: &AnyObject) -> Option<()>
 }
 
 /// The parts of these files that could not be read.
-fn unread(flawed: &BTreeSet<FileId>, contents: &BTreeMap<FileId, FleetFile>) -> Arc<[Unread]> {
+fn unread(flawed: &BTreeSet<FileId>, contents: &BTreeMap<FileId, FleetFile>) -> Arc<[UnreadPart]> {
     flawed.iter().filter_map(|id| contents.get(id)).flat_map(FleetFile::unread).collect()
 }
 

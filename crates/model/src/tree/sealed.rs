@@ -18,7 +18,7 @@ pub enum SealedBy {
     /// In the repository that the tree is written to: it already contains the folder.
     Repository,
     /// From the code that generates the folder. The key is that code's own.
-    Maker(u64),
+    Generator(u64),
 }
 
 /// Opens sealed folders. The result has the sealed id. Folders in it may be sealed again.

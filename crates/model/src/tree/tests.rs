@@ -109,7 +109,7 @@ fn only_what_matters_is_opened() {
 
 #[test]
 fn what_opens_to_something_else_is_refused() {
-    let sealed = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Maker(7) };
+    let sealed = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(7) };
     let open = |_: &Sealed| Ok(Tree::default());
     assert!(matches!(sealed.opened(&open), Err(OpenError::Different { .. })));
 }

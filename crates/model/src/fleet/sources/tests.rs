@@ -125,12 +125,12 @@ fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
     told.extend(fleet.declaration.iter().map(|object| at(&AnyObject::Environment(Arc::clone(object)))));
     told.extend(fleet.references.values().map(at));
     told.extend(fleet.duplicates.values().flatten().map(|object| format!("again {}", at(object))));
-    let contested = fleet.contested.values().flatten();
-    for workload in fleet.workloads.values().chain(contested) {
+    let conflicting_claims = fleet.conflicting_claims.values().flatten();
+    for workload in fleet.workloads.values().chain(conflicting_claims) {
         let object = at(&AnyObject::Workload(Arc::clone(&workload.object)));
         told.push(format!("{object} {:?} {} {:?}", workload.registration, workload.workspace, workload.author));
     }
-    told.push(format!("contested: {:?}", fleet.contested.keys()));
+    told.push(format!("conflicting_claims: {:?}", fleet.conflicting_claims.keys()));
     for (registration, schemas) in &*fleet.application_schemas {
         let schemas = schemas.values().map(|object| at(&AnyObject::ConfigSchema(Arc::clone(object))));
         told.extend(schemas.map(|schema| format!("of {registration}: {schema}")));
