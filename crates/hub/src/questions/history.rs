@@ -19,8 +19,8 @@ use crate::store::{
     PlaceGroupId, Transaction,
 };
 
-/// The history of what the filter selects. If it selects a few hosts, entries are ordered by the time at which they happened; otherwise by the time
-/// at which the hub received them.
+/// The history of what the filter selects. For one host, entries are ordered by the time at which they happened. Otherwise, they are ordered by the time at
+/// which the hub received them.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.

@@ -39,7 +39,7 @@ impl Question<'_> {
         }
     }
 
-    /// Removes names outside of the reach from an error.
+    /// Removes the similar names from an error if the reach is limited: they could be outside of it.
     pub(super) fn discreet(self, error: QuestionError) -> QuestionError {
         match error {
             QuestionError::Unknown { what, name, .. } if !self.reach.is_all() => {
