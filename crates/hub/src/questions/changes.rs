@@ -1,9 +1,8 @@
 //! The changes since a position: desired content, reports, and reconcilers that became silent.
 //!
 //! Changes are read from their tables, in the order of their ids. A [`Position`] is the point up to which a client has read. [`settled`] returns a
-//! position
-//! behind which all new changes will be. So a client that continues from a position misses no change and receives none twice, also after a restart of the
-//! client or the hub, or after a lost connection.
+//! position behind which all new changes will be. So a client that continues from a position misses no change and receives none twice, also after a
+//! restart of the client or the hub, or after a lost connection.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,7 @@
 //! Counts the reconcilers of some hosts: of one host, of hosts with labels, or of a cluster type.
 //!
 //! The stored tallies are for all hosts together. For some hosts, the database counts the reconcilers in each tally, with one statement. The answer
-//! is small
-//! for any number of hosts.
+//! is small for any number of hosts.
 
 use std::collections::BTreeSet;
 

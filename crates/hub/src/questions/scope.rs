@@ -41,8 +41,7 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The scope of a question about totals, with the transaction in which it was read. Totals of all hosts are stored. Reconcilers of a
-    /// selection of hosts are
-    /// counted, which takes long if the hosts are many.
+    /// selection of hosts are counted, which takes long if the hosts are many.
     pub(super) async fn of_totals(
         database: &Database,
         question: Question<'_>,

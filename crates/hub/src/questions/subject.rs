@@ -92,8 +92,7 @@ impl Subject {
     /// A statement over the tallies `t` of the subject. In it, `{state}` is the expression for the rollout state of their reconcilers.
     ///
     /// The reconcilers of places at which the content is or was desired are expected. In a group with several places, these are the reconcilers
-    /// whose place
-    /// must hold the content now, or that hold it.
+    /// whose place must hold the content now, or that hold it.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
         let state = rollout_state::expression("t.holds = 1");
         format!(

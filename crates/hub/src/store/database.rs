@@ -191,7 +191,7 @@ impl Database {
 }
 
 /// Creates the file if it does not exist. Only its owner may read it, because it contains digests of secrets. SQLite gives its log the same permissions.
-/// The permissions of an existing file do not change.
+/// The permissions of an existing file do not change; if others can read or change it, a warning is logged.
 fn keep_private(file: &Path) {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     let is_readable = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o077 != 0;

@@ -44,8 +44,7 @@ impl Transaction {
     }
 
     /// Takes the lock for this kind of change, until the end of the transaction. It must be the first call: rows that were read earlier could
-    /// have been changed
-    /// by another transaction. SQLite needs no lock: it has one writer.
+    /// have been changed by another transaction. SQLite needs no lock: it has one writer.
     ///
     /// # Errors
     /// The database can't be reached, or returns an error.

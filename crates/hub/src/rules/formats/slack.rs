@@ -10,8 +10,7 @@ const HEADER_MAX: usize = 150;
 const SECTION_MAX: usize = 3_000;
 
 /// The message. Its blocks contain plain text: no name and no message of a host can mention people or hide a link. Clients without blocks, and
-/// notifications
-/// on devices, show `text`, in which Slack's three control characters are escaped.
+/// notifications on devices, show `text`, in which Slack's three control characters are escaped.
 pub(in super::super) fn message(notice: &Notice) -> Json {
     let (title, summary) = (notice.title(), notice.summary());
     let facts: Vec<_> = notice.facts().iter().map(|(name, value)| format!("{name}: {value}")).collect();
