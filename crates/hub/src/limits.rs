@@ -126,7 +126,7 @@ pub const EVENTS_EXAMINED_MAX: usize = 500;
 /// streams can be slow.
 pub const EVENTS_BYTES_MAX: usize = 256 * 1024;
 
-/// Results of reads that are cached for streams to share: from streams that just began, and from streams with other filters.
+/// Recent results of reads in the cache that all streams share. Streams at other positions or with other filters need other results.
 pub const EVENTS_SHARED: usize = 8;
 
 /// How often the hub checks for changes while at least one client follows them. Without such clients, it does not check.
