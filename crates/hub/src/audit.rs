@@ -1,4 +1,4 @@
-//! Who published and decided what: kept with a limit, and asked for.
+//! The audit log: who published and who changed what. It has a limited size.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::limits::{AUDIT_KEPT, RETENTION_PERIOD};
 use crate::retention::Keep;
 use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Parameters, Transaction, Value};
 
-/// It can't be asked like that.
+/// The audit log can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// A parameter can't be meant.
+    /// A parameter is invalid.
     #[error("`{0}`: {1}")]
     Wrong(&'static str, &'static str),
     /// The database can't answer.
@@ -22,7 +22,7 @@ pub enum AuditError {
     Database(#[from] DatabaseError),
 }
 
-/// Who does something, and what it is that is noted of it.
+/// An action for the audit log: the actor, the kind of action, its subject and its details.
 #[derive(Clone, Debug)]
 pub(crate) struct Deed<'a> {
     pub(crate) actor: &'a str,
@@ -31,7 +31,7 @@ pub(crate) struct Deed<'a> {
     pub(crate) detail: Option<Json>,
 }
 
-/// Notes what is done in a transaction: both are there, or neither.
+/// Adds an entry in the transaction of the action: both are committed, or neither.
 pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Result<(), DatabaseError> {
     let instant = transaction.dialect().instant("$1");
     let sql = format!("insert into audit (done_on, actor, action, subject, detail) values ({instant}, $2, $3, $4, $5)");
@@ -42,20 +42,20 @@ pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Resul
     transaction.execute(&sql, values).await
 }
 
-/// Notes what was done.
+/// Adds an entry for an action that is already done.
 ///
 /// # Errors
-/// The database can't store it.
+/// The database can't store the entry.
 pub(crate) async fn note_done(database: &Database, deed: Deed<'_>) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
     note(&mut transaction, deed).await?;
     transaction.commit().await
 }
 
-/// What was done, the newest first.
+/// A page of entries, the newest first.
 ///
 /// # Errors
-/// A parameter can't be meant; the database can't answer.
+/// A parameter is invalid; the database can't answer.
 pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditEntries, AuditError> {
     let before = filter.cursor.as_deref().map_or(Ok(i64::MAX), str::parse);
     let before = before.map_err(|_| AuditError::Wrong("cursor", "is the `next` of no page"))?;
@@ -104,10 +104,10 @@ impl FromRow for FoundEntry {
     }
 }
 
-/// Forgets what is older, or more, than is kept; how many entries that were. Without a count, the latest [`AUDIT_KEPT`] are kept.
+/// Deletes the entries beyond the age and the number to keep. Returns the number of deleted entries. Without a number, the latest [`AUDIT_KEPT`] are kept.
 ///
 /// # Errors
-/// The database can't do it.
+/// The database can't delete them.
 pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<usize, DatabaseError> {
     let count = i64::try_from(keep.count.unwrap_or(AUDIT_KEPT)).unwrap_or(i64::MAX);
     let horizon = keep.age.map_or(Timestamp::MIN, |age| now.before(age));
@@ -125,7 +125,7 @@ pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<u
     Ok(gone)
 }
 
-/// Forgets again and again, until it is aborted.
+/// Deletes old entries periodically, until it is aborted.
 pub(crate) async fn run(database: Database, keep: Keep) {
     loop {
         if let Err(error) = forget(&database, keep, Timestamp::now()).await {

@@ -1,4 +1,4 @@
-//! Who is asking: tokens and OIDC, with what is known of them for a moment.
+//! Authenticates callers: tokens and OIDC, with a short-lived cache.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::oidc::{Issuer, OidcError};
 use crate::store::{Database, DatabaseError};
 use crate::tokens::{self, Identity, Invalid, KnownToken};
 
-/// Decides who somebody is. Clones share what they know.
+/// Authenticates callers. Clones share the cache.
 #[derive(Clone, Debug)]
 pub struct Authority(Arc<Inner>);
 
@@ -22,30 +22,30 @@ pub struct Authority(Arc<Inner>);
 struct Inner {
     database: Database,
     issuer: Option<Issuer>,
-    /// Whether everybody may do everything while there was never a token.
+    /// Whether all callers have all permissions as long as no token was ever created.
     may_be_open: bool,
-    /// Whether there was a token: then there always was one.
+    /// Whether a token was ever created. It never changes back to false.
     is_closed: AtomicBool,
     known: Mutex<HashMap<String, CachedToken>>,
     used: Mutex<HashMap<String, Timestamp>>,
 }
 
-/// A token, or that there is none, and when that was looked up.
+/// When a token was read, and the token; none if no token has the id.
 type CachedToken = (Instant, Option<Arc<KnownToken>>);
 
-/// Somebody is not let in.
+/// The caller is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// Nobody said who they are.
+    /// The request has no credentials.
     #[error("the request has no token")]
     Missing,
-    /// Who they say they are is not good.
+    /// The credentials are invalid.
     #[error("{0}")]
     Invalid(String),
-    /// They are known, and may do nothing.
+    /// The caller is authenticated, but has no permissions.
     #[error("{0}")]
     Forbidden(String),
-    /// It can't be found out now.
+    /// The credentials can't be checked at the moment.
     #[error("it can't be checked now who is asking: {0}")]
     Unavailable(String),
 }
@@ -73,18 +73,18 @@ impl From<OidcError> for Refusal {
 }
 
 impl Authority {
-    /// Recognizes the tokens of a database, and those of an issuer. With `may_be_open`, everybody may do everything while there was never
-    /// a token and there is no issuer.
+    /// Accepts the tokens of a database, and the tokens of an issuer. With `may_be_open`, all callers have all permissions as long as no token was ever
+    /// created and there is no issuer.
     pub fn new(database: Database, issuer: Option<Issuer>, may_be_open: bool) -> Self {
         let may_be_open = may_be_open && issuer.is_none();
         let (is_closed, known, used) = Default::default();
         Self(Arc::new(Inner { database, issuer, may_be_open, is_closed, known, used }))
     }
 
-    /// Who sends a request with that `Authorization` header.
+    /// The identity of a caller with this `Authorization` header.
     ///
     /// # Errors
-    /// They are not known, or it can't be found out.
+    /// The credentials are missing, invalid, or can't be checked.
     pub async fn identify(&self, authorization: Option<&str>) -> Result<Identity, Refusal> {
         let Some(authorization) = authorization else {
             return if self.is_open().await? { Ok(anybody()) } else { Err(Refusal::Missing) };
@@ -105,10 +105,10 @@ impl Authority {
         }
     }
 
-    /// Who signed a message with the key of the token with that id.
+    /// The identity of the signer of a message, whose key belongs to the token with this id.
     ///
     /// # Errors
-    /// The token is not known or not for signing, the signature is wrong, or it can't be found out.
+    /// The token is not known or not for signing; the signature is wrong; the token can't be read.
     pub async fn identify_signature(&self, id: &str, message: &[u8], signature: &str) -> Result<Identity, Refusal> {
         let token = self.token(id).await?.ok_or(Invalid::Secret)?;
         let identity = token.recognize_signature(message, signature, Timestamp::now())?;
@@ -116,10 +116,10 @@ impl Authority {
         Ok(identity)
     }
 
-    /// Whether everybody may do everything.
+    /// Whether all callers have all permissions.
     ///
     /// # Errors
-    /// It can't be found out.
+    /// The database can't answer.
     pub async fn is_open(&self) -> Result<bool, DatabaseError> {
         if !self.0.may_be_open || self.0.is_closed.load(Ordering::Acquire) {
             return Ok(false);
@@ -129,7 +129,7 @@ impl Authority {
         Ok(!is_closed)
     }
 
-    /// Writes down when tokens were used.
+    /// Stores when tokens were last used.
     ///
     /// # Errors
     /// The database can't store it.
@@ -141,7 +141,7 @@ impl Authority {
         tokens::touch(&self.0.database, used.into_iter().collect()).await
     }
 
-    /// A token, as it was at most [`TOKEN_CACHE`] ago. Ids that nobody has are remembered too.
+    /// A token from the cache, at most [`TOKEN_CACHE`] old, or from the database. Ids without a token are cached, too.
     async fn token(&self, id: &str) -> Result<Option<Arc<KnownToken>>, DatabaseError> {
         let known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
         if let Some((_, token)) = known.filter(|(looked_up, _)| looked_up.elapsed() < TOKEN_CACHE) {

@@ -1,4 +1,4 @@
-//! Hosts: registered before they report, taken out of service, brought back, listed.
+//! Hosts: register before they report, retire, restore, list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,34 +18,34 @@ use crate::store::{
     ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, Transaction, Turn, Value,
 };
 
-/// A host, or another reconciler of it, that is to be known before it reports.
+/// The registration of a host, or of another reconciler on it, before it reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     /// The host's name.
     pub host: String,
-    /// What kind of host it is (`K8s-cluster`, `host`, …); as it is, if it is known already, else `K8s-cluster`.
+    /// The kind of the host (`K8s-cluster`, `host`, …). Without it, the kind of a known host does not change, and a new host is a `K8s-cluster`.
     pub kind: Option<String>,
-    /// Its labels, which replace those that it has; without any, they stay as they are.
+    /// Its labels, which replace all present labels. If empty, the present labels do not change.
     pub labels: BTreeMap<String, String>,
     /// A reconciler that will report.
     pub reconciler: Option<ReconcilerRegistration>,
 }
 
-/// A reconciler that is to be known before it reports.
+/// The registration of a reconciler before it reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReconcilerRegistration {
     /// Its name, unique on its host.
     pub name: String,
-    /// What kind of reconciler it is (`flux`, `argocd`, …).
+    /// The kind of the reconciler (`flux`, `argocd`, …).
     pub kind: String,
-    /// The folder that it will apply: it is expected there from now on.
+    /// The folder that the reconciler will apply. From now on, it counts as expected there.
     pub place: Option<Endpoint>,
 }
 
-/// It is not done.
+/// A host can't be registered, retired or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// A name or label can't be used.
+    /// A name or a label is invalid.
     #[error(
         "`{0}` can't be used: 1 to {NAME_CHARACTERS_MAX} characters that can be read, and at most {LABELS_MAX} labels"
     )]
@@ -53,15 +53,15 @@ pub enum HostError {
     /// The host, or its reconciler, is not known.
     #[error("`{0}` is not known")]
     Unknown(String),
-    /// The database can't do it.
+    /// The database can't store the change.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }
 
-/// Registers a host, or adds to what is known of it, as that actor. One that was retired stays so.
+/// Registers a host, or updates a known host. The audit log names the actor. A retired host stays retired.
 ///
 /// # Errors
-/// A text can't be used, or the database can't store it.
+/// A name or a label is invalid; the database can't store the change.
 pub async fn register(database: &Database, registration: &Registration, actor: &str) -> Result<(), HostError> {
     registration.check()?;
     let mut transaction = database.begin().await?;
@@ -119,18 +119,18 @@ async fn add_reconciler(
     Ok(id)
 }
 
-/// Takes a host, or one of its reconcilers, out of service, as that actor: it leaves all totals, but not the history.
+/// Retires a host, or one of its reconcilers: it no longer counts in totals, but stays in the history. The audit log names the actor.
 ///
 /// # Errors
-/// It is not known, or the database can't store it.
+/// The host or the reconciler is not known; the database can't store the change.
 pub async fn retire(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
     set_retired(database, of, (Some(Timestamp::now()), actor)).await
 }
 
-/// Brings a host, or one of its reconcilers, back into service, as that actor.
+/// Restores a retired host, or one of its reconcilers. The audit log names the actor.
 ///
 /// # Errors
-/// It is not known, or the database can't store it.
+/// The host or the reconciler is not known; the database can't store the change.
 pub async fn restore(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
     set_retired(database, of, (None, actor)).await
 }
@@ -141,7 +141,7 @@ async fn set_retired(
     (retired_on, actor): (Option<Timestamp>, &str),
 ) -> Result<(), HostError> {
     let mut transaction = database.begin().await?;
-    // A reconciler that reports for the first time in this moment would not be seen, and be counted.
+    // Without this lock, a reconciler that reports for the first time at the same time would be missed here, and would still count.
     transaction.take(Turn::Alone).await?;
     let instant = database.dialect().instant("$1");
     let found: Option<HostId> = match reconciler {
@@ -168,18 +168,18 @@ async fn set_retired(
     Ok(transaction.commit().await?)
 }
 
-/// Which hosts are listed.
+/// Selects the hosts of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFilter {
-    /// Behind the host of this name, in the order of names.
+    /// Only hosts whose names come after this name.
     pub after: Option<String>,
-    /// Those that are retired too.
+    /// Also retired hosts.
     pub with_retired: bool,
-    /// At most that many.
+    /// Maximum number of hosts.
     pub limit: usize,
 }
 
-/// Hosts in the order of their names, with their reconcilers.
+/// Hosts with their reconcilers, sorted by name.
 ///
 /// # Errors
 /// The database can't answer.

@@ -5,69 +5,70 @@ use std::time::Duration;
 /// Bytes of a request with reports, after decompression.
 pub const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Parts of a request with log records: records, attributes, texts. Each takes some hundred bytes of memory, and may be two bytes long on the wire.
-/// A collector's usual batch of 8,192 records has about 150,000.
+/// Parts of a request with log records: records, attributes, texts. A part takes some hundred bytes of memory, but only two bytes in the request.
+/// A collector's usual batch of 8,192 records has about 150,000 parts.
 pub const OTLP_PARTS_MAX: usize = 500_000;
 
-/// Reports that wait to be stored. Beyond it, new ones are turned away with 429, so that memory is bounded and waiting stays short.
+/// Reports that wait to be stored. Beyond this limit, the hub refuses new reports with status 429, so that memory and waiting times are limited.
 pub const QUEUE_REPORTS_MAX: usize = 30_000;
 
-/// Reports that are stored in one transaction. More amortize the commit better, but keep the first one waiting for longer.
+/// Reports that are stored in one transaction. With more reports, the commit costs less for each, but the first report waits longer.
 pub const TRANSACTION_REPORTS_MAX: usize = 4_000;
 
-/// Reconcilers that one page looks at at most, whatever is selected: a page that finds few among many ends early, and the next one goes on.
+/// Reconcilers that one page examines, for any filter. A page that finds few reconcilers among many ends early, and the next page continues.
 pub const PAGE_EXAMINED_MAX: usize = 20_000;
 
-/// Hosts that labels or a cluster type may select to be examined one by one. Beyond it they are so many that looking at places finds them soon.
+/// Hosts that are examined one by one if labels or a cluster type select them. If more are selected, a search along places finds them quickly.
 pub const SELECTED_HOSTS_MAX: usize = 5_000;
 
-/// Reconcilers of places that are asked for their hosts, where totals of some hosts are asked for at these places. Beyond it, the hosts are asked for their
-/// reconcilers.
+/// For totals of some hosts at some places: the number of reconcilers at these places up to which the count begins with the reconcilers and reads their
+/// hosts. Beyond this limit, the count begins with the hosts and reads their reconcilers.
 pub const COUNTED_BY_PLACE_MAX: i64 = 50_000;
 
-/// Questions for which more hosts are counted than that, at the same time. A million hosts are some seconds of one processor, and on SQLite 150 MiB.
+/// Questions at the same time for which many hosts are counted. A million hosts take some seconds of one processor, and on SQLite 150 MiB.
 pub const COUNTS_AT_ONCE: usize = 2;
 
-/// How long a question waits for its turn to count. With counting, it stays below what clients wait for.
+/// How long a question waits for its permit to count. With the time for counting, this is below the usual timeouts of clients.
 pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 
-/// Reconcilers that are examined to know how many stood where at a timestamp.
+/// Reconcilers that are examined to count rollout states at a timestamp.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
-/// Environments with metrics of their own. Each has nine series; companies have a handful.
+/// Environments with metrics of their own. Each has nine series. Most companies have fewer than ten environments.
 pub const METRICS_ENVIRONMENTS_MAX: usize = 100;
 
-/// How old metrics of environments may be. Several scrapers cost the database no more than one.
+/// How old metrics of environments may be. So several scrapers cost the database no more than one.
 pub const METRICS_AGE: Duration = Duration::from_secs(15);
 
-/// Entries of the audit log that are kept if nothing else is configured: some tens of megabytes.
+/// Default number of entries in the audit log: some tens of megabytes.
 pub const AUDIT_KEPT: usize = 100_000;
 
-/// Workspaces, and environments, that a token is limited to. They are compared with every name of an answer.
+/// Workspaces in the reach of a token, and environments in it. They are compared with each name in an answer.
 pub const REACH_NAMES_MAX: usize = 100;
 
-/// How long a token is taken for what it was when it was looked up. Half of the 5 seconds within which a revocation takes effect in every replica.
+/// How long a token stays in the cache. This is half of the 5 seconds within which a revocation takes effect in every replica.
 pub const TOKEN_CACHE: Duration = Duration::from_millis(2_500);
 
-/// Tokens that are remembered for that time, and tokens whose last use waits to be noted. Some hundred bytes each.
+/// Tokens in the cache, and tokens whose last use is not stored yet. Some hundred bytes each.
 pub const TOKENS_REMEMBERED_MAX: usize = 20_000;
 
-/// How often the last use of tokens is noted. Oftener would be a write for each request.
+/// How often the last use of tokens is stored. Without this limit, each request would be a write.
 pub const TOKEN_USE_NOTED: Duration = Duration::from_mins(1);
 
-/// Bytes of request bodies in memory at a time. Beyond it, requests are turned away with 429.
+/// Bytes of request bodies in memory at a time. Beyond this limit, the hub refuses requests with status 429.
 pub const BODIES_BYTES_MAX: usize = 128 * 1024 * 1024;
 
-/// Bytes of a message of gRPC, after decompression. What gRPC takes if nothing else is said.
+/// Bytes of a message of gRPC, after decompression. This is the default of gRPC.
 pub const GRPC_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How long the body of a request may take to arrive.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long reports may wait to be stored until the client is told to send them again. The same report twice is one.
+/// How long reports may wait to be stored. After this time, the answer is that the client must send them again. A report that is sent twice is stored
+/// once.
 pub const SUBMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long the header of a request may take to arrive; an idle connection is kept for as long.
+/// How long the header of a request may take to arrive. An idle connection is closed after the same time.
 pub const HEADER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How long a TLS handshake may take.
@@ -76,7 +77,7 @@ pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of the header of a request. OIDC tokens may have some kilobytes.
 pub const HEADER_BYTES_MAX: usize = 64 * 1024;
 
-/// Connections at a time. Each is a file descriptor and some kilobytes; further ones wait to be accepted.
+/// Connections at a time. Each takes a file descriptor and some kilobytes. Further connections wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 4_096;
 
 /// Requests at a time on one HTTP/2 connection.
@@ -94,95 +95,98 @@ pub const RSA_BITS_MIN: usize = 2_048;
 /// How long an OIDC issuer may take to answer.
 pub const OIDC_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How old the keys of an OIDC issuer may be before they are asked for again.
+/// How old the keys of an OIDC issuer may be before the hub fetches them again.
 pub const OIDC_KEYS_AGE: Duration = Duration::from_mins(10);
 
-/// How often an OIDC issuer is asked for its keys in a minute: forged tokens must not make the hub flood it.
+/// Maximum number of times in a minute that the hub fetches the keys of an OIDC issuer: forged tokens must not cause a flood of requests.
 pub const OIDC_FETCHES_MAX: usize = 5;
 
-/// How often history beyond its retention is forgotten. Ages are days: an hour more does not matter.
+/// How often history beyond its retention is deleted. Retention is in days, so one more hour does not matter.
 pub const RETENTION_PERIOD: Duration = Duration::from_hours(1);
 
-/// Reports of a signed file that are stored at a time. Each waits for the commit, so that fewer would take longer.
+/// Reports of a signed file that are stored at a time. Each batch waits for a commit, so smaller batches take longer.
 pub const IMPORT_REPORTS: usize = 1_000;
 
-/// Refused reports of a signed file that are told; of the rest, how many there are.
+/// Refused reports of a signed file that the answer lists. For the rest, it has only their number.
 pub const IMPORT_REFUSALS_MAX: usize = 1_000;
 
-/// How long it is kept who has gone silent and who was heard again, for those who follow changes and were away.
+/// How long the hub keeps the changes between silent and reporting, for clients that follow changes and reconnect.
 pub const SILENCES_KEPT: Duration = Duration::from_hours(24 * 7);
 
-/// Streams of events at a time. Each is a connection, and asks the database where something it may be about has changed.
+/// Streams of events at a time. Each is a connection, and reads from the database after changes that its filter may select.
 pub const EVENT_STREAMS_MAX: usize = 200;
 
 /// Streams that read from the database at the same time: questions must not wait for them.
 pub const EVENT_READERS_MAX: usize = 2;
 
-/// Changes that are examined, at once, for one stream. They wait in memory until the other side takes them.
+/// Changes that are examined at once for one stream. They stay in memory until the client receives them.
 pub const EVENTS_EXAMINED_MAX: usize = 500;
 
-/// Bytes of the messages of changes that wait in memory for one stream. Beyond it, fewer are read at once: messages may be long, and all streams slow.
+/// Bytes of the messages of changes in memory for one stream. Beyond this limit, fewer changes are read at once: messages can be long, and all
+/// streams can be slow.
 pub const EVENTS_BYTES_MAX: usize = 256 * 1024;
 
-/// Readings for one stream that others may share: of those that just began, and those that are about something else.
+/// Recent results of reads in the cache that all streams share. Streams at other positions or with other filters need other results.
 pub const EVENTS_SHARED: usize = 8;
 
-/// How often it is looked whether something has changed, while somebody follows. Nothing is examined otherwise.
+/// How often the hub checks for changes while at least one client follows them. Without such clients, it does not check.
 pub const EVENTS_PERIOD: Duration = Duration::from_millis(500);
 
-/// How long a stream may take to find out where it begins.
+/// How long a stream may take to find its first position.
 pub const EVENTS_BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long those who follow changes should wait before they come back.
+/// How long clients that follow changes should wait before they reconnect.
 pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
 
-/// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds; or about some hosts, as often as counting them allows.
+/// Rules of a configuration. Each reads all tallies of an environment, every few seconds; or counts some hosts, as often as the time for counting allows.
 pub const RULES_MAX: usize = 200;
 
-/// How long what is desired may not be there at most until it counts for a rule about drift's age.
+/// The largest `longer-than` of a rule about drift: for how long the missing content must have been desired.
 pub const RULE_AGE_MAX: Duration = Duration::from_hours(24 * 366);
 
-/// Demanded heartbeats of a configuration. Each is a condition on all reconcilers, every few seconds.
+/// Required heartbeats in a configuration. Each is a condition on all reconcilers, every few seconds.
 pub const HEARTBEATS_MAX: usize = 20;
 
 /// How often the rules are evaluated.
 pub const RULES_PERIOD: Duration = Duration::from_secs(15);
 
-/// The longest pause between two looks at a rule whose hosts take long to count: ten times as long as counting them, else. Below the time that a hub may be away.
+/// The longest pause between two evaluations of a rule whose hosts take long to count. Below this limit, the pause is ten times as long as the
+/// counting. The limit is below the time for which a hub may be down without an effect on rules.
 pub const RULE_PAUSE_MAX: Duration = Duration::from_mins(1);
 
-/// For how long something may have to last at most until a rule fires.
+/// The largest `for` of a rule: how long its threshold must be exceeded until it fires.
 pub const RULE_LASTING_MAX: Duration = Duration::from_hours(24 * 7);
 
 /// Hosts that a notification names as examples.
 pub const NOTIFICATION_EXAMPLES: usize = 10;
 
-/// Characters of the message of each of them.
+/// Characters of the message of each example in a notification.
 pub const NOTIFICATION_MESSAGE_CHARACTERS: usize = 500;
 
-/// Characters of a line about one host in messages for chats: ten of them fit into the 28 KB that Microsoft Teams takes, in any script.
+/// Characters of a line about one host in messages for chats. Ten lines fit into the 28 KB that Microsoft Teams accepts, in any script.
 pub const NOTIFICATION_LINE_CHARACTERS: usize = 300;
 
-/// How often it is looked whether a notification is to be sent.
+/// How often the hub checks for notifications that are due.
 pub const NOTIFICATIONS_PERIOD: Duration = Duration::from_secs(2);
 
-/// Notifications that are sent at the same time: one receiver that is slow does not keep the others waiting.
+/// Notifications that are sent at the same time, so that a slow receiver does not delay the others.
 pub const NOTIFICATIONS_AT_ONCE: usize = 4;
 
-/// How long who is told may take to say that he was. Standard Webhooks recommends 15 to 30 seconds.
+/// How long a receiver may take to answer. Standard Webhooks recommends 15 to 30 seconds.
 pub const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// For how long whoever sends a notification has it for himself. Longer than it may take; not much longer, for he may have gone.
+/// How long a notification is leased to the replica that sends it. This is longer than sending may take, but not much longer, because the replica may
+/// have stopped.
 pub const NOTIFICATION_LEASE: Duration = Duration::from_mins(1);
 
-/// The first pause before a notification is sent again; each is twice as long as the one before.
+/// The first pause before a notification is sent again. Each further pause is twice as long as the one before.
 pub const NOTIFICATION_PAUSE: Duration = Duration::from_secs(5);
 
-/// The longest.
+/// The longest pause before a notification is sent again.
 pub const NOTIFICATION_PAUSE_MAX: Duration = Duration::from_hours(1);
 
-/// How old a notification may be when it is sent. What happened the day before yesterday, somebody has found out otherwise.
+/// How old a notification may be when it is sent. Older notifications are of no use to the receiver.
 pub const NOTIFICATION_AGE_MAX: Duration = Duration::from_hours(24);
 
-/// How long it is kept what was told.
+/// How long the hub keeps notifications.
 pub const NOTIFICATIONS_KEPT: Duration = Duration::from_hours(24 * 30);

@@ -1,4 +1,4 @@
-//! People and programs that an OIDC issuer vouches for: bearer tokens as RFC 7519 has them, with the issuer's keys (`OpenID` Connect Discovery 1.0, RFC 7517).
+//! Authentication with an OIDC issuer: bearer tokens as RFC 7519 specifies them, with the issuer's keys (`OpenID` Connect Discovery 1.0, RFC 7517).
 
 mod signatures;
 
@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT, RSA_BITS_MIN};
 use crate::tokens::Identity;
 
-/// Signatures with public keys. Never `none`, and never HMAC: there the public key would be the secret.
+/// Algorithms with public keys. Never `none`, and never HMAC: with HMAC, the public key would be the secret.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,
@@ -28,44 +28,44 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
-/// By how much clocks may differ.
+/// Maximum difference between clocks, in seconds.
 const LEEWAY_SECONDS: u64 = 30;
 
-/// Whom the hub trusts to say who somebody is.
+/// The settings of the OIDC issuer that the hub trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuerSettings {
-    /// The issuer's URL, as it stands in its tokens (`iss`).
+    /// The issuer's URL, equal to `iss` in its tokens.
     pub issuer: String,
-    /// What its tokens for the hub are made for (`aud`).
+    /// The audience of tokens for the hub (`aud`).
     pub audience: String,
-    /// The claim that says what somebody may do: a name, or a path with dots (`realm_access.roles`).
+    /// The claim with the roles of a caller: a name, or a path with dots (`realm_access.roles`).
     pub claim: String,
-    /// Values of that claim that may ask.
+    /// Values of the claim that give the permission to read.
     pub read: Vec<String>,
-    /// Values of that claim that may do everything.
+    /// Values of the claim that give all permissions.
     pub admin: Vec<String>,
 }
 
-/// Somebody is not let in.
+/// The caller is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
-    /// The token is wrong, expired, or for somebody else.
+    /// The token is invalid, expired, or for another audience.
     #[error("the token of the OIDC issuer is not good: {0}")]
     Token(String),
-    /// The token is good, but gives no right here.
+    /// The token is valid, but gives no permission in the hub.
     #[error("`{0}` is known to the OIDC issuer, but may do nothing here")]
     NoRole(String),
-    /// The issuer can't be asked for its keys.
+    /// The keys of the issuer can't be fetched.
     #[error("the keys of the OIDC issuer can't be read: {0}")]
     Unreachable(String),
 }
 
-/// The settings are wrong.
+/// The settings are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the OIDC issuer `{0}` has to be an https:// URL (http:// only on this machine)")]
 pub struct IssuerError(String);
 
-/// An issuer, with its keys as far as they are known.
+/// An issuer, with a cache of its keys.
 #[derive(Debug)]
 pub struct Issuer {
     settings: IssuerSettings,
@@ -87,10 +87,10 @@ struct Discovery {
 }
 
 impl Issuer {
-    /// An issuer that is asked when the first token comes.
+    /// An issuer. Its keys are fetched when the first token arrives.
     ///
     /// # Errors
-    /// Its URL is not safe.
+    /// The URL is not safe.
     pub fn new(settings: IssuerSettings) -> Result<Self, IssuerError> {
         let error = || IssuerError(settings.issuer.clone());
         if !is_safe(&settings.issuer) {
@@ -103,10 +103,10 @@ impl Issuer {
         Ok(Self { settings, client, keys: Mutex::default() })
     }
 
-    /// Who brings a token.
+    /// The identity of the owner of a token.
     ///
     /// # Errors
-    /// The token is not good, or gives no right, or the issuer's keys are not known.
+    /// The token is invalid or gives no permission; the issuer's keys can't be fetched.
     pub async fn identify(&self, token: &str) -> Result<Identity, OidcError> {
         let wrong = |error: jsonwebtoken::errors::Error| OidcError::Token(error.to_string());
         let header = decode_header(token).map_err(wrong)?;
@@ -140,7 +140,7 @@ impl Issuer {
         Ok(Identity { name, scope })
     }
 
-    /// The key with an id; a key that is not known may be a new one.
+    /// The key with an id. For an unknown id, the keys are fetched again: the key may be new.
     async fn key(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Jwk, OidcError> {
         let mut keys = self.keys.lock().await;
         let is_old = keys.fetched.is_none_or(|fetched| fetched.elapsed() > OIDC_KEYS_AGE);
@@ -149,7 +149,7 @@ impl Issuer {
                 if keys.may_request() { self.fetch().await } else { Err("too many requests for keys".to_owned()) };
             match fetched {
                 Ok(set) => (keys.set, keys.fetched) = (set, Some(Instant::now())),
-                // What is known stays good while the issuer is away.
+                // The cached keys stay valid while the issuer is unavailable.
                 Err(error) if keys.fetched.is_none() => return Err(OidcError::Unreachable(error)),
                 Err(error) => tracing::warn!(%error, "the OIDC issuer's keys are not up to date"),
             }
@@ -169,7 +169,7 @@ impl Issuer {
         }
         let set: Value =
             serde_json::from_slice(&self.get(&discovery.jwks_uri).await?).map_err(|error| error.to_string())?;
-        // Keys of kinds that are not known here must not hide the others.
+        // A key of an unknown type must not prevent the use of the other keys.
         let keys = set.get("keys").and_then(Value::as_array).into_iter().flatten();
         Ok(keys.filter_map(|key| serde_json::from_value(key.clone()).ok()).collect())
     }
@@ -197,7 +197,7 @@ impl Keys {
             named && signs && id.is_none_or(|id| key.common.key_id.as_deref() == Some(id))
         };
         let mut found = self.set.iter().filter(is_for);
-        // Without an id in the token, there must be no doubt which key it is.
+        // Without an id in the token, exactly one key must match.
         found.next().filter(|_| id.is_some() || found.next().is_none())
     }
 
@@ -211,7 +211,7 @@ impl Keys {
     }
 }
 
-/// Whether a key is an RSA key that is too short to be trusted.
+/// Whether a key is an RSA key with fewer bits than [`RSA_BITS_MIN`].
 fn is_weak(key: &Jwk) -> bool {
     let AlgorithmParameters::RSA(parameters) = &key.algorithm else { return false };
     let modulus =
@@ -221,16 +221,16 @@ fn is_weak(key: &Jwk) -> bool {
     first + bytes.count() * 8 < RSA_BITS_MIN
 }
 
-/// Whether nobody on the way can change what comes from that URL.
+/// Whether a URL is safe from changes on the network: `https`, or a host on this machine.
 fn is_safe(url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(url) else { return false };
     let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 
-/// The values of a claim: a list, or a text with blanks between them, as `scope` has it.
+/// The values of a claim: a list, or a text with blanks between the values, like `scope`.
 fn roles<'a>(claims: &'a Value, claim: &str) -> Vec<&'a str> {
-    // Names of claims may be URLs: the whole name comes before the path.
+    // The name of a claim can be a URL with dots: the whole name is tried before the path.
     let found = claims.get(claim).or_else(|| claim.split('.').try_fold(claims, |value, key| value.get(key)));
     match found {
         Some(Value::String(text)) => text.split_whitespace().collect(),

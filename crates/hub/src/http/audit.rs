@@ -1,4 +1,4 @@
-//! Who published and decided what.
+//! The audit log over HTTP.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,9 +15,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(entries))
 }
 
-/// Show who published and decided what
+/// Show the audit log
 ///
-/// Publications, tokens and hosts, over the API and at command lines, the newest first.
+/// Who published, and who changed tokens and hosts: over the API and on command lines, the newest entries first.
 #[utoipa::path(
     get,
     path = "/api/v1/audit",

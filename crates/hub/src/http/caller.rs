@@ -1,4 +1,4 @@
-//! Who is asking: what handlers name as a parameter, to be called only by those who may.
+//! Authentication and permissions of callers. A handler that has one of these types as a parameter runs only for callers with that permission.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -12,11 +12,11 @@ use crate::tokens::Identity;
 #[derive(Clone, Debug)]
 pub struct Reader(pub Identity);
 
-/// A caller that may read, perhaps only some workspaces and environments: the handler has to apply that limit.
+/// A caller that may read, possibly only some workspaces and environments: the handler has to apply that limit.
 #[derive(Clone, Debug)]
 pub(super) struct LimitedReader(pub(super) Identity);
 
-/// A caller that may change things.
+/// A caller that may change all data of the hub.
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
 
@@ -81,11 +81,11 @@ impl FromRequestParts<App> for Administrator {
     }
 }
 
-/// Who sends a request.
+/// Authenticates the sender of a request. Without a token, the request must name this machine as its host.
 pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, ProblemResponse> {
     let identity = app.authority.identify(authorization(&parts.headers)?).await?;
     if !parts.headers.contains_key(header::AUTHORIZATION) && !names_this_machine(parts) {
-        // A web page that makes its own name mean this machine could else speak for whoever looks at it.
+        // Without this check, a web page whose name resolves to this machine (DNS rebinding) could send requests from the browser of its visitor.
         let detail = "without tokens the hub is open to this machine only, and the request is for another name";
         return Err(ProblemResponse::new(Kind::Forbidden, detail)
             .hint("use http://127.0.0.1 or http://localhost, or make a token"));

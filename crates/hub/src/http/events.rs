@@ -27,28 +27,30 @@ use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
 use crate::questions::Position;
 use crate::tokens::prune;
 
-/// A browser that reconnects says in this header how far it was.
+/// The header in which a browser that reconnects sends the `id` of the last event that it received.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
 }
 
-/// From where on changes are followed.
+/// The position at which the stream begins.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct After {
-    /// The `id` of the last event that came: what happened since comes first. If nothing is said, changes come from now on. The header `Last-Event-ID` says the same, and counts more.
+    /// The `id` of the last event that was received: the stream begins with the event after it. Without it, the stream begins with the next
+    /// change. The header `Last-Event-ID` has the same meaning and takes precedence.
     after: Option<String>,
 }
 
-/// Follow what changes
+/// Follow changes
 ///
-/// Server-sent events, for as long as the connection lasts: `desired` (a place is to hold something else), `report` (a host reported something else than
-/// before), `silent` (a reconciler promised to report, and did not) and `resumed` (it did again). Each has an `id`; whoever connects again with the last one misses
-/// nothing and gets nothing twice. An event without data says how far everything is: the first one comes at once. Of what happened at the same time, events
-/// of one kind come in the order in which the hub heard of it. Of statuses, `succeeded`, `failed`, `inProgress` and `silent` can be selected; then nothing
-/// that became desired is told.
+/// Server-sent events, for as long as the connection lasts. The kinds are `desired` (the desired content of a place changed), `report` (a host
+/// reported something different from before), `silent` (a reconciler promised to report, and did not) and `resumed` (a silent reconciler reported
+/// again). Each event has an `id`. A client that reconnects with the last `id` misses no event and receives none twice. An event without data has
+/// only the current position as its `id`; the stream begins with such an event. Events of one kind that happened at the same time come in the order
+/// in which the hub received them. The parameter `status` accepts `succeeded`, `failed`, `inProgress` and `silent`; with it, the stream has no
+/// `desired` events.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -75,7 +77,7 @@ async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Resu
         Some((Ok::<_, Infallible>(event(said, &conversation.reach)), conversation))
     });
     let mut response = Sse::new(events).into_response();
-    // nginx would keep events until it has some kilobytes of them.
+    // Without this header, nginx buffers some kilobytes of events before it sends them.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
@@ -85,14 +87,14 @@ struct Conversation {
     follower: Follower,
     app: App,
     headers: HeaderMap,
-    /// What who follows may ask about.
+    /// The reach of the caller's token: the stream has only changes within it.
     reach: Reach,
-    /// When it was last looked whether who follows may ask.
+    /// When the permission of the caller was last checked.
     checked: Instant,
 }
 
 impl Conversation {
-    /// The next thing to say; none when it is over: the hub is being stopped, or who follows may not ask any more.
+    /// The next event to send. `None` at the end of the stream: the hub is being stopped, or the caller has no longer the permission to read.
     async fn next(&mut self) -> Option<FollowEvent> {
         let app = self.app.clone();
         tokio::select! {
@@ -107,7 +109,7 @@ impl Conversation {
         self.may_read().await.then_some(said)
     }
 
-    /// Whether who follows may still ask. As long as nobody can say, it is waited.
+    /// Whether the caller still has the permission to read. While this can't be checked, the stream waits.
     async fn may_read(&mut self) -> bool {
         while self.checked.elapsed() >= TOKEN_CACHE {
             let Ok(authorization) = authorization(&self.headers) else { return false };
@@ -126,14 +128,14 @@ fn event(said: FollowEvent, reach: &Reach) -> Event {
         FollowEvent::FleetChange(position, change) => {
             let event = Event::default().id(position.to_string());
             let mut data = serde_json::to_value(&change).unwrap_or_default();
-            // Of what is not shown, the position is said: where to go on.
+            // For a change outside of the reach, only the position is sent, so that the client can continue behind it.
             if !reach.is_all() && !prune(reach, &mut data) {
                 return event;
             }
             // JSON has no line breaks of its own.
             event.event(change.kind()).data(data.to_string())
         }
-        // Without data nothing is told to who reads, but where to go on is remembered.
+        // A browser raises no event without data, but it stores the `id` for the next connection.
         FollowEvent::Nothing(position) => Event::default().id(position.to_string()).retry(EVENTS_RETRY),
         FollowEvent::Alive => Event::default().comment(""),
     }

@@ -1,16 +1,16 @@
-//! What handlers read from requests: what can't be read is answered with a problem.
+//! Extractors for handlers: if a part of a request can't be read, the answer is a problem.
 
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 
 use super::problem::{Kind, ProblemResponse};
 
-/// A part of an address's path, decoded.
+/// A segment of the URL's path, decoded.
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Path), rejection(ProblemResponse))]
 pub(super) struct Path<T>(pub(super) T);
 
-/// The query of an address.
+/// The query of the URL.
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Query), rejection(ProblemResponse))]
 pub(super) struct Query<T>(pub(super) T);
@@ -20,7 +20,7 @@ pub(super) struct Query<T>(pub(super) T);
 #[from_request(via(axum::Json), rejection(ProblemResponse))]
 pub(super) struct Body<T>(pub(super) T);
 
-/// How axum's messages about queries begin.
+/// The beginning of axum's messages about queries.
 const READING: &str = "Failed to deserialize query string: ";
 
 impl From<PathRejection> for ProblemResponse {
@@ -31,7 +31,7 @@ impl From<PathRejection> for ProblemResponse {
 
 impl From<QueryRejection> for ProblemResponse {
     fn from(rejection: QueryRejection) -> Self {
-        // How it was read does not help the caller.
+        // The name of the deserialization step does not help the caller.
         Self::new(Kind::Malformed, rejection.body_text().trim_start_matches(READING))
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for the words of every request, in its address and its headers: the body of the fuzz target, which also runs with fixed seeds.
+//! Properties of the texts in a request's URL and headers: the body of the fuzz target, which also runs with fixed seeds.
 
 use http::{HeaderName, HeaderValue, Request, header};
 use hub_api::endpoint::{Endpoint, repository};
@@ -14,8 +14,8 @@ use super::layers::is_readable;
 use super::question_request::read;
 use crate::questions;
 
-/// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a timestamp, a name. Nothing is expected but that it ends
-/// without panic, and that what is taken is what was written.
+/// Reads lines: the query of a question, then two headers, then a word that may be a token, a cursor, a timestamp or a name. It checks that reading does
+/// not panic, and that a value that is accepted has the text that was read.
 pub fn fuzz(input: &[u8]) {
     let mut lines = input.splitn(4, |byte| *byte == b'\n');
     let mut next = || lines.next().unwrap_or_default();

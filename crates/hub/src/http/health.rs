@@ -1,4 +1,4 @@
-//! Whether the hub lives, and whether it can do its work.
+//! Liveness and readiness of the hub.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz))
 }
 
-/// Whether the process lives
+/// Check that the process is alive
 ///
-/// It says nothing of the database: a hub whose database is away must not be restarted for that.
+/// This does not check the database: a hub must not be restarted because its database is unavailable.
 #[utoipa::path(get, path = "/healthz", tag = "Operation", security(()), responses((status = 200, description = "It lives", body = str)))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether requests can be answered
+/// Check that the hub is ready for requests
 ///
-/// The tables are up to date before the hub listens; what is answered for here is that the database answers, and that the hub is not being stopped.
+/// The hub is ready if the database answers and the hub is not being stopped. The tables are migrated before the hub listens.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -44,7 +44,7 @@ async fn readyz(State(app): State<App>) -> Result<&'static str, ProblemResponse>
     Ok("ok\n")
 }
 
-/// Whether the database answers, soon.
+/// Whether the database answers within [`DATABASE_TIMEOUT`].
 pub(super) async fn database_answers(app: &App) -> bool {
     let answered = tokio::time::timeout(DATABASE_TIMEOUT, app.database.exists("select 1", vec![])).await;
     answered.is_ok_and(|answer| answer.is_ok())

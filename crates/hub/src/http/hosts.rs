@@ -1,4 +1,4 @@
-//! Hosts over HTTP: listed, registered, retired, restored.
+//! Hosts over HTTP: list, register, retire, restore.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -25,16 +25,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(restore))
 }
 
-/// What is retired or restored.
+/// The parameters of requests that retire or restore.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct OfHost {
-    /// Only this reconciler of the host.
+    /// Only this reconciler of the host. Without it, the whole host.
     reconciler: Option<String>,
 }
 
-/// The host, or reconciler of it, that a manager retires or restores.
+/// The host, or the reconciler of a host, that a manager retires or restores.
 struct Subject {
     manager: String,
     host: String,
@@ -60,7 +60,7 @@ impl FromRequestParts<App> for Subject {
 
 /// List hosts
 ///
-/// With their reconcilers and labels, in the order of their names.
+/// With their reconcilers and labels, sorted by name.
 #[utoipa::path(
     get,
     path = "/api/v1/hosts",
@@ -90,7 +90,7 @@ async fn list(
 
 /// Register a host
 ///
-/// Before it reports, or to change its labels or add a reconciler. A host that was retired stays so.
+/// Register a host before it reports, change its labels, or add a reconciler. A retired host stays retired.
 #[utoipa::path(
     put,
     path = "/api/v1/hosts/{name}",
@@ -123,7 +123,7 @@ fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegist
 
 /// Take a host out of service
 ///
-/// Or one of its reconcilers: it leaves all totals, but not the history.
+/// Or one of its reconcilers. It no longer counts in totals, but it stays in the history.
 #[utoipa::path(
     post,
     path = "/api/v1/hosts/{name}/retire",

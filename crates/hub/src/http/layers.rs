@@ -1,4 +1,4 @@
-//! What happens around every request, whatever its route.
+//! The middleware of all routes.
 
 use std::any::Any;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use super::App;
 use super::problem::{Kind, ProblemResponse};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Characters of a request's id that somebody else gave it.
+/// Maximum number of characters of a request id that comes from outside.
 const REQUEST_ID_CHARACTERS_MAX: usize = 64;
 
-/// What browsers must not do with answers. Pages say for themselves what they allow.
+/// Headers that restrict what browsers do with answers. Pages set their own values.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
@@ -29,7 +29,7 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Routes with all of it: counted, named, protected, compressed both ways; a panic hurts only its own request.
+/// Adds the middleware to routes: metrics, request ids, security headers, compression of requests and answers. A panic ends only its own request.
 pub(super) fn around(routes: Router, app: App) -> Router {
     routes
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
@@ -43,7 +43,7 @@ async fn observe(State(app): State<App>, matched: Option<MatchedPath>, request: 
     let started = Instant::now();
     let id = request_id(&request);
     let method = request.method().clone();
-    // Only routes are counted and logged, never paths: those come from outside.
+    // Metrics and log lines have the route, never the path: paths come from outside.
     let route = matched.as_ref().map_or("unknown", MatchedPath::as_str).to_owned();
     let mut response = next.run(request).await;
     let (status, duration) = (response.status().as_u16(), started.elapsed());
@@ -62,7 +62,7 @@ async fn observe(State(app): State<App>, matched: Option<MatchedPath>, request: 
     response
 }
 
-/// No name has the character U+0000, and PostgreSQL takes no text with it.
+/// Refuses URLs with the character U+0000: no name contains it, and PostgreSQL stores no text that contains it.
 async fn refuse_unreadable(request: Request, next: Next) -> Response {
     if is_readable(request.uri()) {
         return next.run(request).await;
@@ -71,7 +71,7 @@ async fn refuse_unreadable(request: Request, next: Next) -> Response {
     ProblemResponse::new(Kind::Malformed, detail).into_response()
 }
 
-/// Whether what is asked for can be in the database.
+/// Whether the path and the query are without the character U+0000.
 pub(super) fn is_readable(uri: &Uri) -> bool {
     [Some(uri.path()), uri.query()].into_iter().flatten().all(|text| !text.contains("%00"))
 }
@@ -85,7 +85,7 @@ fn request_id(request: &Request) -> HeaderValue {
     let given = request.headers().get(REQUEST_ID).filter(|value| value.to_str().is_ok_and(is_harmless));
     given.cloned().unwrap_or_else(|| {
         let mut bytes = [0; 8];
-        // Without random numbers requests have no names; they are answered nevertheless.
+        // Without random numbers all ids are equal. The requests are processed nevertheless.
         let _ = getrandom::fill(&mut bytes);
         HeaderValue::from_str(&HEXLOWER.encode(&bytes)).unwrap_or(HeaderValue::from_static("0"))
     })

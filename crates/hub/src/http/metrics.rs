@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus. No label has values that come from outside, but for the names of some environments.
+//! The metrics of the hub, for Prometheus. No label has values from outside of the hub, except the names of a limited number of environments.
 
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::writer::{Receipt, SubmitError};
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
-/// What is counted.
+/// The metrics of the hub.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -34,7 +34,7 @@ pub struct Metrics {
     storing: Histogram,
     waiting: Gauge,
     database_up: Gauge<i64, AtomicI64>,
-    /// Of the rules, which count for themselves.
+    /// The metrics of the rules. The rules update them.
     pub(crate) rules: RuleMetrics,
     configuration: Gauge,
     rollouts: RolloutMetrics,
@@ -57,7 +57,7 @@ struct ReportLabels {
     outcome: &'static str,
 }
 
-/// How reports came in.
+/// The route by which reports arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Source {
     /// `/api/v1/reports`.
@@ -82,7 +82,7 @@ impl Source {
 }
 
 impl Metrics {
-    /// Nothing is counted yet.
+    /// New metrics: all counters are 0.
     pub(super) fn new() -> Self {
         let mut registry = Registry::with_prefix("kalypso_hub");
         let durations = Family::<RouteLabels, Histogram, _>::new_with_constructor(
@@ -128,7 +128,7 @@ impl Metrics {
         self.count(source, "refused", count);
     }
 
-    /// How long reports took to be stored.
+    /// Adds the time that it took to store the reports of one request.
     pub(super) fn stored(&self, duration: Duration) {
         self.storing.observe(duration.as_secs_f64());
     }
@@ -152,12 +152,12 @@ impl Metrics {
         }
     }
 
-    /// Whether the configuration could be used when it was last read.
+    /// Sets whether the configuration was valid when it was last read.
     pub(crate) fn configuration(&self, is_good: bool) {
         self.configuration.set(is_good.into());
     }
 
-    /// All of it, as `OpenMetrics`.
+    /// All metrics in the format `OpenMetrics`.
     fn text(&self, waiting: usize, is_database_up: bool) -> String {
         self.waiting.set(waiting as i64);
         self.database_up.set(is_database_up.into());
@@ -174,7 +174,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Metrics for Prometheus
 ///
-/// As `OpenMetrics`. Prometheus sends the token if `authorization.credentials_file` names a file with it.
+/// In the format `OpenMetrics`. Prometheus sends the token if `authorization.credentials_file` names a file that contains it.
 #[utoipa::path(get, path = "/metrics", tag = "Operation", responses((status = 200, description = "The metrics", body = str, content_type = "application/openmetrics-text")))]
 async fn metrics(State(app): State<App>, _: Reader) -> Response {
     app.metrics.rollouts.refresh(&app.database).await;

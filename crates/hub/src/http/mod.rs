@@ -42,29 +42,29 @@ pub use metrics::Metrics;
 pub use openapi::description;
 pub use problem::{Kind, ProblemResponse};
 
-/// What the handlers of all routes share.
+/// The state that the handlers of all routes share.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Who is asking.
+    /// Authenticates callers.
     pub authority: Authority,
-    /// What is stored.
+    /// The hub's database.
     pub database: Database,
-    /// What is to be stored.
+    /// Stores reports and publications.
     pub ingest: Writer,
-    /// For those who follow changes.
+    /// The feed for clients that follow changes.
     pub feed: Feed,
-    /// The watched branches.
+    /// The watched branches; none if the hub watches no branch.
     pub watches: Option<Arc<dyn WatchedBranches>>,
-    /// The rules.
+    /// The rules of the configuration.
     pub rules: Configured<Rule>,
-    /// What is counted.
+    /// The metrics of the hub.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
     is_stopping: Arc<watch::Sender<bool>>,
 }
 
 impl App {
-    /// What handlers need, over one database.
+    /// The state for handlers of one database, without watched branches and without rules.
     pub fn new(database: Database, ingest: Writer, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
         let (feed, rules) = (Feed::new(database.clone()), Configured::default());
@@ -81,19 +81,19 @@ impl App {
         }
     }
 
-    /// With watched branches.
+    /// Sets the watched branches.
     #[must_use]
     pub fn watching(self, watches: Arc<dyn WatchedBranches>) -> Self {
         Self { watches: Some(watches), ..self }
     }
 
-    /// With rules.
+    /// Sets the rules.
     #[must_use]
     pub fn ruled(self, rules: Configured<Rule>) -> Self {
         Self { rules, ..self }
     }
 
-    /// From now on `/readyz` says that no more requests should come, and streams end.
+    /// Begins the shutdown: `/readyz` answers 503 from now on, and streams end.
     pub fn stop(&self) {
         self.is_stopping.send_replace(true);
     }
@@ -104,7 +104,7 @@ impl App {
 
     /// Waits until the hub is being stopped.
     async fn stopped(&self) {
-        // It can't be closed: the sender is in the same hands.
+        // The channel can't be closed: `self` owns the sender.
         let _ = self.is_stopping.subscribe().wait_for(|is_stopping| *is_stopping).await;
     }
 }

@@ -14,7 +14,7 @@ use super::{
     App, audit, events, health, hosts, metrics, otlp, publications, questions, reports, rules, tokens, watches,
 };
 
-/// Where the description is.
+/// The path of the description.
 const PATH: &str = "/api/v1/openapi.json";
 
 #[derive(utoipa::OpenApi)]
@@ -50,7 +50,8 @@ impl Modify for Schemes {
     }
 }
 
-/// Fields of an object that are there together or not at all: that they may be `null` instead is no object.
+/// Corrects the schemas of flattened optional fields. These fields are present together or not at all. The generated schema allows `null` instead of
+/// them, which is never valid for an object.
 struct Flattened;
 
 impl Modify for Flattened {
@@ -69,19 +70,19 @@ impl Modify for Flattened {
     }
 }
 
-/// The description as it is served, for documentation and tests.
+/// The description that the hub serves, for documentation and tests.
 pub fn description() -> OpenApi {
     parts().1
 }
 
-/// The routes that are described, and their description.
+/// The routes that are in the description, and the description.
 pub(super) fn parts() -> (Router<App>, OpenApi) {
     let (routes, mut description) = routes().split_for_parts();
     Flattened.modify(&mut description);
     (routes, description)
 }
 
-/// All routes that are described.
+/// All routes that are in the description.
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(reports::routes())

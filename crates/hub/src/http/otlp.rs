@@ -1,7 +1,7 @@
 //! OTLP logs, over HTTP and over gRPC on the same port.
 //!
-//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. What a collector must not send again is refused with a status that says so (4xx but 429;
-//! `INVALID_ARGUMENT` and the like), what it should send again with 429 or 503 (`UNAVAILABLE`).
+//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. If a collector must not send a request again, the status of the answer is not retryable (4xx
+//! except 429; `INVALID_ARGUMENT` and similar codes). If it should send the request again, the status is 429 or 503 (`UNAVAILABLE`).
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -32,10 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(logs))
 }
 
-/// Log records of OpenTelemetry
+/// Receive log records of OpenTelemetry
 ///
-/// As the exporter `otlphttp` of a collector sends them, in protobuf or JSON. Records with attributes that begin with `kalypso.` are reports; all
-/// others are ignored. Errors are a `google.rpc.Status` in the same encoding, as OTLP requires.
+/// The body is what the exporter `otlphttp` of a collector sends, in protobuf or JSON. Records with attributes that begin with `kalypso.` are reports. The
+/// hub ignores all other records. Errors are a `google.rpc.Status` in the same encoding, as OTLP requires.
 #[utoipa::path(
     post,
     path = "/v1/logs",
@@ -92,7 +92,7 @@ struct RpcStatus {
     message: String,
 }
 
-/// A problem as OTLP over HTTP requires: the status and headers stay, the body changes.
+/// Converts a problem to the form that OTLP over HTTP requires: the status and the headers stay, the body becomes a `google.rpc.Status`.
 fn status(problem: ProblemResponse, is_json: bool) -> Response {
     let (code, message) = (code(problem.what()) as i32, problem.detail().to_owned());
     let (mut parts, _) = problem.into_response().into_parts();
@@ -106,7 +106,7 @@ fn status(problem: ProblemResponse, is_json: bool) -> Response {
     Response::from_parts(parts, body.into())
 }
 
-/// The status of gRPC for a kind of problem.
+/// The status code of gRPC for a kind of problem.
 fn code(kind: Kind) -> tonic::Code {
     match kind {
         Kind::Malformed | Kind::Ambiguous | Kind::MediaType | Kind::Unprocessable => tonic::Code::InvalidArgument,
@@ -114,14 +114,14 @@ fn code(kind: Kind) -> tonic::Code {
         Kind::Forbidden => tonic::Code::PermissionDenied,
         Kind::NotFound => tonic::Code::NotFound,
         Kind::Method => tonic::Code::Unimplemented,
-        // Not `RESOURCE_EXHAUSTED`: collectors send that again.
+        // Not `RESOURCE_EXHAUSTED`: collectors retry after that code.
         Kind::TooLarge => tonic::Code::OutOfRange,
         Kind::Slow | Kind::Busy | Kind::Unavailable => tonic::Code::Unavailable,
         Kind::Mistake => tonic::Code::Internal,
     }
 }
 
-/// The service of gRPC. Who is asking is found out before anything of the message is read.
+/// The gRPC service. It authenticates the caller before it reads the message.
 pub(super) fn grpc(app: App) -> Router {
     let service = LogsServiceServer::new(Logs(app.clone()))
         .accept_compressed(CompressionEncoding::Gzip)

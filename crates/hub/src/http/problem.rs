@@ -1,4 +1,4 @@
-//! What goes wrong with a request, as `application/problem+json` (RFC 9457).
+//! Errors of requests, as `application/problem+json` (RFC 9457).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::authority::Refusal;
 use crate::store::DatabaseError;
 use crate::writer::SubmitError;
 
-/// How long to wait after the database was not there.
+/// The `Retry-After` of answers when the database is unavailable.
 const DATABASE_RETRY: Duration = Duration::from_secs(5);
 
-/// A problem, and what the server needs to answer with it.
+/// A problem: the body of the answer, its `Retry-After`, and its kind.
 #[derive(Debug)]
 pub struct ProblemResponse {
     body: problem::Problem,
@@ -26,7 +26,7 @@ pub struct ProblemResponse {
 }
 
 impl ProblemResponse {
-    /// A problem of a kind.
+    /// A problem of a kind. `detail` describes this occurrence.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (status, word, title) = kind.parts();
         let kind_of_body = format!("urn:kalypso:problem:{word}");
@@ -40,28 +40,28 @@ impl ProblemResponse {
         Self { body, retry_after: None, what: kind }
     }
 
-    /// With advice.
+    /// Adds advice for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.hint = Some(hint.into());
         self
     }
 
-    /// With the reports that were refused.
+    /// Adds the reports that were refused.
     #[must_use]
     pub fn refused(mut self, refused: Vec<Refused>) -> Self {
         self.body.refused = refused.into_iter().map(Into::into).collect();
         self
     }
 
-    /// It may be over after that time.
+    /// Sets the header `Retry-After`: the time after which the same request may succeed.
     #[must_use]
     pub fn retry_after(mut self, retry_after: Duration) -> Self {
         self.retry_after = Some(retry_after);
         self
     }
 
-    /// What is wrong with this request.
+    /// The description of this occurrence of the problem.
     pub fn detail(&self) -> &str {
         &self.body.detail
     }
@@ -82,29 +82,29 @@ impl ProblemResponse {
 pub enum Kind {
     /// The request can't be read.
     Malformed,
-    /// Nobody said who is asking, or they are not known.
+    /// The request has no credentials, or the hub does not accept them.
     Unauthenticated,
-    /// Who is asking may not do that.
+    /// The caller does not have the permission.
     Forbidden,
-    /// There is no such thing.
+    /// No such object or route exists.
     NotFound,
-    /// Several things are called so.
+    /// The name belongs to several objects, or it is already in use.
     Ambiguous,
-    /// The thing is there, but not for that method.
+    /// The route exists, but does not support the method.
     Method,
     /// The body took too long to arrive.
     Slow,
     /// The body is too large.
     TooLarge,
-    /// The body is in a format or encoding that is not read here.
+    /// The route does not support the format or the encoding of the body.
     MediaType,
-    /// The request can be read, but what it says can't be right.
+    /// The request can be parsed, but its content is invalid.
     Unprocessable,
-    /// There is more to do than can be done.
+    /// The hub has too much work at the moment.
     Busy,
-    /// A mistake of the hub's own.
+    /// An internal error of the hub.
     Mistake,
-    /// The hub can't do it now.
+    /// The hub can't process the request at the moment.
     Unavailable,
 }
 
@@ -178,7 +178,7 @@ fn of_database(error: &DatabaseError) -> ProblemResponse {
     }
 }
 
-/// The words of databases name files and servers: they are for the log.
+/// Error messages of databases name files and servers. They go to the log, not into the answer.
 fn unavailable(reason: &str) -> ProblemResponse {
     tracing::warn!(reason, "a request can't be answered now");
     ProblemResponse::new(Kind::Unavailable, "the hub's database can't be used at the moment")

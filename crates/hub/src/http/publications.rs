@@ -24,11 +24,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Publish the desired content of places of a branch
 ///
-/// With a `commit`, the content is desired from now on. Without a `commit` it is stored until a watched branch has that content: this is for proposed
-/// changes, whose commit is not known yet. Send large publications in several requests.
+/// With a `commit`, the content is desired from now on. Without a `commit`, the hub stores the content until a watched branch contains it: this is for
+/// proposed changes, whose commit is not known yet. Send large publications in several requests.
 ///
-/// With a `range`, the places are all platform folders in the folder `below`, after the path `after` and up to `until`, in the order of bytes: folders of
-/// this range that are not listed are gone. `environments` is the order in which changes reach environments.
+/// With a `range`, the places are all platform folders in the folder `below`, after the path `after` and up to `until`, in the order of bytes. The hub
+/// removes folders of this range that are not listed. `environments` is the order in which changes reach environments.
 #[utoipa::path(
     post,
     path = "/api/v1/publications",
@@ -71,7 +71,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         published = app.ingest.update_desired(update).await?;
     }
     let PublicationReceipt { changed, removed, .. } = published;
-    // What changes nothing was noted when it changed something.
+    // A publication that changes nothing is not noted: its content was noted when it was new.
     if commit.is_none() || changed > 0 || removed > 0 {
         let action = if commit.is_some() { Action::Publish } else { Action::Plan };
         let detail = json!({"commit": commit, "environments": environments, "changed": changed, "removed": removed});

@@ -1,4 +1,4 @@
-//! Requests with a question, over HTTP.
+//! HTTP requests with a question.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequestParts, Query};
@@ -22,7 +22,7 @@ use crate::tokens::prune;
 
 /// A request with a question: the filter, the reach of the token, the page, and the other parameters of the question.
 ///
-/// Handlers get the filter as a [`Question`] only, with the reach.
+/// Handlers can read the filter only as a [`Question`], which contains the reach.
 pub(super) struct QuestionRequest<T> {
     filter: Filter,
     reach: Reach,
@@ -54,7 +54,7 @@ impl<T> QuestionRequest<T> {
         (self.filter, self.reach)
     }
 
-    /// The answer, without what is outside the reach of the token.
+    /// The HTTP response for an answer, without the parts that are outside of the reach of the token.
     pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, ProblemResponse> {
         let reach = &self.reach;
         if reach.is_all() {
@@ -69,7 +69,7 @@ impl<T> QuestionRequest<T> {
     }
 }
 
-/// Reads what the query of an address says.
+/// Parses the query of the URL.
 pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, ProblemResponse> {
     match Query::try_from_uri(&parts.uri) {
         Ok(Query(read)) => Ok(read),
@@ -77,7 +77,7 @@ pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, ProblemRespo
     }
 }
 
-/// A parameter that is written wrongly must not select everything.
+/// Refuses unknown parameters: a misspelled filter must not select everything.
 fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
     let given: Vec<(String, String)> = read(parts)?;
     let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
@@ -91,7 +91,7 @@ fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), ProblemResponse> {
     }
 }
 
-/// The answer as JSON, with its tag; nothing but the tag if the one who asks has it already.
+/// The answer as JSON, with its `ETag`. The status is 304, without a body, if `If-None-Match` names that tag.
 fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, ProblemResponse> {
     let body = serde_json::to_vec(&answer?).map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))?;
     let digest = Sha256::digest(&body);
@@ -109,7 +109,7 @@ fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -
     Ok(response)
 }
 
-/// Whether a header `If-None-Match` names the tag. Weak tags are compared too, as RFC 9110 has it: proxies that compress make tags weak.
+/// Whether a header `If-None-Match` names the tag. The comparison is weak, as RFC 9110 specifies: proxies that compress make tags weak.
 fn names(tags: &HeaderValue, tag: &str) -> bool {
     let tags = tags.to_str().unwrap_or_default().split(',').map(str::trim);
     tags.map(|one| one.strip_prefix("W/").unwrap_or(one)).any(|one| one == tag || one == "*")

@@ -1,4 +1,4 @@
-//! What is asked of the hub: one file for each question.
+//! The routes of questions: one file for each question.
 
 mod compare;
 mod deployments;
@@ -30,12 +30,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(drift::routes())
 }
 
-/// A question that needs nothing else.
+/// The parameters of a question that has none of its own.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Nothing {}
 
-/// The answers of a question other than the answer itself, as the description of the API has them.
+/// All responses of a question except 200, for the description of the API.
 struct NotAnswered;
 
 impl IntoResponses for NotAnswered {
@@ -47,11 +47,11 @@ impl IntoResponses for NotAnswered {
     }
 }
 
-/// The timestamp at which it was so.
+/// The timestamp that a question is about.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct At {
-    /// How it was at that timestamp (RFC 3339), and not how it is now.
+    /// Answer with the state at this timestamp (RFC 3339). Without it, the answer is the current state.
     at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Reports come in: the generic one, and those of reconcilers that speak a format of their own.
+//! The routes that receive reports: in the generic format, and in the formats of reconcilers.
 
 use std::time::{Duration, Instant};
 
@@ -21,17 +21,17 @@ use crate::inputs;
 use crate::limits::SUBMIT_TIMEOUT;
 use crate::tokens::{self, Identity};
 
-/// How long a client whose reports are not stored yet should wait.
+/// The `Retry-After` of a request whose reports are not stored yet.
 const LATE_RETRY: Duration = Duration::from_secs(5);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(report)).routes(routes!(report_flux)).routes(routes!(report_argocd))
 }
 
-/// Report what reconcilers do
+/// Report the state of reconcilers
 ///
-/// One report, a list of them, or one on each line (NDJSON). When this answers 200, all that are not among `refused` are stored, and stay
-/// so whatever happens. The same report sent twice is one.
+/// The body is one report, a list of reports, or one report on each line (NDJSON). After the answer 200, all reports that are not in `refused` are stored
+/// durably. A report that is sent twice is stored once.
 #[utoipa::path(
     post,
     path = "/api/v1/reports",
@@ -58,7 +58,7 @@ async fn report(State(app): State<App>, submission: Submission) -> Result<Json<R
 
 /// Events of Flux' notification-controller
 ///
-/// As its providers `generic` and `generic-hmac` send them.
+/// The body is what the providers `generic` and `generic-hmac` send.
 #[utoipa::path(
     post,
     path = "/api/v1/reports/flux",
@@ -79,7 +79,7 @@ async fn report_flux(State(app): State<App>, submission: Submission) -> Result<J
 
 /// Notifications of Argo CD
 ///
-/// With the template that is in `deploy/argocd`.
+/// The body is made with the template in `deploy/argocd`.
 #[utoipa::path(
     post,
     path = "/api/v1/reports/argocd",
@@ -103,16 +103,17 @@ impl From<BodyError> for ProblemResponse {
     }
 }
 
-/// What became of the reports of a request.
+/// The result of storing the reports of a request.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     outcomes: Vec<Outcome>,
     ignored: usize,
-    /// Those that were not taken.
+    /// The reports that were refused.
     pub(super) refused: Vec<Refused>,
 }
 
-/// Stores what somebody may report and what can be right, and says what became of each. If nothing is left, that is a problem.
+/// Stores the reports that are valid and that the caller has the permission to send. Returns the result for each. If no report is left, the result is
+/// a problem.
 pub(super) async fn take(
     app: &App,
     source: Source,

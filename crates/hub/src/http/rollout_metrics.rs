@@ -1,4 +1,4 @@
-//! How environments and their rollouts are, for Prometheus: a bounded number of series, read at most every few seconds.
+//! The state of environments and their rollouts, for Prometheus: a limited number of series, computed at most every few seconds.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -18,10 +18,10 @@ use crate::limits::{METRICS_AGE, METRICS_ENVIRONMENTS_MAX};
 use crate::questions::{self, QuestionError};
 use crate::store::Database;
 
-/// The environment that stands for all beyond the limit.
+/// The label value for all environments beyond the limit.
 const OTHERS: &str = "(others)";
 
-/// The series.
+/// The metrics of environments. The ages are in seconds.
 #[derive(Debug, Default)]
 pub(super) struct RolloutMetrics {
     reconcilers: Family<ReconcilerLabels, Gauge>,
@@ -47,7 +47,7 @@ struct EnvironmentLabels {
     environment: String,
 }
 
-/// How an environment is.
+/// The state of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     counts: Counts,
@@ -67,7 +67,8 @@ impl RolloutMetrics {
         registry.register_with_unit("environment_oldest_rollout", help, Unit::Seconds, self.oldest.clone());
     }
 
-    /// Reads how it is, if that was not just done. If it can't be read there are no series, which is better than old ones.
+    /// Computes the metrics, unless they are younger than [`METRICS_AGE`]. If they can't be read, there are no series: this is better than
+    /// outdated series.
     pub(super) async fn refresh(&self, database: &Database) {
         let mut read = self.read.lock().await;
         if read.is_some_and(|read| read.elapsed() < METRICS_AGE) {
@@ -97,10 +98,10 @@ impl RolloutMetrics {
     }
 }
 
-/// How environments are, in their order.
+/// The states of environments, in the order of the environments.
 async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, State)>, QuestionError> {
     let environments = questions::environments(database, &Filter::default()).await?;
-    // What has been desired for the longest time comes first.
+    // The content that has been desired for the longest time comes first.
     let page = Page { cursor: None, limit: Some(PAGE_MAX) };
     let drift = questions::drift(database, &Filter::default(), &page).await?;
     let mut by_name: BTreeMap<String, State> = BTreeMap::new();
@@ -117,7 +118,7 @@ async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, Stat
     Ok(environments.items.into_iter().map(state).collect())
 }
 
-/// The first environments, and all others as one.
+/// The first environments up to the limit, and one state for all others together.
 fn bounded(mut states: Vec<(String, State)>) -> Vec<(String, State)> {
     if states.len() <= METRICS_ENVIRONMENTS_MAX {
         return states;

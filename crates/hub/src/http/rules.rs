@@ -16,7 +16,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Show the rules of the configuration
 ///
-/// Where each stands since when, how many it counted of how many, and what was last told of it.
+/// For each rule: its phase and since when, how many reconcilers it counted of how many, and its last notification.
 #[utoipa::path(
     get,
     path = "/api/v1/rules",

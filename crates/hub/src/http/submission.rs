@@ -1,4 +1,4 @@
-//! Requests that bring reports: who sends them, and their body, within limits.
+//! Requests that send reports or publications: their sender and their body, within limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use super::{App, caller};
 use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REQUEST_BYTES_MAX};
 use crate::tokens::Identity;
 
-/// The header with the signature of a body, as Flux' provider `generic-hmac` sends it.
+/// The header with the signature of the body that Flux' provider `generic-hmac` sends.
 const SIGNATURE: &str = "x-signature";
-/// Bytes of a body that one permit stands for.
+/// Bytes of a body for which one permit is needed.
 const PERMIT_BYTES: usize = 64 * 1024;
-/// How long a client that found no room should wait.
+/// The `Retry-After` of a request for which there is not enough memory.
 const ROOM_RETRY: Duration = Duration::from_secs(1);
 
-/// A request with reports, from somebody who may send some.
+/// A request with a body, from a caller that has the permission to report or to publish.
 #[derive(Debug)]
 pub(super) struct Submission {
-    /// Who sends it.
+    /// The sender.
     pub(super) identity: Identity,
-    /// The type of the body, in small letters, without parameters; empty if it is not said.
+    /// The media type of the body in lower case, without parameters; empty without a `Content-Type`.
     pub(super) media_type: String,
     /// The whole body, decompressed.
     pub(super) body: Bytes,
-    /// The room in memory that it takes.
+    /// Reserves the memory that the body takes.
     _permit: OwnedSemaphorePermit,
 }
 
-/// The room that bodies may take together.
+/// The permits for the memory that all bodies together may take.
 pub(super) fn room() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(BODIES_BYTES_MAX / PERMIT_BYTES))
 }
@@ -51,13 +51,13 @@ impl FromRequest<App> for Submission {
         let signature = parts.headers.get(SIGNATURE).filter(|_| !parts.headers.contains_key(header::AUTHORIZATION));
         let (identity, (body, permit)) = if let Some(signature) = signature {
             let id = token_id(&parts.uri).ok_or_else(no_token_id)?;
-            // Nobody is known yet: they get no more room than one report needs.
+            // The caller is not authenticated yet: its body is limited to the size of one report.
             let (body, permit) = read(app, body, REPORT_BYTES_MAX).await?;
             let signature = signature.to_str().unwrap_or_default();
             (app.authority.identify_signature(id, &body, signature).await?, (body, permit))
         } else {
             let identity = caller::identify(app, &parts).await?;
-            // Nothing is read of those who may only ask.
+            // The body of a caller that may only read is not read.
             check_may_send(&identity)?;
             (identity, read(app, body, REQUEST_BYTES_MAX).await?)
         };
@@ -67,7 +67,7 @@ impl FromRequest<App> for Submission {
 }
 
 impl Submission {
-    /// Whether the body is of one of these types.
+    /// Refuses a body whose media type is none of these.
     pub(super) fn check_type(&self, types: &[&str]) -> Result<(), ProblemResponse> {
         if types.contains(&self.media_type.as_str()) {
             return Ok(());
@@ -77,19 +77,19 @@ impl Submission {
     }
 }
 
-/// Whether that identity may send anything at all.
+/// Refuses an identity that may neither report nor publish.
 fn check_may_send(identity: &Identity) -> Result<(), ProblemResponse> {
     if identity.may_publish() { Ok(()) } else { check_may_report(identity) }
 }
 
-/// Whether that identity may report anything at all.
+/// Refuses an identity that may report nothing.
 pub(super) fn check_may_report(identity: &Identity) -> Result<(), ProblemResponse> {
     let hint = "`kalypso hub token create NAME --host HOST` makes a token that is";
     let problem = || ProblemResponse::new(Kind::Forbidden, "this token is not for reporting").hint(hint);
     if identity.may_report() { Ok(()) } else { Err(problem()) }
 }
 
-/// What could be decompressed is; an encoding that is left is none that is read here.
+/// Refuses a body that is still encoded: a layer has already decompressed the supported encodings.
 fn check_encoding(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     match headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default()) {
         None | Some("identity") => Ok(()),
@@ -103,7 +103,7 @@ fn media_type(headers: &HeaderMap) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The public part of the token with whose key the body is signed: `?token=ID`.
+/// The id of the token whose key signs the body: `?token=ID`.
 fn token_id(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token=")).filter(|id| !id.is_empty())
 }
@@ -113,7 +113,7 @@ fn no_token_id() -> ProblemResponse {
         .hint("end the address with ?token=ID, the part of the token between the underscores")
 }
 
-/// Reads a body, which keeps its room until the permit is gone.
+/// Reads a body. The permit reserves memory for it until it is dropped.
 async fn read(app: &App, body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), ProblemResponse> {
     let slow = || ProblemResponse::new(Kind::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
     tokio::time::timeout(BODY_TIMEOUT, read_all(app, body, max)).await.map_err(|_| slow())?
@@ -140,7 +140,7 @@ async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, Owned
 }
 
 impl App {
-    /// Room for that many bytes.
+    /// Reserves memory for that many bytes. Returns a problem of the kind `Busy` if there is not enough.
     pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ProblemResponse> {
         let count = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
         let busy = |_| {

@@ -1,4 +1,4 @@
-//! Tokens over HTTP: listed, created, revoked.
+//! Tokens over HTTP: list, create, revoke.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +18,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List tokens
 ///
-/// Without their secrets, of which the hub knows only digests.
+/// Without their secrets: the hub stores only digests of them.
 #[utoipa::path(
     get,
     path = "/api/v1/tokens",
@@ -34,7 +34,7 @@ async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>,
 
 /// Create a token
 ///
-/// The answer is the only time that its text is shown.
+/// Only this answer contains the text of the token.
 #[utoipa::path(
     post,
     path = "/api/v1/tokens",
@@ -60,7 +60,7 @@ async fn create(
 
 /// Revoke a token
 ///
-/// Within five seconds no replica takes it any more.
+/// Within five seconds, no replica accepts it any more.
 #[utoipa::path(
     delete,
     path = "/api/v1/tokens/{name}",
@@ -83,7 +83,7 @@ async fn revoke(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Who manages gives, and takes, no right that is more than his own.
+/// Refuses to create or revoke a token with more rights than the caller has.
 fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), ProblemResponse> {
     if manager.may_administer() || !matches!(scope, Scope::Admin | Scope::Manage) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The branches that the hub looks at.
+//! The branches that the hub watches.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,7 +15,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Show the watched branches
 ///
-/// How far each was read, and what is wrong in it.
+/// For each branch: the commit up to which it was read, and the diagnostics.
 #[utoipa::path(
     get,
     path = "/api/v1/watches",
@@ -29,9 +29,9 @@ async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState
     Json(app.watches.as_ref().map(|watches| watches.states()).unwrap_or_default())
 }
 
-/// Look at all branches now
+/// Poll all branches now
 ///
-/// For webhooks of git hosts, so that nobody has to wait. It does not wait for what is seen.
+/// For webhooks of git hosts: a push is visible without waiting for the next poll. The answer comes before the branches are polled.
 #[utoipa::path(
     post,
     path = "/api/v1/refresh",

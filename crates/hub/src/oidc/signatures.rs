@@ -1,4 +1,4 @@
-//! Signatures of tokens, checked with `ring`, which rustls brings anyway: RSA, ECDSA and `EdDSA` as RFC 7518 and RFC 8037 name them.
+//! Checks the signatures of tokens with `ring`, which rustls depends on anyway: RSA, ECDSA and `EdDSA` as RFC 7518 and RFC 8037 name them.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -9,7 +9,7 @@ use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPubli
 static PROVIDER: CryptoProvider =
     CryptoProvider { signer_factory: SIGNER, verifier_factory: verifier, key_utils: KEYS };
 
-/// The hub signs no tokens. Tests do, with an implementation of others.
+/// The hub signs no tokens. Tests sign tokens, with another implementation.
 #[cfg(not(test))]
 const SIGNER: fn(&Algorithm, &EncodingKey) -> Result<Box<dyn JwtSigner>> =
     |_, _| Err(ErrorKind::InvalidAlgorithm.into());
@@ -17,7 +17,7 @@ const SIGNER: fn(&Algorithm, &EncodingKey) -> Result<Box<dyn JwtSigner>> =
 const SIGNER: fn(&Algorithm, &EncodingKey) -> Result<Box<dyn JwtSigner>> =
     jsonwebtoken::crypto::rust_crypto::DEFAULT_PROVIDER.signer_factory;
 
-/// Needed only by those who have private keys.
+/// Only needed with private keys.
 #[cfg(not(test))]
 const KEYS: KeyUtils = KeyUtils::new_unimplemented();
 #[cfg(test)]
@@ -32,9 +32,9 @@ const KEYS: KeyUtils = {
     }
 };
 
-/// Makes `ring` check the tokens of this process. A second call does nothing.
+/// Installs `ring` as the provider that checks tokens in this process. A second call does nothing.
 pub(super) fn install_provider() {
-    // It fails only if there is a provider already.
+    // This fails only if a provider is already installed.
     let _ = PROVIDER.install_default();
 }
 
@@ -50,7 +50,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
         Algorithm::ES256 => Way::Point(&signature::ECDSA_P256_SHA256_FIXED),
         Algorithm::ES384 => Way::Point(&signature::ECDSA_P384_SHA384_FIXED),
         Algorithm::EdDSA => Way::Point(&signature::ED25519),
-        // HMAC: the public key would be the secret.
+        // With HMAC, the public key would be the secret.
         _ => return Err(ErrorKind::InvalidAlgorithm.into()),
     };
     if key.family() != algorithm.family() {
@@ -59,11 +59,11 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
     Ok(Box::new(RingVerifier { algorithm: *algorithm, way, key: key.clone() }))
 }
 
-/// How `ring` checks an algorithm.
+/// The kind of public key with which `ring` checks an algorithm.
 enum Way {
-    /// With the modulus and the exponent.
+    /// A modulus and an exponent.
     Rsa(&'static RsaParameters),
-    /// With the bytes of a point on a curve.
+    /// The bytes of a point on a curve.
     Point(&'static dyn VerificationAlgorithm),
 }
 

@@ -1,4 +1,4 @@
-//! An issuer on this machine vouches, with keys that it changes.
+//! Tests with an issuer on this machine that rotates its keys.
 
 use std::sync::Arc;
 use std::sync::Mutex as StdMutex;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What the issuer publishes, and how often it was asked.
+/// The keys that the issuer publishes, and the number of requests for them.
 #[derive(Clone, Default)]
 struct Published(Arc<StdMutex<(Vec<Value>, usize)>>);
 
@@ -50,9 +50,9 @@ impl LocalIssuer {
         Issuer::new(IssuerSettings { issuer, audience, claim, read, admin }).unwrap()
     }
 
-    /// A new key, which is published from now on instead of all others.
+    /// Makes a new key, and publishes it instead of all others.
     fn rotate(&self, id: &str) -> EncodingKey {
-        // An Ed25519 key as RFC 8410 has it: this, and 32 random bytes.
+        // An Ed25519 key in the format of RFC 8410: this prefix, and 32 random bytes.
         let mut der = data_encoding::HEXLOWER.decode(b"302e020100300506032b657004220420").unwrap();
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).unwrap();
@@ -75,7 +75,7 @@ fn token(key: &EncodingKey, id: &str, claims: &Value) -> String {
     encode(&Header { kid: Some(id.to_owned()), ..Header::new(Algorithm::EdDSA) }, claims, key).unwrap()
 }
 
-/// What becomes of somebody whose claims are changed.
+/// Authenticates with a token whose claims were changed.
 async fn check(change: impl FnOnce(&mut Value)) -> Result<Identity, OidcError> {
     let issuer = LocalIssuer::start().await;
     let key = issuer.rotate("1");
@@ -147,7 +147,7 @@ async fn a_public_key_is_no_secret() {
     assert!(matches!(issuer.known().identify(&none).await, Err(OidcError::Token(_))));
 }
 
-/// An EC key of the curve P-256 as RFC 5958 has it: this, and 32 random bytes.
+/// An EC key of the curve P-256 in the format of RFC 5958: a prefix, and 32 random bytes.
 fn ec_key() -> EncodingKey {
     let before = b"3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420";
     let mut der = data_encoding::HEXLOWER.decode(before).unwrap();
@@ -157,7 +157,7 @@ fn ec_key() -> EncodingKey {
     EncodingKey::from_ec_der(&der)
 }
 
-/// A key that nothing but this test knows: making one takes seconds.
+/// A stored key, used only in tests: generating one takes seconds.
 fn rsa_key() -> EncodingKey {
     let text = include_str!("rsa-key-of-tests.txt");
     EncodingKey::from_rsa_der(&data_encoding::BASE64.decode(text.as_bytes()).unwrap())
@@ -190,10 +190,10 @@ async fn keys_of_every_family_are_understood() {
     }
 }
 
-/// What becomes of a token under an RSA key whose modulus has so many bits. It is not signed.
+/// The error for a token with an RSA key whose modulus has this number of bits. The token is not signed.
 async fn check_bits(bits: usize) -> String {
     let issuer = LocalIssuer::start().await;
-    // A zero before the number, as some write it, makes it no longer.
+    // A leading zero byte, which some implementations write, does not make the number longer.
     let mut modulus = vec![0; 1 + bits.div_ceil(8)];
     modulus[1] = 1 << ((bits - 1) % 8);
     *modulus.last_mut().unwrap() |= 1;

@@ -1,6 +1,6 @@
-//! Folders of cluster types and clusters: one reconciler applies such a folder, and with it those of all assignments in it.
+//! Folders of cluster types and clusters: one reconciler applies such a folder, and with it the folders of all assignments in it.
 //!
-//! What it reports is about the assignments whose folders changed with the commit that it has.
+//! A report of such a reconciler is about the assignments whose folders changed with the commit that it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,27 +9,27 @@ use hub_api::deployments::TargetNames;
 use super::scope::Scope;
 use crate::store::{DatabaseError, Kind, Parameters, PlaceGroupId, Rows, Transaction};
 
-/// Names of folders that are asked about: those of the assignments of one workload are few.
+/// Maximum number of folder names in a condition. The assignments of one workload have few.
 const NAMES_MAX: usize = 100;
 
-/// Targets that are told of one report or place.
+/// Maximum number of targets that an answer lists for one report or place.
 pub(super) const TARGETS_MAX: usize = 20;
 
-/// The folders around those of the targets that are asked about.
+/// The folders that contain the folders of the selected targets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Above {
     /// The groups of these folders.
     groups: Vec<PlaceGroupId>,
-    /// What the folders of the targets are called in them.
+    /// The names of the targets' folders in these folders.
     names: Vec<String>,
 }
 
 impl Above {
-    /// None are needed where nobody asks for targets: they are among those that are asked about.
+    /// The folders for a scope. Empty if the scope selects no targets: then the scope already contains these folders.
     pub(super) async fn of(transaction: &mut Transaction, scope: &Scope) -> Result<Self, DatabaseError> {
         let (Some(_), Some(groups)) = (&scope.targets, &scope.groups) else { return Ok(Self::default()) };
         let dialect = transaction.dialect();
-        // The places of a group are called alike, each in its cluster's folder.
+        // The places of a group have the same name, each in its cluster's folder.
         let sql = format!(
             "select (select p.endpoint from place p where p.place_group_id = g.id limit 1) from place_group g \
              where {} and g.role = 'platform'",
@@ -54,7 +54,7 @@ impl Above {
         Ok(Self { groups: around, names: names.into_iter().collect() })
     }
 
-    /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is.
+    /// The condition that a report `d` of a reconciler at a place `p` is about the selected targets; none if the scope selects everything.
     pub(super) fn condition(&self, scope: &Scope, parameters: &mut Parameters) -> Option<String> {
         let dialect = parameters.dialect();
         let selected = parameters.add(scope.groups.clone()?);
@@ -75,7 +75,7 @@ impl Above {
     }
 }
 
-/// The targets whose folders changed in some folders with some commits: by endpoint and commit.
+/// The targets whose folders changed in these folders with these commits, by endpoint and commit.
 pub(super) async fn changed(
     transaction: &mut Transaction,
     folders: BTreeSet<(String, String)>,
@@ -84,12 +84,12 @@ pub(super) async fn changed(
     let mut rows =
         Rows::new(&[("number", Kind::Int), ("low", Kind::Text), ("high", Kind::Text), ("commit_id", Kind::Text)]);
     for (number, (endpoint, commit)) in folders.iter().enumerate() {
-        // Behind the slash comes the zero.
+        // In ASCII, `0` follows `/`: this range has all paths that begin with the endpoint and a slash.
         let (low, high) = (format!("{endpoint}/"), format!("{endpoint}0"));
         rows.push(vec![(number as i64).into(), low.into(), high.into(), commit.as_str().into()]);
     }
     let endpoint = transaction.dialect().in_bytes("c.endpoint");
-    // Cross joins keep SQLite from beginning with all that a commit changed.
+    // Cross joins prevent SQLite from beginning with all folders that a commit changed.
     let statement = format!(
         "select distinct s.number, w.name, a.name, l.name, t.name from source s cross join place c cross join gitops_commit o \
          cross join place_revision v cross join place_group_target m join deployment_target t on t.id = m.deployment_target_id \

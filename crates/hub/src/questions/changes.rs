@@ -1,8 +1,8 @@
 //! The changes since a position: desired content, reports, and reconcilers that became silent.
 //!
-//! Changes are read from where they are stored, by the ids that they got there. A [`Position`] says how far somebody has read; up to which position
-//! everything is there that ever will be, [`settled`] says. So whoever goes on from a position misses nothing and gets nothing twice, whatever
-//! happened to him, to the hub, or to the connection between them.
+//! Changes are read from their tables, in the order of their ids. A [`Position`] is the point up to which a client has read. [`settled`] returns a
+//! position behind which all new changes will be. So a client that continues from a position misses no change and receives none twice, also after a
+//! restart of the client or the hub, or after a lost connection.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,18 +24,18 @@ use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
 };
 
-/// How far somebody has read.
+/// The point up to which a client has read: an id for each kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The last revision of a place.
     desired: i64,
     /// The last report.
     reports: i64,
-    /// The last one who has gone silent, or was heard again.
+    /// The last time that a reconciler became silent, or reported again.
     silences: i64,
 }
 
-/// The word for these positions.
+/// The name of this list in positions.
 const LIST: &str = "events";
 
 impl fmt::Display for Position {
@@ -57,23 +57,24 @@ impl FromStr for Position {
 }
 
 impl Position {
-    /// Whether there is nothing behind another one that is not behind this one, too.
+    /// Whether this position is at or behind the other one, for each kind of change.
     pub fn has_reached(&self, other: &Self) -> bool {
         self.desired >= other.desired && self.reports >= other.reports && self.silences >= other.silences
     }
 }
 
-/// How long to wait before it is asked again whether transactions that were under way have ended.
+/// How long to wait before the next check whether the open transactions have ended.
 const UNDER_WAY: Duration = Duration::from_millis(20);
 
-/// The position up to which everything is there that ever will be, as late as possible.
+/// The latest position up to which no further changes will appear.
 ///
-/// In SQLite there is one writer, so that ids appear in their order. In PostgreSQL, transactions take ids and are committed in any order. Whoever takes an
-/// id has an id of its transaction by then, for it has locked rows; so when all transactions have ended that were there after we saw how many ids are
-/// taken, each of these rows is there, or never will be.
+/// SQLite has one writer, so that ids appear in their order. In PostgreSQL, transactions take ids in one order and are committed in another. A transaction
+/// that takes the id of a row already has a transaction id, because it has locked rows. This function first reads the highest ids of rows. Then it waits
+/// until all transactions that are open at that moment have ended. Then each row up to these ids exists, or never will. This takes as long as the longest
+/// transaction that writes.
 ///
 /// # Errors
-/// The database can't answer. It takes as long as the longest transaction that writes.
+/// The database can't answer.
 pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
     let last = |table: &str| match database.dialect() {
         Dialect::Sqlite => format!("(select coalesce(max(id), 0) from {table})"),
@@ -85,7 +86,8 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
     let (desired, reports, silences) = database.one(&sql, Vec::new()).await?;
     let position = Position { desired, reports, silences };
     if database.dialect() == Dialect::Postgres {
-        // Its own number is higher than those of all that have begun to write. What a snapshot calls its end is not: it is behind the last that has ended.
+        // The id of this transaction is higher than the ids of all transactions that have begun to write. The `xmax` of a snapshot is not: it
+        // is behind the last transaction that has ended.
         let now = number(database, "pg_current_xact_id()").await?;
         while number(database, "pg_snapshot_xmin(pg_current_snapshot())").await? < now {
             tokio::time::sleep(UNDER_WAY).await;
@@ -98,7 +100,7 @@ async fn number(database: &Database, expression: &str) -> Result<i64, DatabaseEr
     database.one(&format!("select ({expression})::text::bigint"), Vec::new()).await
 }
 
-/// Some changes, and how far one has read with each.
+/// Some changes, each with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The changes, each with the position behind it.
@@ -107,8 +109,8 @@ pub struct Changes {
     pub end: Position,
 }
 
-/// The next changes behind a position that are selected, up to another position, which is settled. What became desired comes first, then what was
-/// reported, then who is silent; each in the order in which the hub heard of it. It looks at a bounded number: there may be more.
+/// The next selected changes behind a position, up to another position, which is settled. Changes of desired content come first, then reports, then
+/// reconcilers that became silent; each kind in the order in which the hub received it. It examines a limited number of changes: there may be more.
 ///
 /// # Errors
 /// The filter is invalid; the database can't answer.
@@ -145,7 +147,7 @@ fn placed(found: Vec<(i64, FleetChange)>, behind: impl Fn(i64) -> Position) -> V
     found.into_iter().map(|(id, change)| (behind(id), change)).collect()
 }
 
-/// The ids behind the first and up to the last: so many of them as are examined at once.
+/// The ids behind the first and up to the last one, at most as many as are examined at once.
 async fn range(
     transaction: &mut Transaction,
     table: &str,
@@ -158,7 +160,7 @@ async fn range(
     Ok((after, last.filter(|_| count == EVENTS_EXAMINED_MAX).unwrap_or(until).max(after)))
 }
 
-/// How far those are who are asked about; none if nothing is said of that.
+/// The rollout states of the filter; none if it has no `status`.
 fn states(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
     let states = rollout_state::parse_list(question.filter.status.as_deref())?;
     let is_no_event = |state: &&RolloutState| matches!(state, RolloutState::Outdated | RolloutState::NeverReported);
@@ -174,10 +176,10 @@ fn states(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionE
     }
 }
 
-/// Which changes are asked about.
+/// The changes that the filter selects.
 struct Selection {
     scope: Scope,
-    /// Whether it is about some hosts only, whatever their cluster type.
+    /// Whether only some hosts are selected, other than by their cluster type.
     is_of_hosts: bool,
     states: Option<Vec<RolloutState>>,
 }
@@ -196,7 +198,7 @@ impl Selection {
         }
         let dialect = transaction.dialect();
         let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
-        // Content of a cluster type is desired before the type has hosts.
+        // Content of a cluster type can be desired before the type has hosts.
         let of_places = conditions::and(self.scope.of_desired("p.place_group_id", &mut parameters));
         let of_hosts = self.is_of_hosts.then(|| {
             let is_one = conditions::and(self.scope.of_hosts("r.host_id", &mut parameters));
@@ -277,7 +279,7 @@ impl Selection {
     }
 }
 
-/// What a change says of a report beside the report: the status before it, the place, the cluster type, and whether a later report counts.
+/// The facts of a change besides the report itself: the status before it, the place, the cluster type, and whether a later report counts instead.
 type Beside = (Option<String>, Option<String>, Option<String>, bool);
 
 impl FromRow for SilenceChange {
@@ -288,7 +290,7 @@ impl FromRow for SilenceChange {
     }
 }
 
-/// What became desired at a place of a group; its versions and targets are not known yet.
+/// Content that became desired at a place of a group. Its versions and targets are read later.
 struct FoundDesired {
     change: DesiredChange,
     group_id: PlaceGroupId,
@@ -314,7 +316,7 @@ impl FromRow for FoundDesired {
     }
 }
 
-/// What somebody reports who stands there.
+/// The status that a reconciler in this state has reported; none if the state does not come from a status.
 fn reported(state: RolloutState) -> Option<&'static str> {
     match state {
         RolloutState::Succeeded => Some(Status::Success.as_str()),
@@ -324,7 +326,7 @@ fn reported(state: RolloutState) -> Option<&'static str> {
     }
 }
 
-/// Adds the versions that became desired with revisions of places, or else the targets that the places are for.
+/// Adds the versions that became desired with revisions of places. Without versions, adds the targets of the places.
 async fn add_versions(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
     let targets = facts::targets(transaction, found.iter().map(|(_, found)| found.group_id).collect()).await?;
     let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id })| {

@@ -1,4 +1,4 @@
-//! How two environments differ: versions and configuration, target by target.
+//! The differences between two environments: versions and configuration, target by target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use super::scope::Scope;
 use super::{Question, QuestionError, facts, groups, question};
 use crate::store::{Database, DatabaseError, PlaceGroupId, TargetId, Transaction};
 
-/// How two environments differ.
+/// The targets in which two environments differ.
 ///
 /// # Errors
-/// An environment is not known, the mapping can't be read; the database can't answer.
+/// An environment is not known; the mapping of names can't be parsed; the database can't answer.
 pub async fn compare(
     database: &Database,
     compared: &Compared,
@@ -38,7 +38,7 @@ pub async fn compare(
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
     let mut pairs: Vec<Pair> = pairs(&from, &to, &map).into_iter().collect();
     pairs.retain(|pair| after.is_none_or(|after| cursor(*pair) > after));
-    // Those that differ are known only when all of a step are read: a step is a page, and a page may have fewer rows.
+    // The differences are known only after all pairs of a step are read. A step is a page, so a page may have fewer rows than its limit.
     let next = (pairs.len() > limit).then(|| pairs.truncate(limit)).and_then(|()| pairs.last());
     let next = next.map(|last| cursor(*last).write(LIST));
     let from = sides_of(&mut transaction, from, pairs.iter().filter_map(|(one, _)| *one)).await?;
@@ -51,10 +51,11 @@ pub async fn compare(
     Ok(Comparison { from: compared.from.clone(), to: compared.to.clone(), items, next })
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "compared";
 
-/// Which names correspond: (workload, name) in the one to the name in the other; without a workload, those of all.
+/// Names of targets that correspond: from (workload, name) in the one environment to the name in the other. Without a workload, the names apply to
+/// all workloads.
 #[derive(Debug, Default)]
 struct Map(BTreeMap<(Option<String>, String), String>);
 
@@ -97,10 +98,10 @@ async fn targets(
     Ok(targets.into_iter().filter(|(id, _)| is_selected(id)).collect())
 }
 
-/// Targets that correspond, in the order of their ids: of the one environment, and of the other.
+/// Two corresponding targets, the first of the one environment, the second of the other. Pairs are ordered by these ids.
 type Pair = (Option<TargetId>, Option<TargetId>);
 
-/// The targets that correspond.
+/// The pairs of corresponding targets.
 fn pairs(from: &BTreeMap<TargetId, TargetNames>, to: &BTreeMap<TargetId, TargetNames>, map: &Map) -> BTreeSet<Pair> {
     let by_names: BTreeMap<_, _> = to.iter().map(|(id, names)| (names, *id)).collect();
     let found = |names| by_names.get(&map.corresponding(names)).copied();
@@ -186,7 +187,7 @@ async fn application_groups(
     Ok(groups)
 }
 
-/// What the reconcilers of groups hold: commits, and how many hold each.
+/// The commits that the reconcilers of groups hold, with the number of reconcilers for each.
 async fn held(
     transaction: &mut Transaction,
     groups: Vec<PlaceGroupId>,
@@ -204,7 +205,7 @@ async fn held(
     Ok(held)
 }
 
-/// The configuration versions that are desired, by target and cluster type.
+/// The desired configuration versions, by target and cluster type.
 async fn configs(
     transaction: &mut Transaction,
     targets: Vec<TargetId>,

@@ -1,15 +1,15 @@
-//! What a filter means in SQL: conditions on the columns of a statement, with their parameters.
+//! Filters in SQL: conditions on the columns of a statement, with their parameters.
 
 use super::Question;
 use crate::store::Parameters;
 
-/// All conditions as one. Without any, it always holds.
+/// Joins conditions with `and`. Without conditions, the result is always true.
 pub(super) fn all(conditions: impl IntoIterator<Item = String>) -> String {
     let conditions: Vec<_> = conditions.into_iter().collect();
     if conditions.is_empty() { "1 = 1".to_owned() } else { conditions.join(" and ") }
 }
 
-/// Conditions behind another condition.
+/// Conditions to append to another condition: each begins with ` and `.
 pub(super) fn and(conditions: impl IntoIterator<Item = String>) -> String {
     conditions.into_iter().map(|condition| format!(" and {condition}")).collect()
 }

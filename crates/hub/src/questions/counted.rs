@@ -1,6 +1,7 @@
-//! Counts the reconcilers of some hosts: those of one, with labels, or of a cluster type.
+//! Counts the reconcilers of some hosts: of one host, of hosts with labels, or of a cluster type.
 //!
-//! Tallies are kept of all hosts together. Of some, the database counts how many are in which tally, in one statement: its answer is small, whoever they are.
+//! The stored tallies are for all hosts together. For some hosts, the database counts the reconcilers in each tally, with one statement. The answer
+//! is small for any number of hosts.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +14,20 @@ use super::host_kind::HostKind;
 use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
 use crate::store::{Dialect, HostId, Parameters, PlaceGroupId, TallyId, Transaction};
 
-/// How many reconcilers of the hosts that are asked about are in which tally.
+/// The number of reconcilers of the selected hosts in each tally.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counted {
-    /// The tallies, each with how many.
+    /// The tallies, each with its number of reconcilers.
     tallies: Vec<(TallyId, i64)>,
-    /// The groups of places that they belong to.
+    /// The groups of places of these tallies.
     pub(super) groups: BTreeSet<PlaceGroupId>,
 }
 
-/// Who counts many hosts. A question waits for its turn before it takes a connection, so that others go on.
+/// Limits the questions that count many hosts at the same time. A question waits for its permit before it takes a connection, so that other questions
+/// have connections.
 static COUNTING: Semaphore = Semaphore::const_new(COUNTS_AT_ONCE);
 
-/// Waits until it may count many hosts.
+/// Waits for the permit to count many hosts. The error is `Busy` if that takes too long.
 pub(super) async fn turn() -> Result<SemaphorePermit<'static>, QuestionError> {
     match timeout(COUNT_WAIT, COUNTING.acquire()).await {
         Ok(Ok(permit)) => Ok(permit),
@@ -34,7 +36,7 @@ pub(super) async fn turn() -> Result<SemaphorePermit<'static>, QuestionError> {
 }
 
 impl Counted {
-    /// Counts the reconcilers of these hosts, or of all of a kind if none are listed, at these groups of places, or at all.
+    /// Counts the reconcilers of these hosts, or of all hosts of a kind if none are listed; at these groups of places, or everywhere.
     pub(super) async fn of(
         transaction: &mut Transaction,
         (kind, hosts): (&HostKind, Option<&[HostId]>),
@@ -59,7 +61,7 @@ impl Counted {
         Ok(counted)
     }
 
-    /// These tallies with these numbers, as a table.
+    /// The tallies with their numbers, as a table for SQL.
     pub(super) fn table(&self, parameters: &mut Parameters) -> String {
         let tallies = parameters.add(serde_json::json!(self.tallies).to_string());
         let pairs = parameters.dialect().pairs(&tallies);
@@ -70,7 +72,7 @@ impl Counted {
     }
 }
 
-/// Whether so few reconcilers apply these groups of places that it is sooner done to ask each of them for its host.
+/// Whether few reconcilers apply these groups of places. Then it is faster to read the host of each of them.
 async fn are_few(transaction: &mut Transaction, groups: &[PlaceGroupId]) -> Result<bool, QuestionError> {
     let dialect = transaction.dialect();
     let sql = format!(

@@ -1,23 +1,23 @@
-//! Cursors: where the next page begins, as a text that means nothing to anybody else.
+//! Cursors: the beginning of the next page, as an opaque text.
 //!
-//! They hold keys, not positions: what is added or removed meanwhile moves nothing.
+//! A cursor contains the keys of a row, not its position in the list: rows that are added or removed between two pages do not move the next page.
 
 use data_encoding::BASE64URL_NOPAD;
 
 use super::QuestionError;
 
-/// Where a page ended: the keys of its last row.
+/// The end of a page: the keys of its last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cursor<const N: usize>(pub(super) [i64; N]);
 
 impl<const N: usize> Cursor<N> {
-    /// As clients get it. The word says which list it belongs to.
+    /// The text for clients. It contains the name of the list, so that a cursor works only for its own list.
     pub(super) fn write(self, list: &str) -> String {
         let numbers: Vec<_> = self.0.iter().map(ToString::to_string).collect();
         BASE64URL_NOPAD.encode(format!("{list} {}", numbers.join(" ")).as_bytes())
     }
 
-    /// Reads what a client gives back.
+    /// Parses the text that a client sends back.
     pub(super) fn read(text: &str, list: &str) -> Result<Self, QuestionError> {
         Self::parse(text, list).ok_or_else(|| {
             let message =

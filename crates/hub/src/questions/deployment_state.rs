@@ -13,7 +13,7 @@ use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, RevisionId, Transaction, Value,
 };
 
-/// What is asked for, in the words of Microsoft's hub.
+/// The request, with the field names of Microsoft's hub.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeploymentStateRequest {
     /// `repository/branch/path`; `%` stands for any characters.
@@ -24,29 +24,29 @@ pub struct DeploymentStateRequest {
     pub commit_id: String,
 }
 
-/// The answer, in the words of Microsoft's hub; what is zero or empty is left out.
+/// The answer, with the field names of Microsoft's hub. Fields that are zero or empty are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct DeploymentState {
     /// Reconcilers of the endpoint that are not retired.
     #[serde(skip_serializing_if = "is_zero")]
     pub total_subscribers: i64,
-    /// Of these: have the commit, and all is well.
+    /// Number of these reconcilers that have the commit and succeeded.
     #[serde(skip_serializing_if = "is_zero")]
     pub total_succeeded_subscribers: i64,
-    /// Of these: could not apply it.
+    /// Number of these reconcilers that have the commit and failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub total_failed_subscribers: i64,
-    /// Of these: are at it.
+    /// Number of these reconcilers that have the commit and are in progress.
     #[serde(skip_serializing_if = "is_zero")]
     pub total_in_progress_subscribers: i64,
-    /// Those that succeeded; 1,000 at most.
+    /// The reconcilers that succeeded; at most 1,000.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub succeeded_subscribers: Vec<Subscriber>,
-    /// Those that failed; 1,000 at most.
+    /// The reconcilers that failed; at most 1,000.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_subscribers: Vec<Subscriber>,
-    /// Those that are at it; 1,000 at most.
+    /// The reconcilers that are in progress; at most 1,000.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub in_progress_subscribers: Vec<Subscriber>,
 }
@@ -61,7 +61,7 @@ pub struct Subscriber {
     /// The host that it is on.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub host: String,
-    /// What it says about its status.
+    /// The message of the reconciler about its status.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub status_message: String,
 }
@@ -71,10 +71,10 @@ fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
-/// Subscribers that a list has at most.
+/// Maximum number of subscribers in a list.
 const LISTED_MAX: i64 = 1_000;
 
-/// How many reconcilers of an endpoint have a commit. A commit elsewhere in the branch means what the endpoint held then.
+/// How many reconcilers of an endpoint have a commit. If the commit did not change the endpoint, it stands for the content of the endpoint at that commit.
 ///
 /// # Errors
 /// The endpoint or the commit is missing; the database can't answer.
@@ -115,7 +115,7 @@ impl DeploymentState {
     }
 }
 
-/// The selected endpoints: as they are given, and in their normal form.
+/// The selected endpoints: the patterns for the text of the request, and for its normal form.
 struct Endpoint(Vec<Pattern>);
 
 impl Endpoint {
@@ -126,21 +126,21 @@ impl Endpoint {
         Self(texts.into_iter().map(|text| Pattern::new(dialect, text)).collect())
     }
 
-    /// The condition that a column is selected.
+    /// The condition that a column has a selected endpoint.
     fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
         let of_one = self.0.iter().map(|pattern| pattern.condition(column, parameters));
         format!("({})", of_one.collect::<Vec<_>>().join(" or "))
     }
 }
 
-/// One endpoint, or all that begin so and match a pattern.
+/// One endpoint, or all endpoints that begin with a prefix and match a pattern.
 struct Pattern {
     text: String,
     beginning: Option<String>,
 }
 
 impl Pattern {
-    /// Only `%` stands for something else: `_` is frequent in names, and means itself. Letters are told from capital letters.
+    /// A pattern for the text of a request. Only `%` is a wildcard: `_` is frequent in names and stands for itself. The comparison is case-sensitive.
     fn new(dialect: Dialect, given: &str) -> Self {
         let Some((beginning, _)) = given.split_once('%') else {
             return Self { text: given.to_owned(), beginning: None };
@@ -152,11 +152,11 @@ impl Pattern {
         Self { text, beginning: Some(beginning.to_owned()) }
     }
 
-    /// The condition that a column is selected.
+    /// The condition that a column has a selected endpoint.
     fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
         let text = parameters.add(self.text.as_str());
         let Some(beginning) = &self.beginning else { return format!("{column} = {text}") };
-        // The end is behind all that begins so.
+        // The end of the range is behind all texts with this prefix.
         let (from, to) = (parameters.add(beginning.as_str()), parameters.add(format!("{beginning}{}", char::MAX)));
         match parameters.dialect() {
             Dialect::Sqlite => format!("{column} >= {from} and {column} < {to} and {column} glob {text}"),
@@ -167,14 +167,14 @@ impl Pattern {
     }
 }
 
-/// A text as SQLite's `glob` has it if it means itself.
+/// Escapes a text for SQLite's `glob`, so that it matches only itself.
 fn globbed(text: &str) -> String {
     let letter =
         |letter: char| if matches!(letter, '*' | '?' | '[') { format!("[{letter}]") } else { letter.to_string() };
     text.chars().map(letter).collect()
 }
 
-/// The revisions whose content places have at a commit of their branch.
+/// The revisions that hold the content of the places at a commit of their branch.
 async fn contents(
     transaction: &mut Transaction,
     endpoint: &Endpoint,
@@ -191,7 +191,8 @@ async fn contents(
     Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
 }
 
-/// Whether a reconciler has the commit: it holds the content, or its report `d` has the commit where it is not known what that is. Parameters `$1` and `$2`.
+/// The condition that a reconciler has the commit: it holds the content of the commit; or that content is not known, and its report `d` names the
+/// commit. Parameters `$1` and `$2`.
 fn has_commit(dialect: Dialect) -> String {
     let holds = dialect.any_int("s.held_revision_id", "$1");
     format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")

@@ -1,4 +1,4 @@
-//! What is where: which version of which workload, with which configuration, on which host, since when.
+//! Deployments: which version of which workload, with which configuration, is on which host, since when.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::{Question, QuestionError, question};
 use crate::ingest::workloads::{self, WorkloadQuery};
 use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
 
-/// What is where; with a timestamp, what was where then.
+/// The current deployments; with a timestamp, the deployments at that time.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -52,10 +52,10 @@ pub async fn deployments(
     Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "deployments";
 
-/// The rows of reconcilers: one for each target that a reconciler applies.
+/// The rows for reconcilers: one for each target that a reconciler applies.
 pub(super) async fn rows(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
@@ -110,7 +110,7 @@ async fn of_facts(
     Ok(rows)
 }
 
-/// The versions of the configuration that hosts have, by host and target.
+/// The configuration versions that hosts hold, by host and target.
 async fn configurations<'a>(
     transaction: &mut Transaction,
     platform: &[Fact],
@@ -139,7 +139,7 @@ async fn configurations<'a>(
     Ok(known)
 }
 
-/// What is the same for all targets of a reconciler.
+/// The part of a row that is the same for all targets of a reconciler.
 fn row(fact: &Fact) -> Deployment {
     let place = fact.place.as_ref();
     Deployment {
@@ -163,7 +163,7 @@ fn row(fact: &Fact) -> Deployment {
     }
 }
 
-/// Why those are nowhere whose reports name a workload and no folder, by reconciler.
+/// For reconcilers whose reports name a workload and no folder: why the hub found no place for them.
 async fn unplaced(
     transaction: &mut Transaction,
     facts: &[Fact],

@@ -15,10 +15,10 @@ use super::walk::{Walk, selected_columns};
 use super::{Question, QuestionError, conditions, deployments, question, rollout_state};
 use crate::store::{Database, DatabaseError, Parameters, Transaction};
 
-/// The kind of that name.
+/// Parses the name of a kind of drift.
 ///
 /// # Errors
-/// There is none.
+/// No kind has this name.
 pub fn drift_kind(text: &str) -> Result<DriftKind, QuestionError> {
     DriftKind::parse(text).ok_or_else(|| {
         let known = DriftKind::ALL.map(DriftKind::as_str).join(", ");
@@ -36,7 +36,7 @@ fn condition(kind: DriftKind) -> &'static str {
     }
 }
 
-/// Where what is reported is not what is desired.
+/// The drift: where the reported content is not the desired content. The content that has been desired for the longest time comes first.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -60,16 +60,16 @@ pub async fn drift(
     Ok(drift)
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "drift";
 
-/// Since when something is desired, and the numbers of the commit and of the environment, 0 if there is none.
+/// Since when content is desired, the id of its commit, and the id of its environment; 0 without a commit or environment.
 type GroupKey = (Timestamp, i64, i64);
 
 /// The commit, and the name of the environment.
 type GroupNames = (String, Option<String>);
 
-/// What is desired, by since when, commit and environment.
+/// The desired content, by since when, commit and environment.
 async fn desired(
     transaction: &mut Transaction,
     scope: &Scope,
@@ -106,10 +106,10 @@ async fn desired(
     Ok(desired)
 }
 
-/// Reconcilers of unknown places that are counted.
+/// Maximum number of reconcilers at unknown places that are counted.
 const UNPLACED_MAX: i64 = 10_000;
 
-/// Counts those who are silent, and those whose reports match nothing.
+/// Counts the silent reconcilers, and the reconcilers whose reports match no desired content.
 async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift) -> Result<(), DatabaseError> {
     let dialect = transaction.dialect();
     let mut parameters = Parameters::new(dialect);
@@ -142,7 +142,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
     Ok(())
 }
 
-/// Those who have gone silent, or whose reports match nothing.
+/// The reconcilers that are silent, or whose reports match no desired content, by the kind of drift.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.

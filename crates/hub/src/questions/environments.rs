@@ -1,4 +1,4 @@
-//! How environments are: what each target should have, and how many reconcilers do.
+//! The state of environments: the desired state of each target, and how many reconcilers hold it.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::store::{
     ReconcilerId, TargetId, Transaction,
 };
 
-/// How all environments are, or those that the filter names.
+/// The state of all environments, or of those that the filter names.
 ///
 /// # Errors
 /// The filter is invalid; the database can't answer.
@@ -64,13 +64,13 @@ async fn named(
     let environment = EnvironmentId::or_zero(scope.environment_id).into();
     let mut parameters = Parameters::with(transaction.dialect(), vec![environment]);
     let environments = conditions::and(scope.of_environments("e.id", &mut parameters));
-    // All of them are counted, whatever is asked about; but only those that may be asked about.
+    // The numbers of targets and groups do not depend on the filter, only on the reach of the token.
     let (mut of_targets, mut of_groups) = (String::new(), String::new());
     if scope.is_limited {
         of_targets = conditions::and(scope.of_targets("t.id", &mut parameters));
         of_groups = conditions::and(scope.of_groups("g.id", &mut parameters));
     }
-    // What was removed everywhere is counted no more.
+    // Groups and targets that were removed from all places do not count.
     let desired = "exists (select 1 from place p join place_revision w on w.id = p.desired_revision_id \
         where p.place_group_id = g.id and w.tree is not null)";
     let sql = format!(
@@ -90,7 +90,7 @@ impl FromRow for Environment {
     }
 }
 
-/// What the targets of environments should have and do have; with a timestamp, what they should have had then.
+/// The desired and the reported state of the targets of environments; with a timestamp, the state at that time.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -141,7 +141,7 @@ pub async fn environment_targets(
     Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next })
 }
 
-/// How many reconcilers of groups stood where at a timestamp; none if they are too many to look at each.
+/// The number of reconcilers of groups in each rollout state at a timestamp; none if there are too many reconcilers to examine each.
 async fn counts_then(
     transaction: &mut Transaction,
     (scope, groups): (&Scope, Vec<PlaceGroupId>),
@@ -157,7 +157,7 @@ async fn counts_then(
     let mut parameters = Parameters::with(dialect, vec![places.into()]);
     let (of_places, of_past) = (dialect.any_int("r.place_id", "$1"), dialect.any_int("q.id", "$1"));
     let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
-    // Those that were there once may have been there then.
+    // Reconcilers that were at a place of the group in the past may have been there at the timestamp.
     let sql = format!(
         "select r.id from reconciler r where {of_places}{of_hosts} \
          union select r.id from place q join deployment d on d.manifests_endpoint = q.endpoint \
@@ -175,12 +175,12 @@ async fn counts_then(
     Ok(Some(counts))
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "targets";
 
 struct Listed {
     group_id: PlaceGroupId,
-    /// None where the group is for no target.
+    /// None if the group has no target.
     target_id: Option<TargetId>,
     environment: String,
     cluster_type: Option<String>,
@@ -188,7 +188,7 @@ struct Listed {
     target: Option<TargetNames>,
 }
 
-/// The targets of groups of places: of platform folders, only those that reconcilers apply.
+/// The targets of groups of places. Of platform folders, only those that reconcilers apply.
 async fn list(
     transaction: &mut Transaction,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! What is known of single reconcilers, now or at a timestamp: what they reported, what they hold, which versions that is.
+//! The facts about single reconcilers, now or at a timestamp: what they reported, which content they hold, and the versions of that content.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,10 +14,10 @@ use crate::store::{
     Rows, TargetId, Transaction,
 };
 
-/// The most that is read of one chain to find what was so at a timestamp. Retention keeps chains shorter.
+/// Maximum number of reports of one chain that are read to find the state at a timestamp. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
-/// What is known of a reconciler.
+/// The facts about a reconciler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     pub(super) id: ReconcilerId,
@@ -27,9 +27,9 @@ pub(super) struct Fact {
     pub(super) kind: String,
     pub(super) endpoint: Option<String>,
     pub(super) place: Option<ReconcilerPlace>,
-    /// What it held, if it is known what that is.
+    /// The content that it held, if the hub knows that content.
     pub(super) held: Option<Held>,
-    /// The commit that it reported; the one at which what it holds became desired, where that is known.
+    /// The commit at which the content that it holds became desired. If that is not known, the commit that it reported.
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
     pub(super) status: Option<Status>,
@@ -37,11 +37,11 @@ pub(super) struct Fact {
     pub(super) since: Option<Timestamp>,
     pub(super) seen: Option<Timestamp>,
     pub(super) is_silent: bool,
-    /// The workload that its reports name, and perhaps its environment.
+    /// The workload that its reports name, and possibly the environment.
     pub(super) workload: Option<(String, Option<String>)>,
 }
 
-/// Where a reconciler is.
+/// The place of a reconciler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReconcilerPlace {
     pub(super) id: PlaceId,
@@ -52,11 +52,11 @@ pub(super) struct ReconcilerPlace {
     pub(super) environment: Option<String>,
     pub(super) cluster_type: Option<String>,
     pub(super) cluster: Option<String>,
-    /// What it should hold.
+    /// The desired content.
     pub(super) desired: Option<Desired>,
 }
 
-/// What a place should hold.
+/// The desired content of a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Desired {
     pub(super) commit: String,
@@ -64,7 +64,7 @@ pub(super) struct Desired {
     pub(super) since: Option<Timestamp>,
 }
 
-/// What a reconciler holds.
+/// The content that a reconciler holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) sequence: i64,
@@ -73,7 +73,7 @@ pub(super) struct Held {
 }
 
 impl Fact {
-    /// Where it stands with what is desired; none if nothing is.
+    /// The rollout state of the reconciler; none if nothing is desired at its place.
     pub(super) fn state(&self) -> Option<RolloutState> {
         let desired = self.place.as_ref()?.desired.as_ref()?;
         let holds = self.held.as_ref().is_some_and(|held| held.tree == desired.tree);
@@ -81,7 +81,8 @@ impl Fact {
     }
 }
 
-/// What is known of reconcilers, in the order of the ids; those that are retired, or whose hosts are, are left out. With a timestamp: what was known to be so then.
+/// The facts about reconcilers, in the order of the ids. Retired reconcilers, and reconcilers of retired hosts, are omitted. With a timestamp: the
+/// facts at that time.
 pub(super) async fn facts(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
@@ -192,7 +193,7 @@ impl FromRow for Fact {
     }
 }
 
-/// Reads a place, and what it should hold.
+/// Reads a place and its desired content.
 fn place(columns: &mut Columns) -> Result<Option<ReconcilerPlace>, ColumnError> {
     let Some(id) = columns.take()? else { return columns.skip(10).map(|()| None) };
     let (branch_id, path, group_id, role, environment, cluster_type, cluster) = columns.take()?;
@@ -224,7 +225,7 @@ pub(super) async fn targets(
     Ok(targets)
 }
 
-/// Its columns are the names from the workspace on.
+/// The columns are the names, beginning with the workspace.
 impl FromRow for TargetNames {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (workspace, application, workload, target) = columns.take()?;
@@ -232,7 +233,7 @@ impl FromRow for TargetNames {
     }
 }
 
-/// Which version a target was to have since a commit, by target and commit.
+/// The desired versions of targets, by target and commit.
 pub(super) type Versions = HashMap<(TargetId, String), String>;
 
 /// The versions of targets at commits.
@@ -251,7 +252,7 @@ pub(super) async fn versions(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// What of the folders below a folder is asked for: those of a target, at a commit of the branch.
+/// A query for the folders below a folder: the folders of a target, at a commit of the branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Below {
     pub(super) branch_id: Option<BranchId>,
@@ -283,7 +284,7 @@ pub(super) async fn config_versions(
             below.sequence.into(),
         ]);
     }
-    // Cross joins keep SQLite from beginning with all places of the branch.
+    // Cross joins prevent SQLite from beginning with all places of the branch.
     let statement = "select s.number, v.config_version from source s cross join place_group_target m cross join place c \
         join place_revision v on v.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
             where e.place_id = c.id and o.sequence <= s.sequence order by o.sequence desc, e.id desc limit 1) \
@@ -298,7 +299,7 @@ pub(super) async fn config_versions(
     Ok(versions)
 }
 
-/// The reconcilers of the same hosts that apply what the platform made: they hold the configuration.
+/// The reconcilers on the same hosts that apply platform folders: these reconcilers hold the configuration.
 pub(super) async fn platform_reconcilers(
     transaction: &mut Transaction,
     hosts: BTreeSet<HostId>,

@@ -71,7 +71,7 @@ impl FromRow for GroupDesired {
     }
 }
 
-/// The number of reconcilers of groups in each rollout state, of the hosts in scope.
+/// The number of reconcilers of groups in each rollout state, for the hosts in scope.
 pub(super) async fn counts(
     transaction: &mut Transaction,
     scope: &Scope,
@@ -96,7 +96,7 @@ pub(super) async fn counts(
     Ok(counts)
 }
 
-/// How many reconcilers are in a rollout state. Its columns are the state, whether they are silent, how many.
+/// The number of reconcilers in a rollout state. The columns are the state, whether the reconcilers are silent, and the number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateCount {
     state: RolloutState,

@@ -1,4 +1,4 @@
-//! What happened when: what became desired, and what was reported, the newest first.
+//! The history: what became desired, and what was reported, the newest first.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ use crate::store::{
     PlaceGroupId, Transaction,
 };
 
-/// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
+/// The history of what the filter selects. For one host, entries are ordered by the time at which they happened. Otherwise, they are ordered by the time at
+/// which the hub received them.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -49,31 +50,31 @@ pub async fn history(
     merge(&mut transaction, (reports, publications), [time, report, committed, commit], limit).await
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "history";
 
-/// Reports that one page looks at at most, whatever is selected: each is looked up with its host and place.
+/// Maximum number of reports that one page examines, for any filter. Each is read with its host and place.
 const EXAMINED_MAX: usize = 5_000;
 
-/// Reports, from the newest on.
+/// Reports, the newest first.
 struct Reports {
     order: Order,
     rows: Vec<FoundReport>,
-    /// Where the next ones would be looked for, and the timestamp up to which all are known; none if there are no more.
+    /// The report at which the search continues, and the timestamp down to which all reports are read; none if there are no more.
     rest: Option<(DeploymentId, Timestamp)>,
 }
 
-/// A report as it was found.
+/// A report with its host and place.
 pub(super) struct FoundReport {
     pub(super) id: DeploymentId,
     group_id: Option<PlaceGroupId>,
     is_application: bool,
-    /// The place that it is about.
+    /// The place of the report.
     endpoint: Option<String>,
     pub(super) reported: Reported,
 }
 
-/// Puts both into one order, and says where the next page begins.
+/// Merges reports and changes of desired content into one order, and returns the beginning of the next page.
 async fn merge(
     transaction: &mut Transaction,
     (reports, publications): (Reports, Vec<(CommitId, ListedRollout)>),
@@ -125,12 +126,12 @@ fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) ->
     }
 }
 
-/// By which time reports are put in order.
+/// The time by which reports are ordered.
 #[derive(Clone, Copy)]
 enum Order {
-    /// By when it happened.
+    /// The time at which it happened.
     Happened,
-    /// By when the hub heard of it.
+    /// The time at which the hub received it.
     Received,
 }
 
@@ -151,7 +152,7 @@ pub(super) fn columns(dialect: Dialect) -> String {
     format!("{COLUMNS}, {}, {}, p.endpoint", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
 
-/// What belongs to a report `d`, which is about a place of this id.
+/// The tables to join with a report `d`, which is about the place with this id.
 pub(super) fn from(place_id: &str) -> String {
     format!(
         "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
@@ -164,7 +165,7 @@ pub(super) fn from(place_id: &str) -> String {
 const EXAMINED: &str =
     "o.id, o.reconciler_id, o.gitops_commit_id, o.version, o.status, o.status_message, o.created_on, o.received_on";
 
-/// The latest reports that the hub heard of, before one of them.
+/// The latest reports that the hub received before a report.
 async fn of_all(
     transaction: &mut Transaction,
     scope: &Scope,
@@ -194,17 +195,17 @@ async fn of_all(
     Ok(Reports { order, rows, rest })
 }
 
-/// The most that is read of one chain. Retention keeps chains shorter.
+/// Maximum number of reports of one chain that are read. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
-/// The latest reports of hosts, before one of them: along the chains of their reconcilers.
+/// The latest reports of hosts before a report: follows the chains of their reconcilers.
 async fn of_hosts(
     transaction: &mut Transaction,
     (scope, hosts): (&Scope, Vec<HostId>),
     (time, before, limit): (i64, i64, usize),
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
-    // A cross join keeps SQLite from beginning with all of the history.
+    // A cross join prevents SQLite from beginning with the whole history.
     let behind = vec![hosts.into(), Timestamp::from_millis(time).into(), before.into()];
     let mut parameters = Parameters::with(dialect, behind);
     let of_groups = Above::of(transaction, scope).await?.condition(scope, &mut parameters);
@@ -250,7 +251,7 @@ impl FromRow for FoundReport {
     }
 }
 
-/// Says of which targets and version reports are.
+/// Adds the targets and the versions to reports.
 pub(super) async fn with_versions(
     transaction: &mut Transaction,
     mut rows: Vec<FoundReport>,

@@ -1,11 +1,11 @@
-//! What hosts must be: which labels they have, which cluster type they are of.
+//! Conditions on hosts: their labels and their cluster type.
 
 use model::selector::{LabelSelector, Operator, Requirement};
 
 use super::conditions;
 use crate::store::{DatabaseError, Dialect, EnvironmentId, HostId, Parameters, Transaction};
 
-/// What hosts must be.
+/// Conditions on hosts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostKind {
     pub(crate) labels: LabelSelector,
@@ -13,7 +13,7 @@ pub(crate) struct HostKind {
     pub(crate) environment_id: Option<EnvironmentId>,
 }
 
-/// A statement for hosts that have a part of what they must have, and what else they must have.
+/// A statement that finds hosts by one condition, and the conditions that are left to check.
 struct Candidates {
     sql: String,
     parameters: Parameters,
@@ -21,12 +21,12 @@ struct Candidates {
 }
 
 impl HostKind {
-    /// Whether any host will do.
+    /// Whether there is no condition.
     pub(super) fn is_any(&self) -> bool {
         self.labels.requirements.is_empty() && self.cluster_type.is_none()
     }
 
-    /// The condition that a host is so; none if any will do.
+    /// The conditions in SQL on a host; none without conditions.
     pub(crate) fn condition(&self, host_id: &str, parameters: &mut Parameters) -> Option<String> {
         let mut conditions = label_conditions(&self.labels, host_id, parameters);
         if let Some(name) = &self.cluster_type {
@@ -41,7 +41,7 @@ impl HostKind {
         (!conditions.is_empty()).then(|| conditions::all(conditions))
     }
 
-    /// A statement for the ids of all hosts that are so, each at least once; with its parameters.
+    /// A statement for the ids of all hosts that meet the conditions, each at least once; with its parameters.
     pub(super) fn all(&self, dialect: Dialect) -> (String, Parameters) {
         let all = || {
             let sql = "select id as host_id from host".to_owned();
@@ -55,7 +55,7 @@ impl HostKind {
         }
     }
 
-    /// Those of some hosts that are so, in the order of their ids.
+    /// The hosts among these that meet the conditions, in the order of their ids.
     pub(super) async fn among(
         &self,
         transaction: &mut Transaction,
@@ -68,7 +68,7 @@ impl HostKind {
         transaction.query(&sql, parameters.into_values()).await
     }
 
-    /// All hosts that are so, in the order of their ids, if a label or the cluster type makes them that few.
+    /// All hosts that meet the conditions, in the order of their ids; none if a label or the cluster type does not make them few enough.
     pub(super) async fn few(
         &self,
         transaction: &mut Transaction,
@@ -86,7 +86,7 @@ impl HostKind {
         Ok(None)
     }
 
-    /// The hosts that have a label, with one of some values if possible.
+    /// The hosts that have one of the labels. A label with values is preferred.
     fn of_label(&self, dialect: Dialect) -> Option<Candidates> {
         let requirements = || self.labels.requirements.iter().enumerate();
         let of_value = requirements().find(|(_, requirement)| matches!(requirement.operator, Operator::In(_)));
@@ -103,9 +103,9 @@ impl HostKind {
         Some(Candidates { sql, parameters, rest })
     }
 
-    /// The hosts of the cluster type: those that apply what the platform made for it. One that does so twice is there twice.
+    /// The hosts of the cluster type: their reconcilers apply the platform folders of the type. A host with two such reconcilers occurs twice.
     fn of_cluster_type(&self, dialect: Dialect) -> Option<Candidates> {
-        // Cross joins keep SQLite from beginning with all reconcilers.
+        // Cross joins prevent SQLite from beginning with all reconcilers.
         let sql = "select r.host_id from place_group g cross join place p cross join reconciler r \
             where g.cluster_type = $1 and ($2 = 0 or g.environment_id = $2) and p.place_group_id = g.id \
             and r.place_id = p.id and r.retired_on is null";

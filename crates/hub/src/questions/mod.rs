@@ -1,6 +1,7 @@
-//! The questions that the hub answers: one file each, with what it asks for and what it answers.
+//! The questions that the hub answers: one file for each.
 //!
-//! Totals come from the tallies, whatever the size of the fleet, or are counted by the database where only some hosts are asked about; lists come in pages, and no page looks at more than a bounded number of rows.
+//! Totals come from the tallies, at the same cost for any size of the fleet. For a selection of hosts, the database counts the reconcilers. Lists come in
+//! pages, and a page examines a limited number of rows.
 
 mod above;
 mod changes;
@@ -48,38 +49,38 @@ pub enum QuestionError {
     Wrong {
         /// The parameter of the question.
         parameter: &'static str,
-        /// What is wrong with it, and what would be right.
+        /// Why it is invalid, and what is valid.
         message: String,
     },
-    /// The hub has never heard of it.
+    /// The hub has no object with this name.
     #[error("there is no {what} `{name}`{}", did_you_mean(similar))]
     Unknown {
-        /// What kind of thing it would be.
+        /// The kind of the object.
         what: &'static str,
         /// Its name.
         name: String,
-        /// Names that are nearly the same.
+        /// Existing names that are similar.
         similar: Vec<String>,
     },
-    /// Who asks may not ask about it.
+    /// The object is outside of the reach of the token.
     #[error("this token is limited to {reach}: it may not ask about {what} `{name}`")]
     Outside {
-        /// What kind of thing it is.
+        /// The kind of the object.
         what: &'static str,
-        /// Its name, as it was asked for.
+        /// Its name, as the request has it.
         name: String,
-        /// What may be asked about.
+        /// The reach of the token.
         reach: String,
     },
-    /// Several things are called so.
+    /// The name belongs to several objects.
     #[error("`{name}` can mean several things: {}", several(ways))]
     Ambiguous {
         /// The name.
         name: String,
-        /// What to say for each of them, so that it is meant and none of the others.
+        /// For each object, a name that belongs to no other.
         ways: Vec<String>,
     },
-    /// Others have many hosts counted, and it took too long to wait for them.
+    /// The hub counts the hosts of other questions, and the wait for a permit took too long.
     #[error("the hub is counting the hosts of other questions")]
     Busy,
     /// The database can't answer.
@@ -94,7 +95,7 @@ fn did_you_mean(similar: &[String]) -> String {
     }
 }
 
-/// Things that are shown of many.
+/// Maximum number of names that an error message shows.
 const SHOWN_MAX: usize = 5;
 
 fn several(ways: &[String]) -> String {
@@ -104,14 +105,14 @@ fn several(ways: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.
+/// Parses all fields of a filter and a page that are not plain names: a part of the body of the fuzz target of requests.
 #[cfg(feature = "fuzz")]
 pub(crate) fn fuzz(filter: &hub_api::filter::Filter, page: &hub_api::page::Page) {
     let question = Question::from(filter);
     let _ = (question.host_labels(), question.target_labels(), question.refuse_hosts(), question::limit(page));
     if let Ok(Some(states)) = rollout_state::parse_list(question.filter.status.as_deref()) {
         let text = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
-        // Blanks around a name, and names that are twice, need not come again.
+        // The text of the states omits blanks around names and duplicate names.
         assert_eq!(rollout_state::parse_list(Some(&text)).ok().flatten(), Some(states));
     }
     for text in [&page.cursor, &question.filter.host].into_iter().flatten() {

@@ -8,16 +8,16 @@ use model::selector::LabelSelector;
 
 use super::QuestionError;
 
-/// What is asked about, and what may be asked about.
+/// The filter of a request, limited by the reach of its token.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The filter of the request.
     pub filter: &'a Filter,
-    /// The reach of the token: whatever the filter says, nothing outside of it is in an answer.
+    /// The reach of the token: with any filter, an answer contains nothing outside of it.
     pub reach: &'a Reach,
 }
 
-/// The reach of questions that the hub itself asks.
+/// The reach of the hub's own questions: it is not limited.
 static EVERYTHING: Reach = Reach::ALL;
 
 impl<'a> From<&'a Filter> for Question<'a> {
@@ -27,7 +27,7 @@ impl<'a> From<&'a Filter> for Question<'a> {
 }
 
 impl Question<'_> {
-    /// Refuses to ask about what is not within the reach.
+    /// Refuses a filter that names something outside of the reach.
     pub(super) fn check_reach(self) -> Result<(), QuestionError> {
         let outside = |what, name: &str| {
             Err(QuestionError::Outside { what, name: name.to_owned(), reach: self.reach.to_string() })
@@ -39,7 +39,7 @@ impl Question<'_> {
         }
     }
 
-    /// An error that names nothing that is not within the reach.
+    /// Removes the similar names from an error if the reach is limited: they could be outside of it.
     pub(super) fn discreet(self, error: QuestionError) -> QuestionError {
         match error {
             QuestionError::Unknown { what, name, .. } if !self.reach.is_all() => {
@@ -59,7 +59,7 @@ impl Question<'_> {
         selector("targetSelector", self.filter.target_selector.as_deref())
     }
 
-    /// Refuses to select by hosts where all hosts of places are told.
+    /// Refuses filters on hosts for questions whose answers are about all hosts of places.
     pub(super) fn refuse_hosts(self) -> Result<(), QuestionError> {
         let named = [
             ("host", &self.filter.host),

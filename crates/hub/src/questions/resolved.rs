@@ -10,20 +10,20 @@ use crate::store::{
     ColumnError, Columns, CommitId, DatabaseError, FromRow, Parameters, Transaction, WorkloadId, WorkloadVersionId,
 };
 
-/// What the name of a rollout stands for.
+/// The object that the name of a rollout identifies.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRollout {
     pub(super) of: RolloutOf,
     pub(super) subject: Subject,
-    /// The workload, if it is one's rollout.
+    /// The workload, if it is the rollout of a workload.
     pub(super) workload_id: Option<WorkloadId>,
 }
 
 impl ResolvedRollout {
-    /// What a text means among what the filter selects.
+    /// Resolves a text to one of the rollouts that the filter selects.
     ///
     /// # Errors
-    /// It means nothing that the hub knows, or several things; the database can't answer.
+    /// The text names no rollout, or several; the database can't answer.
     pub(super) async fn of(
         transaction: &mut Transaction,
         of: &str,
@@ -65,20 +65,20 @@ impl FromRow for Workload {
 }
 
 impl Workload {
-    /// Whether a text names it, alone or with what it belongs to.
+    /// Whether a text is the name of the workload, with or without its application and workspace.
     fn is(&self, text: &str) -> bool {
         let of_application = format!("{}/{}", self.application, self.name);
         text == self.name || text == of_application || text == format!("{}/{of_application}", self.workspace)
     }
 
-    /// What of it is desired now.
+    /// The rollout of the content that is desired now.
     fn now(&self) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self.clone();
         let of = RolloutOf::Workload { workspace, application, workload };
         ResolvedRollout { of, subject: Subject::of_workload(self.id), workload_id: Some(self.id) }
     }
 
-    /// A version of it.
+    /// The rollout of a version of the workload.
     fn at(self, id: WorkloadVersionId, version: String) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self;
         let of = RolloutOf::Version { workspace, application, workload, version };
@@ -86,17 +86,17 @@ impl Workload {
     }
 }
 
-/// Signs `@` and `/` that are examined as such: names may have some of their own.
+/// Maximum number of characters `@` and `/` that are examined as separators. Names can contain them, too.
 const SIGNS_MAX: usize = 8;
 
-/// How a text can be read: as a workload and nothing else, or as a workload and, behind `@`, a version.
+/// The possible readings of a text: as a workload alone, or as a workload and, behind an `@`, a version.
 pub(super) fn readings(of: &str) -> Vec<(&str, Option<&str>)> {
     let with_version = of.match_indices('@').take(SIGNS_MAX);
     let with_version = with_version.filter_map(|(at, _)| Some((of.get(..at)?, of.get(at + 1..))));
     std::iter::once((of, None)).chain(with_version).collect()
 }
 
-/// The workloads that readings name, each with the version that stands behind it.
+/// The workloads that the readings name, each with the version of the reading.
 fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a str>)]) -> Vec<(&'a Workload, &'a str)> {
     let of = |workload: &'a Workload| {
         let named = readings.iter().filter(|(name, _)| workload.is(name));
@@ -108,7 +108,7 @@ fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a st
 const WORKLOADS: &str =
     "workload l join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id";
 
-/// The workloads that are named by what may be a workload.
+/// The workloads whose name is one of the readings' workloads.
 async fn workloads(
     transaction: &mut Transaction,
     readings: &[(&str, Option<&str>)],
@@ -129,7 +129,7 @@ async fn workloads(
     Ok(workloads)
 }
 
-/// The versions of that name, of one workload or of all that the filter selects.
+/// The versions with that name, of one workload or of all workloads that the filter selects.
 async fn versions(
     transaction: &mut Transaction,
     (version, workload): (&str, Option<WorkloadId>),
@@ -150,20 +150,20 @@ async fn versions(
 const COMMITS: &str =
     "select c.id, c.commit_id, b.repository, b.branch from gitops_commit c join gitops_branch b on b.id = c.branch_id";
 
-/// The commit of that name: in several branches it is one.
+/// The commit with that id. A commit that is in several branches is one result.
 async fn commits(transaction: &mut Transaction, commit: &str) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let sql = format!("{COMMITS} where c.commit_id = $1 order by c.id");
     let found = transaction.query(&sql, vec![commit.into()]).await?;
     Ok(by_commit(transaction, &found))
 }
 
-/// Digits of a commit that are enough for it to be meant.
+/// Minimum number of digits of an abbreviated commit id.
 const ABBREVIATED_MIN: usize = 7;
 
-/// Things with one name that are told.
+/// Maximum number of objects that an error about an ambiguous name lists.
 const WAYS_MAX: usize = 5;
 
-/// The commits that begin with these digits: the first of them, and one more than are told.
+/// The first commits whose ids begin with these digits: one more than an error lists.
 async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     if digits.len() < ABBREVIATED_MIN || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Vec::new());
@@ -191,7 +191,7 @@ fn by_commit(transaction: &Transaction, found: &[CommitRow]) -> Vec<ResolvedRoll
     resolved.collect()
 }
 
-/// What to type for each of several things, so that it is meant and none of the others.
+/// For each of several candidates, a name that identifies only this candidate.
 fn ways(candidates: &[ResolvedRollout]) -> Vec<String> {
     let names = |resolved: &ResolvedRollout| match &resolved.of {
         RolloutOf::Version { workload, .. } => workload.clone(),
@@ -209,10 +209,10 @@ fn ways(candidates: &[ResolvedRollout]) -> Vec<String> {
     candidates.iter().map(way).collect()
 }
 
-/// Versions that are told of a workload that has not the one that was asked for.
+/// Number of versions that an error lists if a workload does not have the version of the request.
 const VERSIONS_SHOWN: i64 = 3;
 
-/// Says that nothing is called so, and what is called nearly so.
+/// The error for an unknown name, with similar names.
 async fn unknown(
     transaction: &mut Transaction,
     of: &str,

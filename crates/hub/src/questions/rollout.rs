@@ -1,4 +1,4 @@
-//! How far a rollout is: of a workload, of a version of one, or of a commit.
+//! The progress of a rollout: of a workload, of a version of a workload, or of a commit.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use super::{Question, QuestionError, deployments, question};
 use crate::desired::order;
 use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, Transaction};
 
-/// Those who need attention, of one environment.
+/// Maximum number of reconcilers that need attention in the answer, for each environment.
 const ATTENTION: usize = 20;
 
-/// How far a rollout is: of a workload (what of it is desired now), a version of one (`workload@version`, or the version alone), or a commit in any form that
-/// reconcilers write. Workloads of one name are told apart by `workspace/application/workload`.
+/// The progress of the rollout of a workload (its content that is desired now), of a version (`workload@version`, or the version alone), or of a commit in
+/// any form that reconcilers write. If several workloads have the same name, `workspace/application/workload` identifies one of them.
 ///
 /// # Errors
-/// Nothing is called so, or several things are; the filter is invalid; the database can't answer.
+/// The text names no rollout, or several; the filter is invalid; the database can't answer.
 pub async fn rollout(
     database: &Database,
     of: &str,
@@ -46,7 +46,7 @@ pub async fn rollout(
         *row = EnvironmentRollout { counts: stand.counts, superseded: stand.superseded, attention, ..row.clone() };
     }
     if scope.is_limited && environments.is_empty() {
-        // It is there, but for others.
+        // The rollout exists, but it is outside of the reach of the token.
         let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
         return Err(QuestionError::Unknown { what, name, similar });
     }
@@ -61,7 +61,7 @@ pub async fn rollout(
     Ok(rollout)
 }
 
-/// The environments that a rollout is about, and those that have another version of the workload: what is desired there.
+/// The desired content in the environments of a rollout, and in the environments that have another version of the workload.
 async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
@@ -90,7 +90,7 @@ async fn environments(
     Ok(environments)
 }
 
-/// Those who stand somewhere with a rollout; all of them if the filter has no `status`.
+/// The reconcilers of a rollout that are in the states of the filter; all of them if the filter has no `status`.
 ///
 /// # Errors
 /// As [`rollout`]; and the page is invalid.
@@ -117,10 +117,10 @@ pub async fn rollout_hosts(
     Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const LIST: &str = "rollout";
 
-/// Where rows stand with the rollout, which may not be what is desired now.
+/// Sets the states of rows in this rollout, whose content may differ from the content that is desired now.
 async fn stand(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
@@ -145,7 +145,7 @@ async fn environment_names(transaction: &mut Transaction) -> Result<BTreeMap<Env
     Ok(transaction.query("select id, name from environment", Vec::new()).await?.into_iter().collect())
 }
 
-/// The first of those in an environment that failed or went silent.
+/// The first reconcilers in an environment that failed or became silent.
 async fn attention(
     transaction: &mut Transaction,
     subject: &Subject,

@@ -19,9 +19,9 @@ enum Held {
     Any,
 }
 
-/// A rule: the facts that it needs, and the state that they make.
+/// A rule: the facts that it needs, and the resulting state.
 struct Rule {
-    /// What was reported: one of the statuses, nothing, or anything.
+    /// The reported status that the rule needs.
     reported: Reported,
     held: Held,
     /// Whether it applies to silent reconcilers only.
@@ -37,7 +37,7 @@ enum Reported {
     Any,
 }
 
-/// The rules, in their order: the first that applies makes the state. The last one always applies.
+/// The rules, in their order: the first rule that applies gives the state. The last rule always applies.
 const RULES: [Rule; 6] = [
     Rule::new(Reported::Nothing, Held::Any, RolloutState::NeverReported),
     Rule::new(Reported::Status(Status::Success), Held::Desired, RolloutState::Succeeded),
@@ -84,7 +84,8 @@ impl Rule {
     }
 }
 
-/// The state of a reconciler: whether it holds the desired content, and whether the content is unknown. In SQL, it is [`expression`].
+/// The state of a reconciler. `held` is whether it holds the desired content, and whether the hub does not know the content. The same in SQL is
+/// [`expression`].
 pub(super) fn of(status: Option<Status>, held: (bool, bool), is_silent: bool) -> RolloutState {
     let rule = RULES.iter().find(|rule| rule.applies(status, held, is_silent));
     rule.map_or(RolloutState::Outdated, |rule| rule.state)

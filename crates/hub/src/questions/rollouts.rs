@@ -1,4 +1,4 @@
-//! The rollouts that there were: commits that changed what places should hold.
+//! Past and current rollouts: commits that changed the desired content of places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::subject::Subject;
 use super::{Question, QuestionError, conditions, question};
 use crate::store::{ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, Parameters, Transaction};
 
-/// The commits that changed what places should hold, the newest first, each with how far it is.
+/// The commits that changed the desired content of places, the newest first, each with its progress.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -44,9 +44,9 @@ pub async fn rollouts(
     Ok(Rollouts { items: listed.into_iter().map(&mut whole).collect(), next })
 }
 
-/// The word for cursors of this list.
+/// The name of this list in cursors.
 const ROLLOUTS: &str = "rollouts";
-/// Rollouts on a page, if it is not said: each may be about many places.
+/// Rollouts on a page if the request has no `limit`. It is small because a rollout can have many places.
 const ROLLOUTS_DEFAULT: usize = 20;
 
 pub(super) async fn listed(

@@ -1,4 +1,4 @@
-//! What a filter means in the store: which groups of places, which targets, which hosts.
+//! The scope of a question: the groups of places, targets and hosts in the store that a filter selects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,34 +14,34 @@ use crate::store::{
     Database, DatabaseError, EnvironmentId, FromColumn, HostId, Parameters, PlaceGroupId, TargetId, Transaction,
 };
 
-/// What is asked about.
+/// The rows of the store that a filter selects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// The groups of places; none if it is all of them.
+    /// The groups of places; none if all are selected.
     pub(super) groups: Option<Vec<PlaceGroupId>>,
-    /// Of these, the groups at which something is desired of the hosts, if only some hosts are asked about; else the same.
+    /// If only some hosts are selected: those of `groups` at which content is desired of these hosts. Otherwise the same as `groups`.
     pub(super) desired_groups: Option<Vec<PlaceGroupId>>,
-    /// The targets; none if it is all of them.
+    /// The targets; none if all are selected.
     pub(super) targets: Option<BTreeSet<TargetId>>,
-    /// The environment.
+    /// The environment of the filter.
     pub(super) environment_id: Option<EnvironmentId>,
-    /// The environments that may be asked about; none if it is all of them.
+    /// The environments within the reach of the token; none if all are.
     pub(super) environments: Option<Vec<EnvironmentId>>,
-    /// Whether only something may be asked about, whatever is asked.
+    /// Whether the reach of the token is limited.
     pub(super) is_limited: bool,
-    /// The hosts, if they are few; in the order of their ids.
+    /// The hosts, if there are few; in the order of their ids.
     pub(super) hosts: Option<Vec<HostId>>,
-    /// What hosts must be otherwise.
+    /// The conditions on hosts that `hosts` does not cover.
     pub(super) kind: HostKind,
-    /// How many of them are where, if only some hosts are asked about, and totals are.
+    /// The counts of the selected hosts' reconcilers, for a question about totals of some hosts.
     counted: Option<Counted>,
-    /// The states; none if it is all of them.
+    /// The rollout states; none if all are selected.
     pub(super) states: Option<Vec<RolloutState>>,
 }
 
 impl Scope {
-    /// What the filter of totals means now, with the transaction that sees it so. Totals are kept of all hosts; some are counted, which takes its time if they
-    /// are many.
+    /// The scope of a question about totals, with the transaction in which it was read. Totals of all hosts are stored. Reconcilers of a
+    /// selection of hosts are counted, which takes long if the hosts are many.
     pub(super) async fn of_totals(
         database: &Database,
         question: Question<'_>,
@@ -57,7 +57,7 @@ impl Scope {
         }
         let mut turn = None;
         if scope.hosts.is_none() {
-            // Who waits keeps no connection from others.
+            // A question that waits for its permit must not hold a connection.
             drop(transaction);
             turn = Some(counted::turn().await?);
             transaction = database.begin_reading().await?;
@@ -74,7 +74,7 @@ impl Scope {
         Ok((transaction, scope))
     }
 
-    /// What the filter of a list means now: hosts are listed one by one only if they are few.
+    /// The scope of a question about a list. The scope lists the hosts only if they are few.
     pub(super) async fn of(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
         question.check_reach()?;
         Self::selected(transaction, question).await.map_err(|error| question.discreet(error))
@@ -112,37 +112,37 @@ impl Scope {
         })
     }
 
-    /// Whether a condition of the filter is about places.
+    /// Whether the filter has a condition on places.
     pub(super) fn is_of_places(&self) -> bool {
         self.groups.is_some()
     }
 
-    /// The table of tallies, of all hosts or of those that were counted.
+    /// The table of tallies: of all hosts, or of the hosts that were counted.
     pub(super) fn tallies(&self, parameters: &mut Parameters) -> String {
         self.counted.as_ref().map_or_else(|| "tally".to_owned(), |counted| counted.table(parameters))
     }
 
-    /// The condition that a group of places is one of the filter; none if all are.
+    /// The condition that a group of places is selected; none if all are.
     pub(super) fn of_groups(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
         self.groups.clone().map(|groups| parameters.any_int(group_id, groups))
     }
 
-    /// The condition that a group of places is one at which something is desired of the hosts of the filter; none if all are.
+    /// The condition that content is desired of the selected hosts at a group of places; none if all groups are selected.
     pub(super) fn of_desired(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
         self.desired_groups.clone().map(|groups| parameters.any_int(group_id, groups))
     }
 
-    /// The condition that a target is one of the filter; none if all are.
+    /// The condition that a target is selected; none if all are.
     pub(super) fn of_targets(&self, target_id: &str, parameters: &mut Parameters) -> Option<String> {
         self.targets.clone().map(|targets| parameters.any_int(target_id, targets))
     }
 
-    /// The condition that an environment is one of the reach; none if all are.
+    /// The condition that an environment is within the reach; none if all are.
     pub(super) fn of_environments(&self, environment_id: &str, parameters: &mut Parameters) -> Option<String> {
         self.environments.clone().map(|environments| parameters.any_int(environment_id, environments))
     }
 
-    /// The condition that a host is one of the filter; none if all are.
+    /// The condition that a host is selected; none if all are.
     pub(super) fn of_hosts(&self, host_id: &str, parameters: &mut Parameters) -> Option<String> {
         match &self.hosts {
             Some(hosts) => Some(parameters.any_int(host_id, hosts.clone())),
@@ -151,7 +151,7 @@ impl Scope {
     }
 }
 
-/// The environments that may be asked about; none if it is all of them.
+/// The environments within the reach of the token; none if all are.
 async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Option<Vec<EnvironmentId>>, DatabaseError> {
     if names.is_empty() {
         return Ok(None);
@@ -160,7 +160,7 @@ async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Optio
     transaction.query(&sql, vec![names.to_vec().into()]).await.map(Some)
 }
 
-/// The cluster type of the filter, which has to be known.
+/// The cluster type of the filter. An unknown cluster type is an error.
 async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> Result<Option<String>, QuestionError> {
     let Some(name) = &question.filter.cluster_type else { return Ok(None) };
     let sql = "select 1 from place_group where cluster_type = $1 limit 1";
@@ -170,8 +170,8 @@ async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> 
     Ok(Some(name.clone()))
 }
 
-/// The groups at which something is desired of hosts, among others: those of the cluster type, with the manifests of what is assigned to it; else those where
-/// the hosts are.
+/// The groups, among these, at which content is desired of the selected hosts. With a cluster type, these are its groups and the groups with the manifests
+/// that are assigned to it. Otherwise they are the groups of the hosts' places.
 async fn desired_groups(
     transaction: &mut Transaction,
     (kind, hosts): (&HostKind, Option<&Vec<HostId>>),
@@ -202,7 +202,7 @@ async fn desired_groups(
     Ok(Some(groups))
 }
 
-/// The id of a name in a table whose names are unique; none if no name is given.
+/// The id of a name in a table with unique names; none if no name is given. An unknown name is an error.
 pub(super) async fn named<T: FromColumn>(
     transaction: &mut Transaction,
     what: &'static str,
@@ -216,12 +216,12 @@ pub(super) async fn named<T: FromColumn>(
     }
 }
 
-/// Names that are compared with one that is not known.
+/// Maximum number of names that are compared with an unknown name.
 const NAMES_COMPARED: i64 = 2_000;
-/// How alike two names must be for one to be meant by the other.
+/// Minimum similarity of two names (0 to 1) for one to be suggested instead of the other.
 const ALIKE: f64 = 0.8;
 
-/// Says that a name is not known, and which ones are nearly the same.
+/// The error for an unknown name, with similar names.
 async fn unknown(
     transaction: &mut Transaction,
     what: &'static str,
@@ -232,13 +232,13 @@ async fn unknown(
     Ok(QuestionError::Unknown { what, name: name.to_owned(), similar })
 }
 
-/// Names in a column of a table that are nearly the same as one: three at most, the nearest first.
+/// Names in a column of a table that are similar to a name: at most three, the most similar first.
 pub(super) async fn similar(
     transaction: &mut Transaction,
     (table, column): (&'static str, &'static str),
     name: &str,
 ) -> Result<Vec<String>, DatabaseError> {
-    // Around the name in the order of names: those that begin alike are there, however many there are.
+    // The neighbours of the name in the order of names: names with the same beginning are there, in a table of any size.
     let around = format!(
         "select name from (select distinct {column} as name from {table} where {column} >= $1 order by name limit $2) as later \
          union select name from (select distinct {column} as name from {table} where {column} < $1 order by name desc limit $2) as earlier"
@@ -251,7 +251,7 @@ pub(super) async fn similar(
     Ok(similar)
 }
 
-/// The targets of the names and labels; none if the filter says nothing of targets.
+/// The targets with the names and labels of the filter; none if the filter has no condition on targets.
 async fn targets(
     transaction: &mut Transaction,
     question: Question<'_>,
@@ -288,13 +288,13 @@ async fn targets(
     Ok(Some(targets.into_iter().filter(matches).map(|(id, _)| id).collect()))
 }
 
-/// Labels from the column that holds them.
+/// Parses the labels in a column.
 fn labels_of(text: Option<&str>) -> Labels {
     let labels: BTreeMap<String, String> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     labels.into_iter().collect()
 }
 
-/// The groups of places of environments and of targets; none if it is about all.
+/// The groups of places of environments and targets; none if all are selected.
 async fn groups(
     transaction: &mut Transaction,
     (environments, targets): (Option<Vec<EnvironmentId>>, Option<&BTreeSet<TargetId>>),

@@ -1,4 +1,4 @@
-//! What is rolled out: which content at which places, and how many reconcilers stand where with it.
+//! The subject of rollouts: which content at which places, and the number of reconcilers in each rollout state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use crate::store::{
     CommitId, DatabaseError, EnvironmentId, Parameters, Transaction, Value, WorkloadId, WorkloadVersionId,
 };
 
-/// Which content at which places is rolled out, of one rollout or of several.
+/// The content and the places of one rollout or of several.
 ///
-/// The table `subject` of its statements has the groups of places, and the commits at which that content became desired there, each with the number of its
+/// The table `subject` of its statements has the groups of places, and the commits at which the content became desired there, each with the number of its
 /// rollout.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
@@ -23,11 +23,11 @@ pub(super) struct Subject {
     values: Vec<Value>,
 }
 
-/// How many stand where with a rollout in an environment.
+/// The number of reconcilers of a rollout in each state, in one environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stand {
     pub(super) counts: Counts,
-    /// Of those that are expected: their place is to hold something else by now.
+    /// Number of the expected reconcilers at whose places other content is desired by now.
     pub(super) superseded: i64,
 }
 
@@ -41,12 +41,12 @@ pub(super) enum Within {
 }
 
 impl Subject {
-    /// What a commit changed: one that several branches may have.
+    /// The changes of a commit. It has several ids if several branches contain it.
     pub(super) fn of_commit(transaction: &Transaction, ids: Vec<CommitId>) -> Self {
         Self::of_changes(transaction, ("0", ids))
     }
 
-    /// What each of these commits changed: the ids are the numbers of the rollouts.
+    /// The changes of each of these commits: the ids are the numbers of the rollouts.
     pub(super) fn of_commits(transaction: &Transaction, ids: Vec<CommitId>) -> Self {
         Self::of_changes(transaction, ("v.gitops_commit_id", ids))
     }
@@ -60,7 +60,7 @@ impl Subject {
         Self { table, values: vec![ids.into()] }
     }
 
-    /// The targets that were to have a version.
+    /// The targets for which a version is or was desired.
     pub(super) fn of_version(version: WorkloadVersionId) -> Self {
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, c.id as commit_id from workload_version n \
@@ -73,7 +73,7 @@ impl Subject {
         Self { table, values: vec![version.into()] }
     }
 
-    /// What the targets of a workload should have now.
+    /// The content that is desired now for the targets of a workload.
     pub(super) fn of_workload(workload: WorkloadId) -> Self {
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
@@ -89,9 +89,10 @@ impl Subject {
         Parameters::with(transaction.dialect(), self.values.clone())
     }
 
-    /// A statement over the tallies `t` of the subject, of which `{state}` says where their reconcilers stand.
+    /// A statement over the tallies `t` of the subject. In it, `{state}` is the expression for the rollout state of their reconcilers.
     ///
-    /// Expected are the reconcilers of places at which it is or was desired; of places that are counted with others, those that are to hold it, or do.
+    /// The reconcilers of places at which the content is or was desired are expected. In a group with several places, these are the reconcilers
+    /// whose place must hold the content now, or that hold it.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
         let state = rollout_state::expression("t.holds = 1");
         format!(
@@ -113,7 +114,7 @@ impl Subject {
         )
     }
 
-    /// How many stand where, by the number of the rollout and by environment.
+    /// The number of reconcilers in each state, by the number of the rollout and by environment.
     pub(super) async fn stands(
         &self,
         transaction: &mut Transaction,
@@ -138,7 +139,7 @@ impl Subject {
         Ok(stands)
     }
 
-    /// The tallies of those that stand there.
+    /// The tallies of the reconcilers in these states.
     pub(super) async fn selected(
         &self,
         transaction: &mut Transaction,
@@ -162,7 +163,7 @@ impl Subject {
         Ok(selected)
     }
 
-    /// Since when it is desired, by environment.
+    /// Since when the content is desired, by environment.
     pub(super) async fn since(
         &self,
         transaction: &mut Transaction,
@@ -179,7 +180,7 @@ impl Subject {
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
     }
 
-    /// The environments in which a place is to hold it now.
+    /// The environments with a place at which the content is desired now.
     pub(super) async fn desired_now(
         &self,
         transaction: &mut Transaction,
@@ -197,7 +198,7 @@ impl Subject {
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
     }
 
-    /// The versions of a workload that it is about, by environment.
+    /// The versions of the workload in the subject, by environment.
     pub(super) async fn versions(
         &self,
         transaction: &mut Transaction,
@@ -222,6 +223,7 @@ impl Subject {
     }
 }
 
-/// A workload is rolled out with its manifests; where nobody told the hub of their folders, with what the platform made for it.
+/// The condition on the groups of a workload's rollout: the folders with its manifests. If the hub does not know these folders, the platform folders
+/// for the workload.
 const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
     join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";

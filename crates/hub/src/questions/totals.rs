@@ -1,4 +1,4 @@
-//! How many stand where, all in all.
+//! The total number of reconcilers in each rollout state.
 
 use model::rollout::Counts;
 
@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::{Question, QuestionError, conditions, rollout_state};
 use crate::store::{Database, Parameters};
 
-/// How many of those at whose places something is desired stand where, and how many of them are silent, whatever they said last.
+/// The number of reconcilers in each rollout state, of those at whose places content is desired; and how many of them are silent, with any last status.
 ///
 /// # Errors
 /// The filter is invalid, or selects too many hosts to be counted one by one; the database can't answer.

@@ -1,6 +1,7 @@
-//! Finds the reconcilers of a list, page by page, without looking at more than a bounded number.
+//! Finds the reconcilers of a list, page by page, and examines a limited number for each page.
 //!
-//! They are found along lanes, each of which an index holds in order: those of a place, of a host, or those of a tally that need attention.
+//! The search follows lanes. A lane is an ordered part of an index: the reconcilers of a place, of a host, or the reconcilers of a tally that need
+//! attention.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +17,10 @@ use crate::store::{
     Transaction,
 };
 
-/// Lanes that are asked for at once.
+/// Maximum number of lanes that one statement reads.
 const LANES: usize = 1_000;
 
-/// Along what reconcilers are found.
+/// The kind of lanes along which reconcilers are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Along {
     Places,
@@ -33,34 +34,34 @@ enum Along {
 pub(super) struct Walk {
     along: Along,
     scope: Scope,
-    /// Only those that are counted there.
+    /// Only the reconcilers of these tallies.
     tallies: Option<Vec<TallyId>>,
-    /// Those that were somewhere once, too: at a timestamp, they may have been there.
+    /// Also reconcilers that were at the places in the past: at an earlier timestamp, they may have been there.
     with_past: bool,
 }
 
 /// A page of reconcilers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ReconcilerPage {
-    /// Their ids.
+    /// The ids of the reconcilers.
     pub(super) reconcilers: Vec<ReconcilerId>,
-    /// Where each was looked for; none where that says nothing.
+    /// For each reconciler, the place along which it was found; none for lanes that are not places.
     pub(super) places: Vec<Option<PlaceId>>,
-    /// Where the next page begins; none if this is the last one.
+    /// The beginning of the next page; none if this is the last page.
     pub(super) next: Option<Cursor<2>>,
 }
 
-/// A tally that is selected: its id, the group that it belongs to, and where its reconcilers stand.
+/// A selected tally: its id, its group, and the rollout state of its reconcilers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) id: TallyId,
     pub(super) group_id: PlaceGroupId,
     pub(super) state: RolloutState,
-    /// Whether the index of those that need attention has its reconcilers.
+    /// Whether its reconcilers are in the index of reconcilers that need attention.
     pub(super) is_attention: bool,
 }
 
-/// The columns of a tally `t` of a [`Selected`]; the state is the expression that is put in.
+/// The columns of a [`Selected`] for a tally `t`. `state` is the SQL expression for the rollout state.
 pub(super) fn selected_columns(state: &str) -> String {
     format!(
         "t.id, t.place_group_id, {state}, \
@@ -76,7 +77,7 @@ impl FromRow for Selected {
 }
 
 impl Walk {
-    /// The reconcilers of a scope, by their rollout state now.
+    /// The reconcilers of a scope, by their current rollout state.
     pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
         let Some(states) = scope.states.clone() else {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
@@ -106,12 +107,13 @@ impl Walk {
         Self { along, scope, tallies, with_past: false }
     }
 
-    /// The same, and those that were where the scope says once. Whoever asks for a moment looks where they were then.
+    /// The same list, and reconcilers that were at the places of the scope in the past. For a question about a timestamp, the caller checks their
+    /// place at that time.
     pub(super) fn with_past(self) -> Self {
         Self { with_past: true, ..self }
     }
 
-    /// The reconcilers of which nobody knows where they are.
+    /// The reconcilers whose place is not known.
     pub(super) fn of_unplaced(scope: Scope) -> Self {
         Self { along: Along::Unplaced, scope, tallies: None, with_past: false }
     }
@@ -146,7 +148,7 @@ impl Walk {
         }
     }
 
-    /// Looks at the rest of a lane; whether it came to its end.
+    /// Examines the rest of a lane. Returns whether the lane is finished.
     async fn follow(&self, transaction: &mut Transaction, progress: &mut Progress) -> Result<bool, DatabaseError> {
         loop {
             let needed = progress.limit - progress.found.reconcilers.len();
@@ -166,7 +168,7 @@ impl Walk {
         }
     }
 
-    /// Whether reconcilers are looked for where they were, too. All of them are found where they are.
+    /// Whether the search includes past places. Without conditions on places, the current places are enough to find all reconcilers.
     fn is_past(&self) -> bool {
         self.with_past && self.scope.groups.is_some()
     }
@@ -179,7 +181,7 @@ impl Walk {
         }
     }
 
-    /// The next lanes, from that one on, in the order of their ids. Reconcilers of which nobody knows where they are come first, as lane 0.
+    /// The next lanes, beginning with this one, in the order of their ids. Lane 0 has the reconcilers whose place is not known.
     async fn lanes(&self, transaction: &mut Transaction, from: i64) -> Result<Vec<i64>, DatabaseError> {
         if self.along == Along::Unplaced {
             return Ok(vec![0]);
@@ -191,7 +193,7 @@ impl Walk {
         }
         let mut parameters = Parameters::with(transaction.dialect(), vec![from.into(), (LANES as i64).into()]);
         let of_groups = conditions::and(self.scope.of_groups("p.place_group_id", &mut parameters));
-        // Not several `exists`: joined by `or`, PostgreSQL may gather all that is in their tables first.
+        // One `exists`, not several joined by `or`: for these, PostgreSQL may read all rows of their tables first.
         let has_some = if self.is_past() {
             "((select r.id from reconciler r where r.place_id = p.id limit 1) is not null \
               or (select d.id from deployment d where d.manifests_endpoint = p.endpoint limit 1) is not null)"
@@ -204,7 +206,7 @@ impl Walk {
         Ok(unplaced.into_iter().chain(places).take(LANES).collect())
     }
 
-    /// Looks at the next reconcilers of a lane.
+    /// Examines the next reconcilers of a lane.
     async fn range(
         &self,
         transaction: &mut Transaction,
@@ -230,7 +232,7 @@ impl Walk {
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
     fn inner(&self, lane: i64, parameters: &mut Parameters) -> String {
-        // At an earlier timestamp, those may have been in service that are not now.
+        // At an earlier timestamp, reconcilers that are retired now may have been in service.
         let in_service = if self.with_past { "" } else { " and r.retired_on is null" };
         let of_reconciler = |condition: &str| {
             format!(
@@ -244,7 +246,7 @@ impl Walk {
         let parameter = parameters.add(lane);
         match self.along {
             Along::Places if self.is_past() => {
-                // Each part is found by its index, in order, and ends at the limit.
+                // Each part uses its own index, in order, and ends at the limit.
                 let now = format!("select r.id from reconciler r where r.place_id = {parameter} and r.id > $1");
                 let once = format!(
                     "select distinct d.reconciler_id as id from deployment d where d.reconciler_id > $1 \
@@ -267,7 +269,7 @@ impl Walk {
         }
     }
 
-    /// What else reconcilers `x` of a lane must be.
+    /// The other conditions on the reconcilers `x` of a lane.
     fn conditions(&self, parameters: &mut Parameters) -> Vec<String> {
         let mut conditions = Vec::new();
         if self.along != Along::Hosts {
@@ -288,19 +290,19 @@ impl Walk {
     }
 }
 
-/// How far a page is.
+/// The progress of reading a page.
 struct Progress {
     found: ReconcilerPage,
     limit: usize,
-    /// How many more may be examined.
+    /// The number of reconcilers that may still be examined.
     left: usize,
     position: Cursor<2>,
 }
 
-/// What was found in a part of a lane.
+/// The reconcilers of a part of a lane.
 struct PathRange {
     found: Vec<ReconcilerId>,
     examined: usize,
-    /// The last that was examined; none if the lane ends there.
+    /// The last reconciler that was examined; none if the lane ends in this part.
     end: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! Evaluates the rules: counts reconcilers, and decides what follows.
+//! Evaluates the rules: counts reconcilers, updates the states of rules and adds notifications.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::store::{Database, DatabaseError, Transaction, Value};
 /// Evaluates each rule that no other replica has just evaluated. Returns the number of rules in each phase: `ok`, `pending`, `firing`.
 ///
 /// # Errors
-/// The database can't be reached, or refuses. The rules before the one at which that happens are done.
+/// The database can't be reached, or returns an error. The rules before the failing one are evaluated.
 pub async fn evaluate(database: &Database, rules: &[Rule], now: Timestamp) -> Result<[usize; 3], DatabaseError> {
     let mut phases = [0; 3];
     for rule in rules {
@@ -45,7 +45,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
     }
     let started = Instant::now();
     let (matching, expected) = match measure(database, rule, now).await {
-        // The next evaluation will do.
+        // The next evaluation tries again.
         Err(QuestionError::Busy) => return Ok(before.phase),
         Err(error @ QuestionError::Wrong { .. }) => {
             tracing::warn!(rule = rule.name, %error, "a rule can't be evaluated");
@@ -57,7 +57,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
     let (after, publication) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
     let new = match publication {
         Some(publication) => {
-            // The end is published with the time of the beginning.
+            // The notification about the end has the time of the beginning.
             let since = if publication == Publication::Firing { after.since } else { before.since };
             let examples =
                 if publication == Publication::Firing { examples(database, rule).await? } else { Vec::new() };
@@ -70,7 +70,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
     };
     let mut transaction = database.begin().await?;
     if locked(&mut transaction, rule).await? != Some(before) {
-        // Another replica was faster.
+        // Another replica evaluated the rule first.
         return Ok(before.phase);
     }
     let dialect = transaction.dialect();
@@ -93,7 +93,7 @@ async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Resu
     Ok(after.phase)
 }
 
-/// Notes why a rule can't be evaluated. Its phase is unknown, and no notification is sent.
+/// Stores why a rule can't be evaluated. Its phase is unknown, and no notification is sent.
 async fn note_problem(database: &Database, rule: &Rule, problem: &str) -> Result<(), QuestionError> {
     let mut transaction = database.begin().await?;
     let sql = "update rule_state set problem = $1 where name = $2";
@@ -112,7 +112,7 @@ fn kind(publication: Publication) -> &'static str {
     }
 }
 
-/// Where a rule stands. One that is new is added, as one that is fine.
+/// Reads the state of a rule. A new rule is added in the phase `ok`.
 async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<Standing, DatabaseError> {
     let mut transaction = database.begin_reading().await?;
     if let Some(standing) = read(&mut transaction, rule, "").await? {
@@ -150,7 +150,7 @@ async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<
     }))
 }
 
-/// How many a rule counts, of how many.
+/// The number of reconcilers that a rule counts, and the number of all that are expected.
 async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<(i64, i64), QuestionError> {
     let counted = match rule.condition {
         Condition::Drifting => drifting(database, &rule.filter, now.before(rule.longer_than)).await,
@@ -161,7 +161,7 @@ async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<(i6
     };
     match counted {
         Ok(counted) => Ok(counted),
-        // A rule may be there before what it is about.
+        // A rule can be configured before the objects in its filter exist.
         Err(QuestionError::Unknown { .. }) => Ok((0, 0)),
         Err(error) => Err(error),
     }
@@ -184,7 +184,7 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> R
     }
 }
 
-/// The body of a notification, as it will be sent however often.
+/// The body of a notification. All attempts send the same body.
 fn body(
     rule: &Rule,
     (publication, since, now): (Publication, Timestamp, Timestamp),
@@ -213,7 +213,7 @@ fn body(
     json!({"type": format!("rule.{}", kind(publication)), "timestamp": now, "data": data}).to_string()
 }
 
-/// Some of those whom a rule counts.
+/// Examples of the reconcilers that a rule counts.
 async fn examples(database: &Database, rule: &Rule) -> Result<Vec<Json>, QuestionError> {
     let page = Page { cursor: None, limit: Some(NOTIFICATION_EXAMPLES) };
     let found = match rule.condition.statuses() {
@@ -246,10 +246,10 @@ fn example(found: &Deployment) -> Json {
     })
 }
 
-/// Where the rules stand, in their order.
+/// The states of the rules, in the order of the rules.
 ///
 /// # Errors
-/// The database can't be reached, or refuses.
+/// The database can't be reached, or returns an error.
 pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState>, DatabaseError> {
     let mut transaction = database.begin_reading().await?;
     let mut states = Vec::new();

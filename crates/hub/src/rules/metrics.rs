@@ -1,4 +1,4 @@
-//! Metrics of the rules: how many are in which phase, and how many notifications were delivered.
+//! Metrics of the rules: the number of rules in each phase, and of notifications by result.
 
 use hub_api::rules::Phase;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 
 use super::Deliveries;
 
-/// The metrics; clones count together.
+/// The metrics. Clones share the counters.
 #[derive(Clone, Debug, Default)]
 pub struct RuleMetrics {
     rules: Family<RuleLabels, Gauge>,

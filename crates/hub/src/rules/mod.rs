@@ -1,8 +1,8 @@
 //! Rules: conditions that send notifications, such as more than 5 % of an environment failing for ten minutes.
 //!
-//! A rule is evaluated every few seconds, from the tallies, which costs the same for any fleet. A rule about some hosts, which are counted, is evaluated
-//! less often if that takes long. Its state and its notifications are changed together in the database: so one replica decides, a restart loses nothing, and
-//! each notification is made once. It is sent until a receiver accepts it.
+//! A rule is evaluated every few seconds, from the tallies, at the same cost for any size of the fleet. The reconcilers of a rule about some hosts are
+//! counted: if that takes long, the rule is evaluated less often. The state of a rule and its notifications are changed in one transaction. So one replica
+//! decides, a restart loses nothing, and each notification is made once. A notification is sent until the receiver accepts it, or it is too old.
 
 mod evaluation;
 mod formats;
@@ -37,33 +37,33 @@ pub struct Rule {
     pub name: String,
     /// The reconcilers that it counts.
     pub filter: Filter,
-    /// What it counts of them.
+    /// The condition for a reconciler to count.
     pub condition: Condition,
-    /// How much of it is too much.
+    /// The threshold of the rule.
     pub above: Threshold,
-    /// For how long it has to be too much without a break.
+    /// For how long the threshold must be exceeded without interruption.
     pub lasting: Duration,
-    /// Of drift: for how long the missing content must have been desired.
+    /// For drift: for how long the missing content must have been desired.
     pub longer_than: Duration,
     /// Where notifications are sent.
     pub receiver: Receiver,
 }
 
-/// How much is too much: more than this.
+/// A threshold. It is exceeded by a larger number, not by an equal one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// More reconcilers than this.
+    /// A number of reconcilers.
     Count(i64),
-    /// More than this part of all that are expected, in thousandths of a percent.
+    /// A share of all expected reconcilers, in thousandths of a percent.
     Share(i64),
 }
 
 impl Threshold {
-    /// Whether that many of all are too many. Of none, none are.
+    /// Whether the number of matching reconcilers exceeds the threshold. Without expected reconcilers, a share is never exceeded.
     pub fn is_exceeded(self, matching: i64, expected: i64) -> bool {
         match self {
             Self::Count(count) => matching > count,
-            // 128 bits hold whatever two numbers of 64 bits give.
+            // The product of two numbers of 64 bits fits into 128 bits.
             Self::Share(share) => i128::from(matching) * 100_000 > i128::from(expected) * i128::from(share),
         }
     }

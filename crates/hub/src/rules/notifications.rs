@@ -1,4 +1,4 @@
-//! What is to be told: kept until somebody takes it, or it is too old.
+//! The stored notifications. Each is sent until the receiver accepts it, or it is too old.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::limits::{
 };
 use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, NotificationId, Transaction, Value};
 
-/// What became of notifications that were sent.
+/// The numbers of notifications by the result of sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deliveries {
-    /// They were taken.
+    /// Accepted by the receiver.
     pub delivered: usize,
-    /// They were not, and are sent again.
+    /// Not accepted. They will be sent again.
     pub failed: usize,
-    /// They were not, and never will be.
+    /// Not accepted. They will not be sent again.
     pub given_up: usize,
 }
 
-/// A notification that is to be added.
+/// A notification to add.
 pub(super) struct New {
     pub(super) kind: &'static str,
     pub(super) body: String,
@@ -68,10 +68,10 @@ impl FromRow for LastNotification {
     }
 }
 
-/// Sends what is due of these rules, several at a time, and notes what became of it.
+/// Sends the due notifications of these rules, several at a time, and stores the results.
 ///
 /// # Errors
-/// The database can't be reached, or refuses. What was sent and could not be noted is sent again, as the same message.
+/// The database can't be reached, or returns an error. A notification whose result could not be stored is sent again, as the same message.
 pub async fn deliver(
     database: &Database,
     rules: &[Rule],
@@ -110,7 +110,7 @@ async fn deliver_some(
     Ok(done)
 }
 
-/// A notification that is to be sent now, by nobody else.
+/// A notification to send now. This replica has the lease.
 struct Due {
     id: NotificationId,
     message_id: String,
@@ -118,11 +118,12 @@ struct Due {
     kind: String,
     body: String,
     created_on: Timestamp,
-    /// How often it was sent, this time included.
+    /// Number of attempts, including this one.
     attempts: i64,
 }
 
-/// Takes the next notification: nobody else does for a while. If this process ends before it notes what became of it, it is sent again then.
+/// Leases the next due notification: no other replica sends it during the lease. If this process ends before it stores the result, the notification
+/// is sent again after the lease.
 async fn claim(database: &Database, rules: &[Rule], now: Timestamp) -> Result<Option<Due>, DatabaseError> {
     let dialect = database.dialect();
     let due = format!(
@@ -135,7 +136,7 @@ async fn claim(database: &Database, rules: &[Rule], now: Timestamp) -> Result<Op
     );
     let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
     let values = vec![Value::from(now), names.into()];
-    // Mostly there is none: who looks does not get in anybody's way.
+    // Usually no notification is due. This read blocks no other transaction.
     if !database.exists(&due, values.clone()).await? {
         return Ok(None);
     }
@@ -156,7 +157,7 @@ impl FromRow for Due {
     }
 }
 
-/// What becomes of a notification that was sent.
+/// The next step for a notification after an attempt.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Delivered,
@@ -176,7 +177,7 @@ impl Outcome {
     }
 }
 
-/// When a notification is sent again. Its age is the limit.
+/// The pauses between attempts. Only the age of the notification limits their number.
 const RETRY: RetryPolicy = RetryPolicy {
     first: NOTIFICATION_PAUSE,
     factor: 2,
@@ -231,7 +232,7 @@ async fn note(
     transaction.commit().await
 }
 
-/// Forgets what was told before a timestamp, whatever became of it.
+/// Deletes the notifications from before a timestamp, with any result.
 async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("created_on < {}", database.dialect().instant("$1"));
     let sql = format!("select 1 from notification where {condition} limit 1");

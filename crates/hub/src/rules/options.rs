@@ -1,4 +1,4 @@
-//! Rules as they stand in `kalypso.toml` (`[[hub.rule]]`), and what they mean.
+//! Rules in `kalypso.toml` (`[[hub.rule]]`): parses and checks them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::receiver::PAGERDUTY_URL;
 use super::{Format, Receiver, Rule, Secret, Severity, Threshold};
 use crate::limits::{RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
 
-/// A rule as it is written.
+/// A rule as it is written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RuleOptions {
@@ -37,37 +37,37 @@ pub struct RuleOptions {
     pub selector: Option<String>,
     /// Only deployment targets with these labels.
     pub target_selector: Option<String>,
-    /// What it counts.
+    /// The condition for a reconciler to count.
     pub condition: Condition,
-    /// For how long what is desired must have been desired, such as `2h`, for `drifting`.
+    /// With the condition `drifting`: for how long the missing content must have been desired, such as `2h`.
     pub longer_than: Option<String>,
-    /// How much is too much: a number, or a share such as `5 %`.
+    /// The threshold: a number, or a share such as `5 %`.
     pub above: Above,
-    /// For how long, such as `10m`; at once, if nothing is said.
+    /// For how long the threshold must be exceeded, such as `10m`. Without it, the rule fires at once.
     #[serde(rename = "for")]
     pub lasting: Option<String>,
     /// The format of notifications.
     #[serde(default)]
     pub format: FormatName,
-    /// Where notifications are sent; PagerDuty's own address if nothing is said and they are for it.
+    /// The URL to which notifications are sent. For PagerDuty, the default is the URL of its Events API.
     pub url: Option<String>,
-    /// The file that holds that URL.
+    /// The file that contains the URL.
     pub url_file: Option<PathBuf>,
-    /// The environment variable that holds it.
+    /// The environment variable with the same content as that file.
     pub url_env: Option<String>,
-    /// The file that holds the secret to sign them with, or PagerDuty's integration key.
+    /// The file that contains the secret for signatures, or PagerDuty's integration key.
     pub secret_file: Option<PathBuf>,
-    /// The environment variable that holds it.
+    /// The environment variable with the same content as that file.
     pub secret_env: Option<String>,
-    /// How severe incidents of PagerDuty are.
+    /// The severity of incidents of PagerDuty.
     pub severity: Option<Severity>,
 }
 
-/// The format of notifications, as it is written.
+/// The format of notifications, as it is written in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FormatName {
-    /// JSON of our own, signed.
+    /// Kalypso's own JSON, signed.
     #[default]
     Signed,
     /// For Slack.
@@ -78,17 +78,17 @@ pub enum FormatName {
     PagerDuty,
 }
 
-/// How much is too much, as it is written.
+/// The threshold, as it is written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "a number, or a share such as \"5 %\"")]
 pub enum Above {
-    /// So many.
+    /// A number of reconcilers.
     Count(u32),
-    /// A share.
+    /// A share of the expected reconcilers, such as `5 %`.
     Share(String),
 }
 
-/// A rule can't be used.
+/// A rule is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("hub.rule `{rule}`: {field}: {message}")]
 pub struct RuleError {
@@ -98,10 +98,10 @@ pub struct RuleError {
 }
 
 impl RuleOptions {
-    /// What they mean. Files are named from `base`; `environment` looks up variables.
+    /// Converts the rules of the file. Paths of files are relative to `base`; `environment` returns environment variables.
     ///
     /// # Errors
-    /// Something is missing or not possible, or two have one name.
+    /// A field is missing or invalid, or two rules have the same name.
     pub fn resolve_all(
         rules: Vec<Self>,
         base: &Path,
@@ -202,7 +202,7 @@ impl RuleOptions {
         Receiver::new(&url, format).map_err(|message| self.error(url_field, message))
     }
 
-    /// The URL, and the field that says it.
+    /// The URL, and the name of the field that it comes from.
     fn url(
         &self,
         base: &Path,
@@ -217,7 +217,7 @@ impl RuleOptions {
         }
     }
 
-    /// A text that is in a file or in a variable, with the field that says so; none if neither is named.
+    /// The text of a file or of an environment variable, and the name of the field that it comes from; none if neither is set.
     fn text(
         &self,
         [file_field, variable_field]: [&'static str; 2],
@@ -245,7 +245,7 @@ impl RuleOptions {
     }
 }
 
-/// A share such as `5 %` or `0.5%`, in thousandths of a percent.
+/// Parses a share such as `5 %` or `0.5%`. The result is in thousandths of a percent.
 fn share(text: &str) -> Option<i64> {
     let number = text.trim().strip_suffix('%')?.trim_end();
     let (whole, part) = number.split_once('.').unwrap_or((number, "0"));

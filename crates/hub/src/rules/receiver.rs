@@ -1,14 +1,14 @@
-//! Where notifications go, and in which format.
+//! Receivers of notifications: their URLs and formats.
 
 use reqwest::Url;
 
 use super::Secret;
 use super::formats::{PagerDuty, Severity};
 
-/// Where PagerDuty takes events, if nothing else is configured.
+/// The URL of PagerDuty's Events API: the default for its notifications.
 pub(super) const PAGERDUTY_URL: &str = "https://events.pagerduty.com/v2/enqueue";
 
-/// Where notifications go.
+/// A receiver of notifications: a URL and a format.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     pub(super) url: Url,
@@ -18,11 +18,11 @@ pub struct Receiver {
 /// The format of notifications.
 #[derive(Clone, Debug)]
 pub enum Format {
-    /// JSON of our own, signed as Standard Webhooks specifies.
+    /// Kalypso's own JSON, signed as Standard Webhooks specifies.
     Signed(Secret),
-    /// A message for an incoming webhook of Slack. Who knows its URL may send.
+    /// A message for an incoming webhook of Slack. The URL is a secret: it gives the permission to send.
     Slack,
-    /// An Adaptive Card for a workflow of Microsoft Teams. Who knows its URL may send.
+    /// An Adaptive Card for a workflow of Microsoft Teams. The URL is a secret: it gives the permission to send.
     Teams,
     /// An event for the Events API v2 of PagerDuty.
     PagerDuty(PagerDuty),
@@ -32,12 +32,12 @@ impl Format {
     /// An event for PagerDuty, with the integration key of a service.
     ///
     /// # Errors
-    /// It is no such key: they have 32 letters and digits.
+    /// The key is invalid: integration keys have 32 letters and digits.
     pub fn pagerduty(routing_key: &str, severity: Severity) -> Result<Self, String> {
         PagerDuty::new(routing_key, severity).map(Self::PagerDuty)
     }
 
-    /// As it is written in the configuration.
+    /// The name of the format in the configuration.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Signed(_) => "signed",
@@ -49,10 +49,10 @@ impl Format {
 }
 
 impl Receiver {
-    /// The web server at a URL, which takes notifications in that format.
+    /// The receiver at a URL, for notifications in a format.
     ///
     /// # Errors
-    /// It is no URL of a web server, or has a user or a password in it.
+    /// The text is not the URL of a web server, or the URL contains a user or a password.
     pub fn new(url: &str, format: Format) -> Result<Self, String> {
         let url: Url = url.parse().map_err(|_| "it is no URL, such as https://chat.example/hook".to_owned())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -64,7 +64,7 @@ impl Receiver {
         Ok(Self { url, format })
     }
 
-    /// The host, as it is shown.
+    /// The host of the URL, for messages and lists.
     pub fn host(&self) -> String {
         self.url.host_str().unwrap_or_default().to_owned()
     }

@@ -1,4 +1,4 @@
-//! Evaluates the rules and sends their notifications, again and again.
+//! Periodically evaluates the rules and sends their notifications.
 
 use hub_api::timestamp::Timestamp;
 use tokio::time::sleep;
@@ -8,7 +8,7 @@ use crate::configured::Configured;
 use crate::limits::{NOTIFICATIONS_PERIOD, RULES_PERIOD};
 use crate::store::Database;
 
-/// Goes on until it is aborted. Several replicas may do so at once. A receiver that is slow does not keep the rules waiting.
+/// Evaluates the rules and sends notifications until it is aborted. Several replicas may do so at the same time. A slow receiver does not delay the rules.
 pub async fn run(database: Database, rules: Configured<Rule>, metrics: RuleMetrics) {
     tokio::join!(evaluate_often(&database, &rules, &metrics), deliver_often(&database, &rules, &metrics));
 }

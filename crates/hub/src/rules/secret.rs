@@ -1,19 +1,19 @@
-//! Secrets with which notifications are signed, as the specification Standard Webhooks has it.
+//! Secrets for the signatures of notifications, as Standard Webhooks specifies them.
 
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-/// What secrets begin with.
+/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
-/// Bytes of a secret: what the specification says.
+/// Number of bytes of a secret, from the specification.
 const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// One secret, or several while they are replaced: then a notification has a signature of each.
+/// One secret, or several during a rotation: then a notification has a signature with each.
 #[derive(Clone)]
 pub struct Secret(Vec<Vec<u8>>);
 
-/// It is no secret.
+/// The text is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a secret is `whsec_` and 24 to 64 bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` makes; several stand on lines of their own"
@@ -30,7 +30,7 @@ impl Secret {
     /// Reads secrets, one on each line that is not empty.
     ///
     /// # Errors
-    /// There is none, or something else.
+    /// There is no secret, or a line is not a secret.
     pub fn parse(text: &str) -> Result<Self, SecretError> {
         let parse = |line: &str| {
             let bytes = BASE64.decode(line.strip_prefix(PREFIX)?.as_bytes()).ok()?;
@@ -41,7 +41,7 @@ impl Secret {
         if secrets.is_empty() { Err(SecretError) } else { Ok(Self(secrets)) }
     }
 
-    /// The header `webhook-signature`: of the id of a message, the second at which it is sent, and its body.
+    /// The header `webhook-signature`, for the id of a message, the time in seconds at which it is sent, and its body.
     pub(super) fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
         let signature = |secret: &Vec<u8>| {
             let mut hmac: Hmac<Sha256> =

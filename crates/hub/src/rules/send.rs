@@ -11,43 +11,43 @@ use super::formats::{self, Notice};
 use super::{Format, Receiver, Rule};
 use crate::limits::{NOTIFICATION_PAUSE_MAX, NOTIFICATION_TIMEOUT};
 
-/// A notification was not taken. The words never name the path and the query of the URL: who knows them may send notifications, too.
+/// A notification was not accepted. The messages never contain the path and the query of the URL: these are a secret that gives the permission to send.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// Nobody is there, or not in time.
+    /// The receiver can't be reached, or did not answer in time.
     #[error("{host} can't be reached: {reason}")]
     Unreachable {
-        /// Who.
+        /// The host of the receiver.
         host: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It was not taken.
+    /// The receiver did not accept the message.
     #[error("{host} answered {status}")]
     Refused {
-        /// Who.
+        /// The host of the receiver.
         host: String,
         /// The HTTP status.
         status: StatusCode,
-        /// How long to wait, in its words.
+        /// The receiver's header `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// What is stored is no notification: another version of the hub made it.
+    /// The stored JSON is not a notification of this version: another version of the hub made it.
     #[error("the notification was made by another version of the hub: {reason}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The error of the parser.
         reason: String,
     },
 }
 
 impl SendError {
-    /// Whether it is not worth another attempt: the receiver is gone, or can't read what will be the same the next time.
+    /// Whether another attempt is useless: the receiver no longer exists, or it can't read the message, which would be the same again.
     pub(super) fn is_final(&self) -> bool {
         let hopeless = [StatusCode::GONE, StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
         matches!(self, Self::Refused { status, .. } if hopeless.contains(status))
     }
 
-    /// How long to wait at least.
+    /// The minimum pause before the next attempt.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
             Self::Refused { retry_after, .. } => retry_after.unwrap_or_default().min(NOTIFICATION_PAUSE_MAX),
@@ -60,7 +60,7 @@ impl Receiver {
     /// Sends a message once: the JSON that is stored, in the receiver's format.
     ///
     /// # Errors
-    /// It was not taken.
+    /// The receiver did not accept the message.
     pub(super) async fn send(&self, client: &reqwest::Client, id: &str, body: &str) -> Result<(), SendError> {
         match &self.format {
             Format::Signed(secret) => {
@@ -76,7 +76,7 @@ impl Receiver {
             Format::Teams => self.send_as(client, body, formats::teams).await,
             Format::PagerDuty(service) => {
                 self.send_as(client, body, |notice| service.event(notice)).await?;
-                // A test must not wake anybody for long.
+                // An incident of a test is resolved at once, so that it alerts people only for a short time.
                 let is_test = Notice::read(body).is_ok_and(|notice| notice.is_test());
                 if is_test { self.send_as(client, body, |notice| service.resolve(notice)).await } else { Ok(()) }
             }
@@ -95,7 +95,7 @@ impl Receiver {
 
     async fn post(&self, request: RequestBuilder, body: String) -> Result<(), SendError> {
         let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
-        // The body of the answer is not read: the status says all.
+        // The body of the answer is not read: the status is enough.
         let response = request.send().await.map_err(|error| self.unreachable(error))?;
         if response.status().is_success() {
             return Ok(());
@@ -120,31 +120,31 @@ impl Receiver {
     }
 }
 
-/// What sends notifications.
+/// The HTTP client for notifications.
 ///
 /// # Errors
-/// There is no TLS on this machine.
+/// TLS can't be initialized on this machine.
 pub fn client() -> reqwest::Result<reqwest::Client> {
     hub_api::tls::install_provider();
     let builder = reqwest::Client::builder().user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
-    // Who is told is what the configuration says, not what somebody there says.
+    // No redirects: only the configuration decides where notifications are sent.
     builder.timeout(NOTIFICATION_TIMEOUT).redirect(redirect::Policy::none()).build()
 }
 
-/// A name for a message that nobody else has.
+/// A unique id for a message.
 pub(super) fn message_id() -> String {
     let mut bytes = [0; 16];
-    // Without random numbers the timestamp is a name, too.
+    // Without random numbers, the id is made from the timestamp.
     if getrandom::fill(&mut bytes).is_err() {
         bytes[..8].copy_from_slice(&Timestamp::now().millis().to_be_bytes());
     }
     format!("msg_{}", HEXLOWER.encode(&bytes))
 }
 
-/// Sends a message that says nothing but that it is a test, once.
+/// Sends a test message once.
 ///
 /// # Errors
-/// It was not taken.
+/// The receiver did not accept the message.
 pub async fn test(rule: &Rule) -> Result<(), SendError> {
     let client = client().map_err(|error| rule.receiver.unreachable(error))?;
     let body = json!({"type": "rule.test", "timestamp": Timestamp::now(), "data": {"rule": rule.name}});

@@ -11,26 +11,26 @@ use crate::limits::{RULE_PAUSE_MAX, RULES_PERIOD};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) phase: Phase,
-    /// Since when it is too much; or, if it is not, since when it is not.
+    /// Since when the threshold is exceeded; or, if it is not exceeded, since when it is not.
     pub(super) since: Timestamp,
     pub(super) evaluated_on: Timestamp,
-    /// How long it took then to count.
+    /// How long the counting took in that evaluation.
     pub(super) took: Duration,
 }
 
 /// A change of state that is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Publication {
-    /// It is too much for long enough.
+    /// The threshold has been exceeded for long enough.
     Firing,
-    /// It is so no more.
+    /// The threshold is no longer exceeded.
     Resolved,
 }
 
 impl Standing {
     /// The state of the rule after an evaluation, and the change that is published.
     ///
-    /// If the last evaluation was longer ago than `lasting`, the threshold may not have been exceeded all the time: then the time begins anew.
+    /// If the last evaluation was longer ago than `lasting`, the threshold may not have been exceeded all the time: then the time starts again.
     pub(super) fn next(self, is_exceeded: bool, lasting: Duration, now: Timestamp) -> (Self, Option<Publication>) {
         let since = match self.phase {
             Phase::Pending if now.since(self.evaluated_on) > lasting.max(GAP_MIN) => now,
@@ -53,17 +53,17 @@ impl Standing {
         (Self { phase, since, evaluated_on: now, took: self.took }, publication)
     }
 
-    /// Whether the rule was just evaluated. If counting takes long, the pauses are long, too.
+    /// Whether the last evaluation is recent enough. If counting takes long, the pauses are long, too.
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
         let pause = (self.took * PAUSES).clamp(RULES_PERIOD / 2, RULE_PAUSE_MAX);
         self.evaluated_on <= now && now.since(self.evaluated_on) < pause
     }
 }
 
-/// How much longer the pause is than the counting.
+/// The pause between evaluations, as a multiple of the time for counting.
 const PAUSES: u32 = 10;
 
-/// A hub may be away for that long, to be restarted, without starting any time anew.
+/// The hub may be down for this long, such as during a restart, without starting the time of a rule again.
 const GAP_MIN: Duration = Duration::from_mins(2);
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
 
     const LASTING: Duration = Duration::from_mins(10);
 
-    /// What is published at which minute, if the rule is evaluated at these minutes and exceeded at some.
+    /// The changes that are published, with their minutes, for evaluations at some minutes, each with whether the threshold is exceeded.
     fn check(evaluations: &[(i64, bool)]) -> Vec<(i64, Publication)> {
         let mut standing = Standing::default();
         let mut publication = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_time_begins_anew_without_an_evaluation() {
         assert_eq!(check(&[(0, true), (30, true), (39, true), (40, true)]), [(40, Publication::Firing)]);
-        // A firing rule goes on until an evaluation finds that it is over.
+        // A rule stays firing until an evaluation finds that the threshold is no longer exceeded.
         assert_eq!(
             check(&[(0, true), (10, true), (500, true), (900, false)]),
             [(10, Publication::Firing), (900, Publication::Resolved)]

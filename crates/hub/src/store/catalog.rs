@@ -1,21 +1,21 @@
-//! Which tables a database has, and what is in their columns.
+//! The tables of a database, with the types of their columns.
 
 use super::dialect::Dialect;
 use super::error::DatabaseError;
 use super::rows::Kind;
 use super::transaction::Transaction;
 
-/// A table, as the database itself describes it.
+/// A table, from the catalog of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Its columns, with what is in them.
+    /// The names and types of its columns.
     pub columns: Vec<(String, Kind)>,
 }
 
 impl Table {
-    /// What selects all columns, timestamps in milliseconds.
+    /// The select list for all columns, with timestamps in milliseconds.
     pub fn selection(&self, dialect: Dialect) -> String {
         let column = |(name, kind): &(String, Kind)| match kind {
             Kind::Timestamp => dialect.millis(name),
@@ -25,10 +25,10 @@ impl Table {
     }
 }
 
-/// All tables of the hub, by their names.
+/// All tables of the hub, sorted by name.
 ///
 /// # Errors
-/// The database can't be reached, or refuses.
+/// The database can't be reached, or returns an error.
 pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, DatabaseError> {
     let sql = match transaction.dialect() {
         Dialect::Sqlite => {
@@ -53,7 +53,7 @@ pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, Databas
     Ok(tables)
 }
 
-/// SQLite has no type for timestamps: the name says that a column holds one.
+/// The type of a column. SQLite has no type for timestamps: the name of a column shows that it holds one.
 fn kind(column: &str, declared: &str) -> Kind {
     let is_number = declared.contains("int");
     let is_named_so = ["_on", "_after", "_until"].iter().any(|ending| column.ends_with(ending));

@@ -1,13 +1,14 @@
-//! Copies what SQLite's log holds into its file beside the writer, which otherwise would do it between two commits while everybody waits.
+//! Checkpoints of SQLite: copies the log into the file, in parallel to the writer. Otherwise the writer would do it between two commits, and all
+//! other writes would wait.
 
 use std::time::Duration;
 
 use super::database::Database;
 
-/// Between two copies: long enough for pages that change often to be copied once for many transactions.
+/// The pause between two checkpoints. It is long enough to copy frequently changed pages once for many transactions.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Copies again and again until it is aborted. On PostgreSQL there is nothing to do.
+/// Runs checkpoints periodically until it is aborted. On PostgreSQL it does nothing.
 pub async fn watch(database: Database) {
     loop {
         tokio::time::sleep(PERIOD).await;

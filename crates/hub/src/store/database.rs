@@ -1,4 +1,4 @@
-//! SQLite or PostgreSQL: how to reach it.
+//! Connections to the database: SQLite or PostgreSQL.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -17,32 +17,32 @@ use super::row::{FromRow, Row, read_all};
 use super::transaction::Transaction;
 use super::value::Value;
 
-/// How long to wait for a connection before the database counts as gone.
+/// How long to wait for a connection before the database counts as unreachable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long another process may hold SQLite's only write lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The pages of a new file. A report changes a state of a few dozen bytes on a page that no other report of the transaction is on, and whole pages are
-/// written: small ones are less. Names of the longest kind still fit into a page's index entries.
+/// The page size of a new file, in bytes. A report changes a few dozen bytes, usually on a page that no other report of the transaction changes. SQLite
+/// writes whole pages, so small pages mean fewer bytes. The longest names still fit into the index entries of a page.
 const PAGE_BYTES: u32 = 2_048;
-/// Of the pages that are read and changed, as many as this many KiB hold stay in memory (the sign is SQLite's way to say that it is not a number of pages).
+/// The page cache of the writer in KiB, for SQLite's pragma `cache_size` (a negative number is KiB, a positive one is pages).
 const WRITER_CACHE: &str = "-65536";
-/// The same for each connection that answers questions.
+/// The page cache of each connection for questions, in the same unit.
 const READER_CACHE: &str = "-32768";
-/// Questions that are answered at once.
+/// Number of connections for questions.
 const READERS: u32 = 8;
 
 /// Where the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DatabaseUrl {
-    /// A file, made if it is not there.
+    /// A file. It is created if it does not exist.
     Sqlite(PathBuf),
-    /// A database in memory, gone with the process.
+    /// A database in memory. It is lost when the process ends.
     Memory,
     /// A PostgreSQL server: `postgres://user:password@host/database`.
     Postgres(String),
 }
 
-/// It is no place of a database.
+/// The text is not the URL of a database.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a database is `sqlite:FILE` or `postgres://USER@HOST/DATABASE`")]
 pub struct DatabaseUrlError;
@@ -68,7 +68,7 @@ pub struct Database(Pools);
 
 #[derive(Clone, Debug)]
 enum Pools {
-    /// SQLite has one writer at a time: a connection of its own, so that nobody waits for a lock in vain.
+    /// SQLite has one writer at a time. Writes use a connection of their own, so that no connection waits for the lock and fails.
     Sqlite {
         writer: SqlitePool,
         readers: SqlitePool,
@@ -80,7 +80,7 @@ impl Database {
     /// Opens a database and brings its tables up to date. Several processes may do that at once.
     ///
     /// # Errors
-    /// It can't be reached, or was made by a later version.
+    /// The database can't be reached, or a later version of Kalypso has migrated it.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, DatabaseError> {
         match url {
             DatabaseUrl::Sqlite(file) => open_sqlite(file).await,
@@ -89,7 +89,7 @@ impl Database {
         }
     }
 
-    /// What is different between the two.
+    /// The SQL dialect of the database.
     pub fn dialect(&self) -> Dialect {
         match &self.0 {
             Pools::Sqlite { .. } => Dialect::Sqlite,
@@ -97,19 +97,19 @@ impl Database {
         }
     }
 
-    /// Begins to write. What is not committed never was.
+    /// Begins a transaction that writes. Without a commit, it is rolled back.
     ///
     /// # Errors
     /// The database can't be reached.
     pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
         Ok(match &self.0 {
-            // An immediate transaction has the lock from its beginning, and never fails for one in its middle.
+            // An immediate transaction takes the lock at its beginning. So it can't fail later because another connection holds the lock.
             Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
             Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
         })
     }
 
-    /// Begins to read: all answers are from one snapshot.
+    /// Begins a transaction that reads: all its statements see the same state of the database.
     ///
     /// # Errors
     /// The database can't be reached.
@@ -123,15 +123,15 @@ impl Database {
         })
     }
 
-    /// Asks one question, and gives the rows of the answer.
+    /// Runs one query and returns its rows.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses; or the rows are of another type.
+    /// The database can't be reached, or returns an error; or the rows have another type.
     pub async fn query<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
         read_all(self.rows(sql, parameters).await?, sql)
     }
 
-    /// Asks one question, and gives the first row of the answer, if it has any.
+    /// Runs one query and returns its first row, if there is any.
     ///
     /// # Errors
     /// As [`Self::query`].
@@ -139,27 +139,27 @@ impl Database {
         Ok(self.query(sql, parameters).await?.into_iter().next())
     }
 
-    /// Asks one question whose answer always has a row, and gives that row.
+    /// Runs one query that always has a row, and returns that row.
     ///
     /// # Errors
-    /// As [`Self::query`]; and there is no row.
+    /// As [`Self::query`]; and if there is no row.
     pub async fn one<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
         let first = self.first(sql, parameters).await?;
         first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
     }
 
-    /// Whether the answer to a question has any row.
+    /// Whether a query has any row.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn exists(&self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
         Ok(!self.rows(sql, parameters).await?.is_empty())
     }
 
-    /// Asks one question whose columns are not known before, and gives the rows of the answer as they are.
+    /// Runs one query whose columns are not known at compile time, and returns its rows without conversion.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn rows(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
         match &self.0 {
             Pools::Sqlite { readers, .. } => super::transaction::query_sqlite(readers, sql, parameters).await,
@@ -167,7 +167,7 @@ impl Database {
         }
     }
 
-    /// Copies what was committed from SQLite's log into its file, without being in anybody's way; whether there is such a log.
+    /// Copies committed pages from SQLite's log into its file, without blocking readers or the writer. Returns whether the database has such a log.
     pub(super) async fn checkpoint(&self) -> Result<bool, DatabaseError> {
         match &self.0 {
             Pools::Sqlite { readers, .. } => {
@@ -178,7 +178,7 @@ impl Database {
         }
     }
 
-    /// Waits for what is under way, and closes all connections.
+    /// Waits for running statements, and closes all connections.
     pub async fn close(&self) {
         match &self.0 {
             Pools::Sqlite { writer, readers } => {
@@ -190,8 +190,8 @@ impl Database {
     }
 }
 
-/// Makes the file if it is not there: only its owner may read it, since digests of secrets are in it. SQLite gives its log the same rights. One that is there
-/// stays as it is.
+/// Creates the file if it does not exist. Only its owner may read it, because it contains digests of secrets. SQLite gives its log the same permissions.
+/// The permissions of an existing file do not change; if others can read or change it, a warning is logged.
 fn keep_private(file: &Path) {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     let is_readable = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o077 != 0;
@@ -207,9 +207,10 @@ async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
     keep_private(file);
     let options = sqlite_options().filename(file).create_if_missing(true);
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
-    // When the disk is full, SQLite itself rolls back. sqlx does not notice, and would take the connection for one inside a transaction for ever.
+    // When the disk is full, SQLite itself rolls back. sqlx does not notice this, and would treat the connection as inside a transaction forever.
     let writer = writer.before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }));
-    // It is decided when the first table is made. To say it again takes the write lock, for which who only reads must not wait.
+    // These settings take effect when the first table is created. To set them again takes the write lock, and connections that only read must not
+    // wait for it.
     let writing = options.clone().auto_vacuum(SqliteAutoVacuum::Incremental).page_size(PAGE_BYTES);
     let writer = writer.connect_with(writing.pragma("cache_size", WRITER_CACHE)).await?;
     migrate_sqlite(&writer).await?;
@@ -218,7 +219,7 @@ async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
     Ok(Database(Pools::Sqlite { writer, readers }))
 }
 
-/// A database in memory belongs to one connection: the one that writes answers too.
+/// A database in memory belongs to one connection: it serves writes and reads.
 async fn open_memory() -> Result<Database, DatabaseError> {
     let pool = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
     let pool = pool.connect_with(sqlite_options().in_memory(true)).await?;
@@ -229,22 +230,22 @@ async fn open_memory() -> Result<Database, DatabaseError> {
 fn sqlite_options() -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .journal_mode(SqliteJournalMode::Wal)
-        // What is acknowledged survives the power going off, not only the process.
+        // Acknowledged data survives a power failure, not only the end of the process.
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY_TIMEOUT)
-        // Of every row of the history, its reconciler's row would be looked up, wherever that is. Tests check that nothing is dangling.
+        // With foreign keys, SQLite would read the reconciler's row for each new row of the history. Tests check that there are no dangling references.
         .foreign_keys(false)
         .pragma("cache_size", READER_CACHE)
         .pragma("mmap_size", "67108864")
-        // The writer does it where nobody else does ([`super::checkpoint`]), or what that leaves: then the log begins anew.
+        // The writer runs a checkpoint itself if [`super::checkpoint`] does not run or leaves pages behind: then the log starts again.
         .pragma("wal_autocheckpoint", "32768")
         .pragma("temp_store", "memory")
         .statement_cache_capacity(256)
-        // Rows go from SQLite's thread to ours; each time one side waits for the other costs more than the row.
+        // Rows pass from SQLite's thread to the caller's. Each wait of one side for the other costs more than a row.
         .row_buffer_size(8_192)
 }
 
-/// In one transaction that has the write lock from its beginning: sqlx locks only PostgreSQL against others who do the same.
+/// Migrates in one transaction that has the write lock from its beginning: sqlx locks only PostgreSQL against concurrent migrations.
 async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
     let mut transaction = pool.begin_with("begin immediate").await?;
     migrations::migrator(&migrations::SQLITE).run(&mut *transaction).await.map_err(of_migration)?;

@@ -1,6 +1,6 @@
-//! What SQLite and PostgreSQL say differently.
+//! Differences between the SQL of SQLite and of PostgreSQL.
 
-/// Which SQL is understood.
+/// The SQL dialect of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite: a timestamp is an integer.
@@ -10,7 +10,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Milliseconds as a timestamp of the database.
+    /// The expression that converts milliseconds since 1970 to a timestamp of the database.
     pub fn instant(self, millis: &str) -> String {
         match self {
             Self::Sqlite => millis.to_owned(),
@@ -18,7 +18,7 @@ impl Dialect {
         }
     }
 
-    /// A timestamp of the database as milliseconds.
+    /// The expression that converts a timestamp of the database to milliseconds since 1970.
     pub fn millis(self, timestamp: &str) -> String {
         match self {
             Self::Sqlite => timestamp.to_owned(),
@@ -26,7 +26,7 @@ impl Dialect {
         }
     }
 
-    /// Whether an integer is among those of a parameter ([`super::Value::Ints`]).
+    /// The condition that an integer is in the list of a parameter ([`super::Value::Ints`]).
     pub fn any_int(self, column: &str, parameter: &str) -> String {
         match self {
             Self::Sqlite => format!("{column} in (select value from json_each({parameter}))"),
@@ -34,12 +34,12 @@ impl Dialect {
         }
     }
 
-    /// Whether a text is among those of a parameter ([`super::Value::Texts`]).
+    /// The condition that a text is in the list of a parameter ([`super::Value::Texts`]).
     pub fn any_text(self, column: &str, parameter: &str) -> String {
         self.any_int(column, parameter)
     }
 
-    /// Pairs of integers, as a table with the columns `first` and `second`. The parameter is a JSON text: `[[1,2],[3,4]]`.
+    /// A table of pairs of integers with the columns `first` and `second`. The parameter is a JSON text: `[[1,2],[3,4]]`.
     pub fn pairs(self, parameter: &str) -> String {
         match self {
             Self::Sqlite => format!(
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// All rows as one JSON text: an array of arrays with the values of these expressions.
+    /// The expression for all rows as one JSON text: an array of arrays with the values of these expressions.
     pub fn json_of(self, expressions: &[&str]) -> String {
         let values = expressions.join(", ");
         match self {
@@ -60,7 +60,7 @@ impl Dialect {
         }
     }
 
-    /// Behind a `select` of rows that are about to be changed: nobody else changes them meanwhile. SQLite has one writer anyway.
+    /// The clause behind a `select` that locks its rows until the end of the transaction. It is empty for SQLite, which has one writer.
     pub fn for_update(self, table: &str) -> String {
         match self {
             Self::Sqlite => String::new(),
@@ -68,7 +68,7 @@ impl Dialect {
         }
     }
 
-    /// A text as it is compared byte by byte, whatever the language of the database. SQLite always does that.
+    /// The expression of a text for comparisons byte by byte, for any collation of the database. SQLite always compares bytes.
     pub fn in_bytes(self, text: &str) -> String {
         match self {
             Self::Sqlite => text.to_owned(),

@@ -89,9 +89,9 @@ ids! {
     PlaceGroupId;
     /// A reconciler: `reconciler`.
     ReconcilerId;
-    /// What a place should hold from a commit on: `place_revision`.
+    /// The desired content of a place from a commit on: `place_revision`.
     RevisionId;
-    /// A number of reconcilers in one state: `tally`.
+    /// A count of reconcilers in one state: `tally`.
     TallyId;
     /// A deployment target: `deployment_target`.
     TargetId;

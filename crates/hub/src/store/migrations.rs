@@ -1,6 +1,6 @@
 //! The migrations of each kind of database, which are part of the program.
 //!
-//! sqlx' own macro for this would compile both databases a second time, for the compiler.
+//! The macro of sqlx for this would compile the drivers of both databases a second time, to run inside the compiler.
 
 use include_dir::{Dir, include_dir};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -11,7 +11,7 @@ pub(super) static SQLITE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations
 /// The migrations of PostgreSQL.
 pub(super) static POSTGRES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/migrations/postgres");
 
-/// What applies the migrations of a folder, in the order of their versions.
+/// The migrator for the migrations of a folder, in the order of their versions.
 pub(super) fn migrator(folder: &'static Dir<'static>) -> Migrator {
     Migrator::with_migrations(folder.files().filter_map(migration).collect())
 }

@@ -1,7 +1,6 @@
 //! The hub's database: SQLite or PostgreSQL.
 //!
-//! The two are the twins of this seam: the same statements run on both, with the few fragments of [`Dialect`] that differ, and the same tests.
-//! `sqlite::memory:` is the one for tests and for trying something out.
+//! The same statements and the same tests run on both. The few fragments that differ are in [`Dialect`]. `sqlite::memory:` is for tests and experiments.
 
 mod catalog;
 pub mod checkpoint;

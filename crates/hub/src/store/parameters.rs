@@ -21,12 +21,12 @@ impl Parameters {
         Self { dialect, values }
     }
 
-    /// The SQL of the statement.
+    /// The SQL dialect of the statement.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Adds a parameter, and gives its name, such as `$1`.
+    /// Adds a parameter and returns its name, such as `$1`.
     pub fn add(&mut self, value: impl Into<Value>) -> String {
         self.values.push(value.into());
         format!("${}", self.values.len())

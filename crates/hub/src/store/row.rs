@@ -1,14 +1,14 @@
-//! Rows of answers, and the types that their columns are read as.
+//! Rows of results, and the conversion of their columns to types.
 //!
-//! A statement names the type of its rows, as in `transaction.query::<(HostId, String, Option<Timestamp>)>(..)`. Columns are read from left to right. A null
-//! where a value is needed, another type, a column too few or too many is an error, never 0 or an empty text.
+//! The caller of a statement gives the type of its rows, as in `transaction.query::<(HostId, String, Option<Timestamp>)>(..)`. Columns are read from left
+//! to right. An unexpected null, another type, or a wrong number of columns is an error. None of them becomes 0 or an empty text.
 
 use hub_api::timestamp::Timestamp;
 
 use super::error::{ColumnError, DatabaseError};
 use super::value::Value;
 
-/// A row of an answer.
+/// A row of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(pub(super) Vec<Value>);
 
@@ -21,7 +21,7 @@ impl Row {
     /// Reads all columns.
     ///
     /// # Errors
-    /// A column does not hold what the type needs, or there are other columns than the type has.
+    /// The value of a column does not fit the type, or the number of columns differs.
     pub fn read<T: FromRow>(self) -> Result<T, ColumnError> {
         let mut columns = Columns { values: self.0.into_iter(), number: 0 };
         let read = T::from_row(&mut columns)?;
@@ -50,15 +50,15 @@ impl Columns {
     /// Reads the next column, or the next columns of a type that has several.
     ///
     /// # Errors
-    /// A column does not hold what the type needs, or is missing.
+    /// The value of a column does not fit the type, or a column is missing.
     pub fn take<T: FromRow>(&mut self) -> Result<T, ColumnError> {
         T::from_row(self)
     }
 
-    /// Passes over columns whose values mean nothing in this row.
+    /// Skips columns whose values have no meaning in this row.
     ///
     /// # Errors
-    /// One of them is missing.
+    /// One of the columns is missing.
     pub fn skip(&mut self, count: usize) -> Result<(), ColumnError> {
         for _ in 0..count {
             self.next("a column")?;
@@ -84,10 +84,10 @@ impl Columns {
 
 /// A type that one column is read as.
 pub trait FromColumn: Sized {
-    /// What the column has to hold, for errors.
+    /// The name of the expected type, for errors.
     const EXPECTED: &'static str;
 
-    /// Reads a value; none if it is of another type.
+    /// Converts a value; none if it has another type.
     fn from_value(value: Value) -> Option<Self>;
 }
 
@@ -154,7 +154,7 @@ pub trait FromRow: Sized {
     /// Reads the columns of the type, and no others.
     ///
     /// # Errors
-    /// A column does not hold what the type needs, or is missing.
+    /// The value of a column does not fit the type, or a column is missing.
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError>;
 }
 

@@ -3,14 +3,14 @@
 use super::dialect::Dialect;
 use super::value::Value;
 
-/// What a column of [`Rows`] holds.
+/// The type of a column of [`Rows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Integers.
     Int,
     /// Texts.
     Text,
-    /// Moments.
+    /// Timestamps.
     Timestamp,
 }
 
@@ -21,7 +21,7 @@ pub struct Rows {
     rows: Vec<Vec<Value>>,
 }
 
-/// Rows go to SQLite in pieces of these lengths, so that few statements serve all numbers of rows.
+/// SQLite gets rows in pieces of these lengths, so that a few prepared statements are enough for any number of rows.
 const PIECES: [usize; 4] = [256, 32, 4, 1];
 
 impl Rows {
@@ -37,12 +37,12 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

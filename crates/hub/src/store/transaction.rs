@@ -1,4 +1,4 @@
-//! Statements, with their parameters and answers.
+//! Transactions: statements with their parameters and results.
 
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgRow};
@@ -12,19 +12,20 @@ use super::row::{FromRow, Row, read_all};
 use super::rows::Rows;
 use super::value::Value;
 
-/// Who may change what reconcilers report, and what is desired of them, at the same time.
+/// Which transactions may run at the same time as this one, of those that change reported or desired content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Others that store reports, too: each locks the rows of its own reconcilers.
+    /// Other transactions that store reports: each locks the rows of its own reconcilers.
     Reports,
-    /// Nobody: what places should hold, or who counts at all, is different from before for everybody who reports.
+    /// None: this transaction changes desired content, or which reconcilers count. Both affect all transactions that store reports.
     Alone,
 }
 
-/// The number of the advisory lock of PostgreSQL behind it, `kalypso` in ASCII. Nothing else of the hub takes advisory locks but migrations, with another number.
+/// The number of PostgreSQL's advisory lock for this: `kalypso` in ASCII. Of the rest of the hub, only migrations take an advisory lock, with another
+/// number.
 const TURN_LOCK: i64 = 0x6b_61_6c_79_70_73_6f;
 
-/// What is done together or not at all.
+/// A transaction of the database.
 #[derive(Debug)]
 pub enum Transaction {
     /// On SQLite.
@@ -34,7 +35,7 @@ pub enum Transaction {
 }
 
 impl Transaction {
-    /// What is different between the two.
+    /// The SQL dialect of the database.
     pub fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
@@ -42,11 +43,11 @@ impl Transaction {
         }
     }
 
-    /// Waits until it may change something in this way, until its end. It comes before everything else, so that nothing was read before that somebody else
-    /// changes. SQLite has one writer anyway.
+    /// Takes the lock for this kind of change, until the end of the transaction. It must be the first call: rows that were read earlier could
+    /// have been changed by another transaction. SQLite needs no lock: it has one writer.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn take(&mut self, turn: Turn) -> Result<(), DatabaseError> {
         if let Self::Sqlite(_) = self {
             return Ok(());
@@ -58,15 +59,15 @@ impl Transaction {
         self.execute(&format!("select 1 from {lock}($1)"), vec![TURN_LOCK.into()]).await
     }
 
-    /// Runs a statement, and gives the rows that it answers.
+    /// Runs a statement and returns its rows.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses; or the rows are of another type.
+    /// The database can't be reached, or returns an error; or the rows have another type.
     pub async fn query<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
         read_all(self.rows(sql, parameters).await?, sql)
     }
 
-    /// Runs a statement, and gives the first row that it answers, if it answers any.
+    /// Runs a statement and returns its first row, if there is any.
     ///
     /// # Errors
     /// As [`Self::query`].
@@ -74,35 +75,35 @@ impl Transaction {
         Ok(self.query(sql, parameters).await?.into_iter().next())
     }
 
-    /// Runs a statement that always answers a row, and gives that row.
+    /// Runs a statement that always has a row, and returns that row.
     ///
     /// # Errors
-    /// As [`Self::query`]; and there is no row.
+    /// As [`Self::query`]; and if there is no row.
     pub async fn one<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
         let first = self.first(sql, parameters).await?;
         first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
     }
 
-    /// Whether a statement answers any row.
+    /// Whether a statement returns any row.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn exists(&mut self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
         Ok(!self.rows(sql, parameters).await?.is_empty())
     }
 
-    /// Runs a statement whose answer does not matter.
+    /// Runs a statement and ignores its rows.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn execute(&mut self, sql: &str, parameters: Vec<Value>) -> Result<(), DatabaseError> {
         self.rows(sql, parameters).await.map(drop)
     }
 
-    /// Runs a statement whose columns are not known before, and gives the rows that it answers as they are.
+    /// Runs a statement whose columns are not known at compile time, and returns its rows without conversion.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn rows(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
         tracing::trace!(sql, "database statement");
         match self {
@@ -111,10 +112,10 @@ impl Transaction {
         }
     }
 
-    /// Runs a statement, and gives each row that it answers to `take`, so that there may be more of them than memory holds.
+    /// Runs a statement and passes each row to `take`. So the result can be larger than the memory.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses; or what `take` says.
+    /// The database can't be reached, or returns an error; or `take` returns an error.
     pub async fn each<E: From<DatabaseError>>(
         &mut self,
         sql: &str,
@@ -141,7 +142,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Runs a statement that reads rows as the table `source`, and gives the rows that it answers.
+    /// Runs a statement that reads `rows` as the table `source`, and returns its rows.
     ///
     /// # Errors
     /// As [`Self::query`].
@@ -153,10 +154,10 @@ impl Transaction {
         Ok(answers)
     }
 
-    /// Runs a statement that reads rows as the table `source`, and whose answer does not matter.
+    /// Runs a statement that reads `rows` as the table `source`, and ignores its rows.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn execute_with(&mut self, rows: Rows, statement: &str) -> Result<(), DatabaseError> {
         for (sql, parameters) in rows.statements(self.dialect(), statement) {
             self.execute(&sql, parameters).await?;
@@ -167,7 +168,7 @@ impl Transaction {
     /// Runs several statements without parameters.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
+    /// The database can't be reached, or returns an error.
     pub async fn run(&mut self, sql: &str) -> Result<(), DatabaseError> {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         match self {
@@ -177,10 +178,10 @@ impl Transaction {
         Ok(())
     }
 
-    /// Keeps what was done.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// It could not be kept, and then nothing of it is.
+    /// The commit failed. Then nothing of the transaction is stored.
     pub async fn commit(self) -> Result<(), DatabaseError> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await?,

@@ -1,13 +1,13 @@
-//! What goes into a database and comes out of it.
+//! Values of parameters and columns.
 
 use hub_api::timestamp::Timestamp;
 
-/// A value of a parameter or a column. Moments are integers, in milliseconds since 1970.
+/// A value of a parameter or a column. Timestamps are integers, in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// An integer, or nothing.
+    /// An integer, or null.
     Int(Option<i64>),
-    /// A text, or nothing.
+    /// A text, or null.
     Text(Option<String>),
     /// Several integers, for `any_int`.
     Ints(Vec<i64>),
@@ -74,7 +74,7 @@ impl From<Option<String>> for Value {
 }
 
 impl Value {
-    /// What it is, for errors.
+    /// The type of the value, for errors.
     pub(super) fn describe(&self) -> &'static str {
         match self {
             Self::Int(None) | Self::Text(None) => "null",
@@ -84,7 +84,7 @@ impl Value {
         }
     }
 
-    /// Whether it is null. SQLite does not say of which type a null is.
+    /// Whether the value is null. In SQLite, a null has no type.
     pub(super) fn is_null(&self) -> bool {
         matches!(self, Self::Int(None) | Self::Text(None))
     }

@@ -1,7 +1,6 @@
-//! Tokens: who may talk to the hub, and what for.
+//! Tokens: the credentials of callers, with their permissions.
 //!
-//! A token is `kal_<id>_<secret>`. The hub keeps the SHA-256 of the secret. Tokens are looked up by their public id and compared by digests,
-//! in constant time.
+//! A token is `kal_<id>_<secret>`. The hub stores the SHA-256 of the secret. It finds a token by its public id, and compares digests in constant time.
 
 mod publishing;
 mod reach;
@@ -24,84 +23,84 @@ pub use publishing::{PublishingError, check_publication};
 pub use reach::prune;
 pub use scope::{Identity, claim};
 
-/// A token to be made.
+/// The properties of a token to create.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// Its name, unique among those that are not revoked.
+    /// Its name, unique among the tokens that are not revoked.
     pub name: String,
-    /// What it is good for.
+    /// Its permissions.
     pub scope: Scope,
-    /// Whether signatures are accepted, besides the token itself.
+    /// Whether the hub accepts signatures with the token's key, besides the token itself.
     pub signs: bool,
-    /// Until when it is good; for ever if there is none.
+    /// When it expires; never if there is none.
     pub expires_on: Option<Timestamp>,
 }
 
-/// It is not done.
+/// A token can't be created, rotated or revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The name is empty, too long, or has control characters.
+    /// The name is empty, is too long, or contains control characters.
     #[error("`{0}` can't be the name of a token: 1 to {NAME_CHARACTERS_MAX} characters that can be read")]
     Name(String),
-    /// What it is good for is nothing that could be signed.
+    /// The token is for signing, but has no permission to report: only reports are signed.
     #[error("a token that may not report can't be for signing: signatures are on reports")]
     Signing,
-    /// The workspaces or environments can't be used.
+    /// The workspaces or environments are invalid.
     #[error(
         "a token is limited to at most {REACH_NAMES_MAX} workspaces and {REACH_NAMES_MAX} environments, and none has an empty name"
     )]
     Reach,
-    /// The name belongs to another token.
+    /// Another token has the name.
     #[error("there is a token `{0}` already")]
     Taken(String),
-    /// No token that is not revoked has that name or id.
+    /// No active token has this name or id.
     #[error("there is no token `{0}`, or it is revoked")]
     Unknown(String),
-    /// The system has no random numbers.
+    /// The operating system returned no random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The database can't do it.
+    /// The database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }
 
-/// Why a token is not good, although it is right.
+/// Why a token is not accepted although its id exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// The secret is another one.
+    /// The secret is wrong.
     #[error("the token is not known")]
     Secret,
-    /// It was revoked.
+    /// The token was revoked.
     #[error("the token is revoked")]
     Revoked,
-    /// Its time is over.
+    /// The token has expired.
     #[error("the token has expired")]
     Expired,
 }
 
-/// A token, with what its owner is recognized by.
+/// A token with the digests that authenticate its owner.
 #[derive(Clone, Debug)]
 pub struct KnownToken {
-    /// The token as it is listed.
+    /// The token without secrets, as lists show it.
     pub token: Token,
     secret: Option<SecretDigest>,
     previous: Option<SecretDigest>,
 }
 
 impl KnownToken {
-    /// Who has that secret.
+    /// The identity of a caller with this token.
     ///
     /// # Errors
-    /// It is another one, or the token is good no more.
+    /// The secret is wrong; the token is revoked or has expired.
     pub fn recognize(&self, text: &TokenText, now: Timestamp) -> Result<Identity, Invalid> {
         let digest = text.digest();
         self.identity_if(now, |known| known.is(&digest))
     }
 
-    /// Who signed a message.
+    /// The identity of the signer of a message.
     ///
     /// # Errors
-    /// The signature is wrong, the token is not for signing, or good no more.
+    /// The signature is wrong; the token is not for signing, is revoked, or has expired.
     pub fn recognize_signature(&self, message: &[u8], signature: &str, now: Timestamp) -> Result<Identity, Invalid> {
         let signed = |known: &SecretDigest| known.signing_key(&self.token.id).is_of(message, signature);
         self.identity_if(now, |known| self.token.signs && signed(known))
@@ -122,10 +121,10 @@ impl KnownToken {
     }
 }
 
-/// Makes a token, as that actor. Its text is known to nobody but the caller.
+/// Creates a token. The audit log names the actor. The hub does not store the text of the token: only the caller has it.
 ///
 /// # Errors
-/// The name can't be used, or the database can't store it.
+/// A property of the token is invalid; the name is in use; there are no random numbers; the database can't store the token.
 pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Result<TokenText, TokenError> {
     let length = token.name.chars().count();
     if token.name.trim() != token.name
@@ -179,7 +178,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
     Ok(text)
 }
 
-/// All tokens, by name; revoked ones too.
+/// All tokens, also revoked ones, sorted by name.
 ///
 /// # Errors
 /// The database can't answer.
@@ -197,7 +196,7 @@ pub async fn find(database: &Database, id: &str) -> Result<Option<KnownToken>, D
     database.first(&sql, vec![id.into()]).await
 }
 
-/// Whether there was ever a token.
+/// Whether a token was ever created.
 ///
 /// # Errors
 /// The database can't answer.
@@ -205,10 +204,10 @@ pub async fn any(database: &Database) -> Result<bool, DatabaseError> {
     database.exists("select id from token limit 1", vec![]).await
 }
 
-/// Revokes the token with that name or id, as that actor.
+/// Revokes the token with this name or id. The audit log names the actor.
 ///
 /// # Errors
-/// There is none, or the database can't store it.
+/// No active token has this name or id; the database can't store the change.
 pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), TokenError> {
     let mut transaction = database.begin().await?;
     let now = database.dialect().instant("$2");
@@ -222,10 +221,10 @@ pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), 
     Ok(transaction.commit().await?)
 }
 
-/// Gives the token with that name or id a new secret, as that actor; the old one is good for some time longer.
+/// Gives the token with this name or id a new secret. The old secret stays valid for some time. The audit log names the actor.
 ///
 /// # Errors
-/// There is none, or the database can't store it.
+/// No active token has this name or id; the database can't store the change.
 pub async fn rotate(
     database: &Database,
     name: &str,
@@ -259,10 +258,10 @@ async fn note(
     audit::note(transaction, Deed { actor, action, subject, detail }).await
 }
 
-/// Notes when tokens were used.
+/// Stores when tokens were last used.
 ///
 /// # Errors
-/// The database can't store it.
+/// The database can't store the times.
 pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Timestamp)]);
     used.into_iter().for_each(|(id, timestamp)| rows.push(vec![id.into(), timestamp.into()]));
@@ -291,7 +290,7 @@ fn names(dialect: Dialect) -> String {
     )
 }
 
-/// Its columns are [`names`].
+/// The columns are [`names`].
 impl FromRow for KnownToken {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (id, name, role, host) = columns.take::<(_, _, String, Option<String>)>()?;

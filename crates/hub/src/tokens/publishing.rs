@@ -1,4 +1,4 @@
-//! What a token that publishes may publish, if it is limited.
+//! Checks publications against the reach of the token.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use model::rollout::EnvironmentOrder;
 use crate::desired::order;
 use crate::store::{Database, DatabaseError, Value};
 
-/// A publication is not within the reach of its token.
+/// A publication is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishingError {
-    /// It names something outside, or changes something that is.
+    /// It names or changes something outside of the reach of the token.
     #[error("this token is limited to {reach}: {what}")]
     Outside {
         /// The reach.
@@ -21,15 +21,15 @@ pub enum PublishingError {
         /// What is outside.
         what: String,
     },
-    /// It can't be found out.
+    /// The database can't answer.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }
 
-/// Whether all that a publication says, and all that it would change, is within the reach.
+/// Checks that all names in a publication, and all places that it would change, are within the reach.
 ///
 /// # Errors
-/// Something is not, or the database can't answer.
+/// A name or a place is outside of the reach; the database can't answer.
 pub async fn check_publication(
     reach: &Reach,
     database: &Database,
@@ -55,7 +55,7 @@ pub async fn check_publication(
     }
 }
 
-/// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
+/// The reason why the names in a place are outside of the reach; none if they are within it. A removed place has no names: the database has its owner.
 fn names_outside(reach: &Reach, place: &DesiredPlace) -> Option<String> {
     let path = &place.path;
     place.tree.as_ref()?;
@@ -73,7 +73,7 @@ fn names_outside(reach: &Reach, place: &DesiredPlace) -> Option<String> {
     (!reach.workspaces.is_empty() && place.targets.is_empty()).then(|| format!("`{path}` names no deployment target"))
 }
 
-/// Which of the places that would change belong to something outside.
+/// The reason why a place that would change is outside of the reach at present; none if all are within it.
 async fn stands_outside(
     reach: &Reach,
     database: &Database,
@@ -86,7 +86,7 @@ async fn stands_outside(
     let mut values = vec![Value::from(endpoints)];
     let mut places = dialect.any_text("p.endpoint", "$1");
     if let (Some(_), Ok(branch)) = (&publication.range, endpoint("")) {
-        // What is not named there is removed: all of the branch has to be within the reach.
+        // A publication with a range removes places that it does not list: the whole branch has to be within the reach.
         let column = dialect.in_bytes("p.endpoint");
         let _ = write!(places, " or {column} >= $2 and {column} < $3");
         values.extend([Value::from(branch.to_string()), format!("{branch}0").into()]);

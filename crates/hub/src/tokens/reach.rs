@@ -5,15 +5,15 @@ use serde_json::Value as Json;
 
 use crate::limits::REACH_NAMES_MAX;
 
-/// Whether the names of a reach can be used: they are few, and none is empty.
+/// Whether the names of a reach are valid: there are at most [`REACH_NAMES_MAX`], and none is empty.
 pub(super) fn is_usable(reach: &Reach) -> bool {
     [&reach.workspaces, &reach.environments]
         .into_iter()
         .all(|names| names.len() <= REACH_NAMES_MAX && names.iter().all(|name| !name.trim().is_empty()))
 }
 
-/// Takes out of an answer what names a workspace or an environment outside of the reach; whether anything of it may be shown. Questions select by
-/// the reach already: this is the second check, also for what stands beside what was selected, such as other targets of the same folder.
+/// Removes the parts of an answer that name a workspace or an environment outside of the reach. Returns whether any of the answer may be shown. Questions
+/// already select by the reach. This second check also covers data next to the selection, such as other targets of the same folder.
 pub fn prune(reach: &Reach, answer: &mut Json) -> bool {
     match answer {
         Json::Object(fields) => {

@@ -1,53 +1,53 @@
-//! What a token is good for.
+//! The permissions of tokens.
 
 use hub_api::report::{Report, ReportError};
 use hub_api::tokens::{Group, Scope};
 
-/// Somebody who was recognized.
+/// An authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Who, for logs and answers: the token's name, or the subject of an OIDC issuer.
+    /// The name for logs and answers: the token's name, or the subject of an OIDC issuer.
     pub name: String,
-    /// What they may do.
+    /// The permissions of the caller.
     pub scope: Scope,
 }
 
 impl Identity {
-    /// Whether they may ask.
+    /// Whether the caller may read.
     pub fn may_read(&self) -> bool {
         matches!(self.scope, Scope::Read(_) | Scope::Admin)
     }
 
-    /// Whether they may ask about everything.
+    /// Whether the caller may read everything.
     pub fn may_read_all(&self) -> bool {
         self.may_read() && self.scope.reach().is_all()
     }
 
-    /// Whether they may report anything.
+    /// Whether the caller may report anything.
     pub fn may_report(&self) -> bool {
         self.scope.may_report()
     }
 
-    /// Whether they may say what is desired.
+    /// Whether the caller may publish desired content.
     pub fn may_publish(&self) -> bool {
         matches!(self.scope, Scope::Publish(_) | Scope::Admin)
     }
 
-    /// Whether they may manage tokens and hosts.
+    /// Whether the caller may manage tokens and hosts.
     pub fn may_manage(&self) -> bool {
         matches!(self.scope, Scope::Manage | Scope::Admin)
     }
 
-    /// Whether they may change all other data of the hub.
+    /// Whether the caller may change all other data of the hub.
     pub fn may_administer(&self) -> bool {
         self.scope == Scope::Admin
     }
 }
 
-/// The report as it counts when that identity brings it. A host is who its token says, whatever the report says.
+/// Applies the permissions of an identity to its report. With a token of one host, the host of the report is always the host of the token.
 ///
 /// # Errors
-/// The identity may not report that.
+/// The identity may not send this report.
 pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportError> {
     match &identity.scope {
         Scope::Host { host } => report.host.clone_from(host),
@@ -65,7 +65,7 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
     Ok(report)
 }
 
-/// Refuses a report of a host or place outside of the group.
+/// Refuses a report about a host or place outside of the group.
 fn check(group: &Group, report: &Report) -> Result<(), ReportError> {
     if !matches_pattern(&group.hosts, &report.host) {
         let message = format!("`{}` is none of the hosts of this token, `{}`", report.host, group.hosts);
@@ -85,13 +85,13 @@ fn check(group: &Group, report: &Report) -> Result<(), ReportError> {
     Ok(())
 }
 
-/// Whether an endpoint is a prefix, or continues it with another segment.
+/// Whether an endpoint is equal to a prefix, or is below it: the next character is a slash.
 fn is_below(endpoint: &str, prefix: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     endpoint.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a name is one of a pattern's. The time is at most the product of their lengths, which are limited.
+/// Whether a name matches a pattern. The running time is at most proportional to the product of their lengths, which are limited.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };

@@ -1,4 +1,4 @@
-//! How two environments differ.
+//! The differences between two environments.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,9 +18,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(compare))
 }
 
-/// How two environments differ
+/// Compare two environments
 ///
-/// Versions and configuration, target by target: what is desired, and what hosts really have.
+/// Versions and configuration, target by target: what is desired, and what hosts hold.
 #[utoipa::path(
     get,
     path = "/api/v1/compare",

@@ -1,4 +1,4 @@
-//! What is where.
+//! The deployments: which version is on which host.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,9 +18,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(deployments))
 }
 
-/// What is where
+/// List deployments
 ///
-/// Which version of which workload, with which configuration, is on which host, with commit, status, message, and since when.
+/// Which version of which workload, with which configuration, is on which host: with commit, status, message, and since when.
 #[utoipa::path(
     get,
     path = "/api/v1/deployments",

@@ -1,4 +1,4 @@
-//! Where what is reported is not what is desired.
+//! Drift: the reported content is not the desired content.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -20,9 +20,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(drift)).routes(routes!(drift_hosts))
 }
 
-/// Where what is reported is not what is desired
+/// Show where the reported content is not the desired content
 ///
-/// By what has been desired for the longest time; with how many are silent, and how many reports match nothing that is desired.
+/// The content that has been desired for the longest time comes first. The answer also has the number of silent reconcilers, and the number of
+/// reconcilers whose reports match no desired content.
 #[utoipa::path(
     get,
     path = "/api/v1/drift",
@@ -37,7 +38,7 @@ async fn drift(State(app): State<App>, request: QuestionRequest<Nothing>) -> Res
     request.answer(questions::drift(&app.database, request.question(), &request.page).await)
 }
 
-/// Who is silent, or reports what nobody wants
+/// List reconcilers that are silent, or whose reports match no desired content
 ///
 /// The kind is `silent`, `unknownContent`, `removedPlace` or `unknownPlace`.
 #[utoipa::path(

@@ -1,4 +1,4 @@
-//! How environments are.
+//! The state of environments.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,9 +18,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(environments)).routes(routes!(environment_targets))
 }
 
-/// How all environments are
+/// Show the state of all environments
 ///
-/// How many reconcilers should have something, and how many do.
+/// How many reconcilers have desired content, and how many hold it.
 #[utoipa::path(
     get,
     path = "/api/v1/environments",
@@ -35,9 +35,10 @@ async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>)
     request.answer(questions::environments(&app.database, request.question()).await)
 }
 
-/// What targets should have, and how many reconcilers do
+/// Show the desired state of targets, and how many reconcilers hold it
 ///
-/// For each deployment target, and for each cluster type: version, configuration and commit that are desired, and how many stand where with it.
+/// For each deployment target, and for each cluster type: the desired version, configuration and commit, and the number of reconcilers in each
+/// rollout state.
 #[utoipa::path(
     get,
     path = "/api/v1/targets",

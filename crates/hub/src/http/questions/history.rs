@@ -1,4 +1,4 @@
-//! What happened when.
+//! The history of desired and reported content.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,7 +18,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(history))
 }
 
-/// What happened when
+/// Show the history
 ///
 /// What became desired and what was reported, the newest first.
 #[utoipa::path(

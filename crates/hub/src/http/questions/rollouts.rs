@@ -1,4 +1,4 @@
-//! How far rollouts are.
+//! The progress of rollouts.
 
 use axum::Json;
 use axum::extract::State;
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(deployment_state))
 }
 
-/// The commits that changed what is desired, the newest first
+/// List the commits that changed desired content, the newest first
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts",
@@ -43,10 +43,10 @@ async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> 
     request.answer(questions::rollouts(&app.database, request.question(), &request.page).await)
 }
 
-/// How far the rollout of a workload, a version of it, or a commit is
+/// Show the progress of the rollout of a workload, of a version of it, or of a commit
 ///
-/// How many reconcilers are expected to have it, how many do, failed, are at it, or are silent: in all environments, and in each. A host with several
-/// reconcilers at such places counts as often.
+/// How many reconcilers are expected to hold it, and how many of them succeeded, failed, are in progress, or are silent: in all environments, and in each.
+/// A host with several reconcilers at such places counts once for each.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}",
@@ -65,9 +65,9 @@ async fn rollout(
     request.answer(questions::rollout(&app.database, &of, request.question()).await)
 }
 
-/// Who stands where with a rollout
+/// List the reconcilers of a rollout, with their rollout states
 ///
-/// With `status`, only those.
+/// With `status`, only the reconcilers in these states.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}/hosts",
@@ -86,9 +86,9 @@ async fn rollout_hosts(
     request.answer(questions::rollout_hosts(&app.database, &of, request.question(), &request.page).await)
 }
 
-/// How many reconcilers of an endpoint have a commit, as Microsoft's hub is asked
+/// Count the reconcilers of an endpoint that have a commit, with the request of Microsoft's hub
 ///
-/// What is zero or empty is left out of the answer.
+/// The answer omits fields that are zero or empty.
 #[utoipa::path(
     post,
     path = "/deployment_state",
@@ -105,7 +105,7 @@ async fn deployment_state(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<DeploymentState>, ProblemResponse> {
     let body = body?;
-    // Microsoft's hub does not ask what type the body says that it is of.
+    // Microsoft's hub does not check the `Content-Type` of the body.
     let request: DeploymentStateRequest = serde_json::from_slice(&body)
         .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
     Ok(Json(questions::deployment_state(&app.database, &request).await?))

@@ -1,4 +1,4 @@
-//! Notifications in the formats of others: made of the JSON of our own when they are sent, so that no secret of a receiver is stored.
+//! Notifications in the formats of other products. They are made from the stored JSON when they are sent, so that no secret of a receiver is stored.
 
 mod pagerduty;
 mod slack;
@@ -38,7 +38,7 @@ struct Data {
     longer_than_seconds: Option<u64>,
     #[serde(default)]
     examples: Vec<Example>,
-    /// Which reconcilers the rule counts, and what else it says of itself.
+    /// The filter of the rule, and its other fields.
     #[serde(flatten)]
     more: serde_json::Map<String, Json>,
 }
@@ -53,7 +53,7 @@ struct Example {
     message: String,
 }
 
-/// The fields of a filter, with the words for them.
+/// The fields of a filter, with their labels in messages.
 const FILTER: [(&str, &str); 8] = [
     ("environment", "Environment"),
     ("workspace", "Workspace"),
@@ -88,7 +88,7 @@ impl Notice {
         format!("{word}: {}", self.data.rule)
     }
 
-    /// What is so, in one sentence.
+    /// The reason for the notification, in one sentence.
     fn summary(&self) -> String {
         if self.is_test() {
             return "This is a test. Notifications of this rule arrive here.".to_owned();
@@ -104,7 +104,7 @@ impl Notice {
         }
     }
 
-    /// What the rule is about: names and values.
+    /// The filter of the rule: labels and values.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let fact = |(key, word): (&str, &'static str)| {
             Some((word, cut(self.data.more.get(key)?.as_str()?, NOTIFICATION_LINE_CHARACTERS)))
@@ -112,7 +112,7 @@ impl Notice {
         FILTER.into_iter().filter_map(fact).collect()
     }
 
-    /// Some of those that are counted, one on each line.
+    /// The examples of counted reconcilers, one on each line.
     fn lines(&self) -> Vec<String> {
         let line = |Example { host, reconciler, message }: &Example| {
             let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -135,7 +135,7 @@ fn words(condition: &str) -> &str {
     }
 }
 
-/// At most that many characters of a text.
+/// Shortens a text to a maximum number of characters.
 fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max.saturating_sub(1)) {
         Some((end, last)) if end + last.len_utf8() < text.len() => format!("{}…", &text[..end]),
@@ -149,7 +149,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A notification of a rule about stage, with an example whose message is hostile.
+    /// A notification of a rule about `stage`, with an example whose message tries to inject markup.
     pub(in super::super) fn notice(kind: &str) -> Notice {
         let data = json!({
             "rule": "stage-failing", "state": "firing", "condition": "failed", "above": "5 %", "forSeconds": 600,

@@ -7,21 +7,21 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Notice, cut};
 
-/// Characters of a summary.
+/// Maximum number of characters of a summary.
 const SUMMARY_MAX: usize = 1_024;
-/// Bytes of a dedup key.
+/// Maximum number of bytes of a dedup key.
 const DEDUP_KEY_MAX: usize = 255;
-/// Characters of a routing key.
+/// Number of characters of a routing key.
 const ROUTING_KEY_LENGTH: usize = 32;
 
-/// Which service of PagerDuty gets events, and how severe they are.
+/// The service of PagerDuty that gets events, and their severity.
 #[derive(Clone)]
 pub struct PagerDuty {
     routing_key: String,
     severity: Severity,
 }
 
-/// How severe an incident is.
+/// The severity of an incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -66,7 +66,7 @@ impl PagerDuty {
         Ok(Self { routing_key: routing_key.to_owned(), severity })
     }
 
-    /// The event: all of one rule have one dedup key, so that PagerDuty has one incident, and resolves it.
+    /// The event. All events of one rule have the same dedup key, so that PagerDuty opens one incident and resolves it.
     pub(in super::super) fn event(&self, notice: &Notice) -> Json {
         if notice.is_resolved() {
             return self.resolve(notice);
@@ -88,7 +88,7 @@ impl PagerDuty {
             "class": data.condition,
             "custom_details": details,
         });
-        // What a rule does not name is left out.
+        // Fields that the rule does not set are omitted.
         payload.as_object_mut().into_iter().for_each(|payload| payload.retain(|_, value| !value.is_null()));
         json!({
             "routing_key": self.routing_key,
@@ -99,13 +99,13 @@ impl PagerDuty {
         })
     }
 
-    /// What closes the incident of an event.
+    /// The event that resolves the incident of a notification.
     pub(in super::super) fn resolve(&self, notice: &Notice) -> Json {
         json!({"routing_key": self.routing_key, "event_action": "resolve", "dedup_key": dedup_key(notice)})
     }
 }
 
-/// The key of the incident of a rule. A test has its own: it must not resolve what is so.
+/// The key of the incident of a rule. Test events have their own key: a test must not resolve a real incident.
 fn dedup_key(notice: &Notice) -> String {
     let kind = if notice.is_test() { "test" } else { "rule" };
     let key = format!("kalypso/{kind}/{}", notice.data.rule);

@@ -4,13 +4,13 @@ use serde_json::{Value as Json, json};
 
 use super::{Notice, cut};
 
-/// Characters of a header block.
+/// Maximum number of characters of a header block.
 const HEADER_MAX: usize = 150;
-/// Characters of the text of a section.
+/// Maximum number of characters of the text of a section.
 const SECTION_MAX: usize = 3_000;
 
-/// The message. What stands in its blocks is plain text: no name and no message of a host can mention people or hide a link. Clients that show no blocks, and
-/// notifications, have `text`, in which Slack's three control characters are escaped.
+/// The message. Its blocks contain plain text: no name and no message of a host can mention people or hide a link. Clients without blocks, and
+/// notifications on devices, show `text`, in which Slack's three control characters are escaped.
 pub(in super::super) fn message(notice: &Notice) -> Json {
     let (title, summary) = (notice.title(), notice.summary());
     let facts: Vec<_> = notice.facts().iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -25,7 +25,7 @@ fn plain(text: &str, max: usize) -> Json {
     json!({"type": "plain_text", "text": cut(text, max), "emoji": false})
 }
 
-/// As Slack's mrkdwn takes it for text: <https://docs.slack.dev/messaging/formatting-message-text/#escaping>.
+/// Escapes a text for Slack's mrkdwn: <https://docs.slack.dev/messaging/formatting-message-text/#escaping>.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

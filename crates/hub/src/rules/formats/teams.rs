@@ -5,10 +5,10 @@ use serde_json::{Value as Json, json};
 
 use super::Notice;
 
-/// The version of Adaptive Cards that Teams shows everywhere.
+/// The version of Adaptive Cards that all clients of Teams support.
 const CARD_VERSION: &str = "1.4";
 
-/// The message with the card. Its texts are runs, in which nothing is Markdown: no name and no message of a host can hide a link.
+/// The message with the card. Its texts are text runs, in which Markdown has no effect: no name and no message of a host can hide a link.
 pub(in super::super) fn message(notice: &Notice) -> Json {
     let colour = if notice.is_resolved() { "good" } else { "attention" };
     let title =
