@@ -124,7 +124,7 @@ pub(crate) struct Contents {
     last: Option<RevisionId>,
 }
 
-/// The most entries of the cache. When it is full, contents are looked up each time.
+/// The most entries of the cache. When it has more, it is emptied.
 const CONTENTS_MAX: usize = 100_000;
 
 impl Contents {
