@@ -1,4 +1,4 @@
-//! Updates the tallies of reconcilers when the desired content, or the meaning of their reports, changes.
+//! Updates the tallies of reconcilers when the desired content, or the content that their reports identify, changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

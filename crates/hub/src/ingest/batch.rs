@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The state after the reports, without the held revision and the tally.
+    /// The state after the reports: last contact, heartbeat, profile and place. The other fields are set later.
     fn state_after(&self, now: Timestamp) -> State {
         let mut state = self.subject.state.clone();
         state.seen_on = Some(self.timeline.seen_on());

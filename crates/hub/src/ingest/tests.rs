@@ -172,7 +172,7 @@ async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() 
     hub.publish(3, &[("a", 100)]).await;
     assert_eq!(hub.tallies().await, ["desired 3 held 1, current, success: 1"]);
     let revisions = hub.rows("select tree from place_revision order by id").await;
-    assert_eq!(revisions.len(), 3, "going back is an entry of its own");
+    assert_eq!(revisions.len(), 3, "a return to earlier content is a new entry");
 }
 
 #[tokio::test]

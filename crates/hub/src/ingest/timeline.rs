@@ -318,7 +318,7 @@ mod tests {
         #[test]
         fn an_entry_says_what_its_origin_said(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
             for entry in of(&reports).entries() {
-                let Origin::New(number) = entry.origin else { panic!("nothing is stored") };
+                let Origin::New(number) = entry.origin else { panic!("no entry is stored") };
                 prop_assert_eq!(entry.statement.digest, reports[number].1);
             }
         }

@@ -261,7 +261,7 @@ async fn a_limited_publisher_changes_nothing_of_others() {
         ),
         ("a folder of another workspace", on("stage", place("hidden-team", "stage", &["open-team"])), [true, false]),
         ("a folder of several workspaces", on("stage", place("both", "stage", &["open-team"])), [true, false]),
-        ("nobody's", on("new", json!({"path": "x", "tree": "a".repeat(40), "role": "platform"})), [false, false]),
+        ("no owner", on("new", json!({"path": "x", "tree": "a".repeat(40), "role": "platform"})), [false, false]),
         ("the order of environments", ordered, [false, false]),
     ] {
         // A permitted publication may change the owner of a folder. So the token without permission comes first.

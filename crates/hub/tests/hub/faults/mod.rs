@@ -76,7 +76,7 @@ async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
         }
         let found = stored_reports(&ground.url, SIZE).await;
         assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
-        assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came too late to show anything");
+        assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came after all batches");
     }
     let hub = Process::start(&ground.url);
     for number in 0..ROUNDS * BATCHES {
