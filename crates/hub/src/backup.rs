@@ -1,7 +1,7 @@
-//! Everything in a database, as a file that either database can be made of again.
+//! Backups: a file with the complete content of a database, from which an SQLite or a PostgreSQL database can be restored.
 //!
-//! A backup is NDJSON: a line that says what it is, then for each table a line with its columns and a line for each row, then a line with the number of
-//! rows and the SHA-256 of all lines before it, by which a file that was cut off or changed is known. It is a snapshot, and is made while the hub runs.
+//! A backup is NDJSON: a line with its version; for each table, a line with its columns and a line for each row; and a last line with the number of
+//! rows and the SHA-256 of all lines before it, which reveals a truncated or changed file. A backup is a snapshot, and is made while the hub runs.
 
 mod former;
 
@@ -12,42 +12,42 @@ use sha2::{Digest as _, Sha256};
 
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Table, Transaction, Value, tables};
 
-/// Rows that go into the database in one statement.
+/// The number of rows that are inserted by one statement.
 const ROWS_PER_STATEMENT: usize = 500;
 
-/// There is no backup, or nothing was restored.
+/// The backup was not made, or nothing was restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The database can't do its part.
+    /// The database cannot be read or written.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The file can't be read or written.
+    /// The file cannot be read or written.
     #[error("the file of the backup: {0}")]
     File(#[from] io::Error),
-    /// It is no backup, or a damaged one.
+    /// The file is not a backup, or is damaged.
     #[error("line {line} of the backup: {reason}")]
     Damaged {
         /// The line, counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// It was made by a later version, or by one so early that its tables have other contents.
+    /// The backup was made by a later version, or by one that is too old: its tables had other contents.
     #[error(
         "the backup has the tables of version {found} and this Kalypso those of version {own}: restore it with the Kalypso that made it, which later ones take over"
     )]
     OtherVersion {
-        /// Of the backup.
+        /// The version of the backup.
         found: i64,
-        /// Of the database.
+        /// The version of the database.
         own: i64,
     },
-    /// Something is in the database already.
+    /// The database is not empty.
     #[error("a backup is restored into an empty database only, and table {0} has rows")]
     NotEmpty(String),
 }
 
-/// What is written, and the SHA-256 of it.
+/// A writer that computes the SHA-256 of everything written.
 struct Hashing<'a, W> {
     out: &'a mut W,
     hash: Sha256,
@@ -88,10 +88,10 @@ enum Cell {
     Text(String),
 }
 
-/// Writes all that is in the database; gives the number of rows.
+/// Writes the complete content of the database. Returns the number of rows.
 ///
 /// # Errors
-/// The database can't be read, or the file not written.
+/// The database cannot be read, or the file cannot be written.
 pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, BackupError> {
     let mut reading = database.begin_reading().await?;
     let dialect = reading.dialect();
@@ -114,10 +114,10 @@ pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, B
     Ok(rows)
 }
 
-/// Fills an empty database with what is in a backup, all of it or nothing; gives the number of rows.
+/// Restores a backup into an empty database, completely or not at all. Returns the number of rows.
 ///
 /// # Errors
-/// The database is not empty, or can't be written; the backup is damaged, or of another version.
+/// The database is not empty, or cannot be written; the backup is damaged, or has a version that cannot be restored.
 pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u64, BackupError> {
     let mut transaction = database.begin().await?;
     let tables = tables(&mut transaction).await?;
@@ -155,7 +155,7 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
     Err(LineProblem::Damaged("the end is missing: it was cut off".to_owned()).at(reader.line))
 }
 
-/// What is wrong with a line.
+/// The problem of a line.
 #[derive(Debug)]
 enum LineProblem {
     Damaged(String),
@@ -180,7 +180,7 @@ impl From<DatabaseError> for LineProblem {
 struct Reader<'a, R> {
     backup: &'a mut R,
     line: u64,
-    /// Of the lines before the last one.
+    /// The hash of all lines before the last one.
     hash: Sha256,
 }
 
@@ -204,7 +204,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 }
 
-/// How far restoring is.
+/// The progress of a restore.
 struct Restored {
     transaction: Transaction,
     tables: Vec<Table>,
@@ -216,7 +216,7 @@ struct Restored {
     rows: u64,
 }
 
-/// A table that rows go into.
+/// The table into which rows are inserted.
 struct Filling {
     table: Table,
     waiting: Rows,
@@ -248,7 +248,7 @@ impl Restored {
         }
     }
 
-    /// Names come from the database, never from the file.
+    /// The names in statements come from the database, never from the file.
     fn filling(&self, name: &str, columns: &[String]) -> Result<Filling, LineProblem> {
         let known = self.tables.iter().find(|table| table.name == name);
         let known = known.ok_or_else(|| LineProblem::Damaged(format!("there is no table `{name}`")))?;
@@ -315,12 +315,12 @@ fn write(out: &mut impl Write, line: &Line) -> Result<(), BackupError> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// The last migration that was run.
+/// The version of the last migration that ran.
 async fn version(transaction: &mut Transaction) -> Result<i64, DatabaseError> {
     transaction.one("select max(version) from _sqlx_migrations", Vec::new()).await
 }
 
-/// Lets rows refer to rows that come later. What has to be run at the end, so that nothing refers to what is not there.
+/// Lets rows refer to rows that are inserted later. Returns the statements that restore the checks at the end.
 async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, DatabaseError> {
     if transaction.dialect() == Dialect::Sqlite {
         transaction.run("pragma defer_foreign_keys = on").await?;
@@ -338,9 +338,9 @@ async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, D
     Ok(afterwards)
 }
 
-/// The next row gets a number that no restored one has. SQLite looks for itself.
+/// Sets the sequences of ids, so that the next row gets an unused id. SQLite does this itself.
 async fn set_sequences(transaction: &mut Transaction, tables: &[Table]) -> Result<(), DatabaseError> {
-    // An id that is a text, such as a token's, is not counted.
+    // Ids of type text, such as those of tokens, have no sequence.
     let is_counted = |table: &&Table| table.columns.iter().any(|(name, kind)| name == "id" && *kind == Kind::Int);
     for Table { name, .. } in tables.iter().filter(is_counted) {
         if transaction.dialect() == Dialect::Postgres {

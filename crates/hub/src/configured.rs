@@ -1,23 +1,23 @@
-//! A part of the configuration that may be replaced while the hub runs.
+//! A part of the configuration that can be replaced while the hub runs.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// A list of the configuration. Clones are one list: what replaces it in one replaces it in all.
+/// A list from the configuration. Clones share the list: a replacement applies to all clones.
 #[derive(Debug)]
 pub struct Configured<T>(Arc<RwLock<Arc<[T]>>>);
 
 impl<T> Configured<T> {
-    /// This list, until it is replaced.
+    /// A list with this initial content.
     pub fn new(list: Vec<T>) -> Self {
         Self(Arc::new(RwLock::new(list.into())))
     }
 
-    /// The list as it is now. Who goes through it goes on with it, whatever replaces it meanwhile.
+    /// The present list. It does not change for the caller if the list is replaced later.
     pub fn now(&self) -> Arc<[T]> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts another list in its place.
+    /// Replaces the list.
     pub fn replace(&self, list: Vec<T>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = list.into();
     }

@@ -1,4 +1,4 @@
-//! Connections: accepted, spoken to in HTTP/1.1 or HTTP/2 on the same port, and ended in order.
+//! Connections: accepted, served with HTTP/1.1 or HTTP/2 on the same port, and closed in order.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::limits::{CONNECTIONS_MAX, HANDSHAKE_TIMEOUT, HEADER_BYTES_MAX, HEADER_TIMEOUT, STOP_TIMEOUT, STREAMS_MAX};
 
-/// How long to wait after the system gave no connection, for want of file descriptors for example.
+/// The pause after a connection could not be accepted, for example because there were no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How often an HTTP/2 connection is asked whether the other side is there.
+/// The interval of pings that check whether the client of an HTTP/2 connection is still connected.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Serves until `stop`; then finishes the requests that are under way, for [`STOP_TIMEOUT`] at most.
+/// Serves until `stop`. Then it finishes open requests, for [`STOP_TIMEOUT`] at most.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -67,7 +67,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// The next connection, when there is room for it.
+/// The next connection, as soon as the number of connections allows it.
 async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, Option<OwnedSemaphorePermit>) {
     let permit = Arc::clone(room).acquire_owned().await.ok();
     loop {
@@ -87,9 +87,9 @@ struct Conversation {
     watcher: Watcher,
 }
 
-/// Who says nothing, or takes too long to agree on keys, is not waited for.
+/// Serves a connection. A client that sends nothing, or does not finish the TLS handshake in time, is disconnected.
 async fn greet(stream: TcpStream, tls: Option<TlsAcceptor>, conversation: Conversation) {
-    // Answers are small: they must not wait for more to be sent.
+    // Responses are small: they must not be delayed until more data is sent (Nagle's algorithm).
     let _ = stream.set_nodelay(true);
     if !matches!(timeout(HEADER_TIMEOUT, stream.readable()).await, Ok(Ok(()))) {
         return;

@@ -1,7 +1,8 @@
-//! Those who follow changes: each reads for itself from the database, whenever there is something to read.
+//! The change feed. Each stream reads its changes from the database when there are new ones.
 //!
-//! Nothing is kept for anybody: who is slow costs nothing, and who reports pays nothing for those who follow. One task looks how far everything is settled,
-//! as long as somebody follows, and wakes them. What one of them reads is there for those who want the same: mostly, all are at the same place.
+//! No changes are queued per stream: a slow client costs nothing, and storing a report costs nothing for the streams. While streams are open, one task
+//! polls the position up to which all changes are settled, and wakes the streams. The pages that were read last are shared with streams that have the
+//! same position, filter and reach: usually, all streams are at the same position.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,7 @@ use crate::limits::{
 use crate::questions::{self, Changes, Position, Question, QuestionError};
 use crate::store::Database;
 
-/// What all who follow changes share. Clones are the same one.
+/// The state that all streams share. Clones share the same state.
 #[derive(Clone, Debug)]
 pub struct Feed(Arc<Inner>);
 
@@ -34,35 +35,35 @@ struct Inner {
     recent: Mutex<VecDeque<Page>>,
 }
 
-/// What somebody has just read.
+/// A page of changes that was read recently.
 #[derive(Debug)]
 struct Page {
     filter: Filter,
     reach: Reach,
-    /// Behind it.
+    /// The position after which the page begins.
     after: Position,
     changes: Arc<Changes>,
 }
 
-/// Nobody can follow now.
+/// A stream cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// So many follow already.
+    /// The maximum number of streams is open.
     #[error("{EVENT_STREAMS_MAX} streams of events are open already")]
     Full,
-    /// Transactions take so long that it can't be said where the stream begins.
+    /// Transactions take so long that the position at which the stream begins cannot be determined.
     #[error("the database does not say in time where the stream begins: something else is written for too long")]
     Slow,
-    /// The position is of another database, or of this one before it was restored.
+    /// The position belongs to another database, or to this database before it was restored.
     #[error("`after`: is the `id` of an event that this hub has not had")]
     Ahead,
-    /// What is asked about can't be meant, or the database can't answer.
+    /// The filter is not valid, or the database cannot answer.
     #[error(transparent)]
     Question(#[from] QuestionError),
 }
 
 impl Feed {
-    /// Nobody follows yet.
+    /// A feed without streams.
     pub fn new(database: Database) -> Self {
         let (settled, _) = watch::channel(Position::default());
         let streams = Arc::new(Semaphore::new(EVENT_STREAMS_MAX));
@@ -71,7 +72,7 @@ impl Feed {
         Self(Arc::new(Inner { database, settled, followed: Notify::new(), streams, readers, recent }))
     }
 
-    /// Wakes those who follow when there is something to read, until it is aborted. It looks at nothing without subscribers.
+    /// Polls the settled position and wakes the streams, until the task is aborted. While no stream is open, it does not poll.
     pub async fn run(self) {
         let Inner { database, settled, followed, .. } = &*self.0;
         loop {
@@ -86,10 +87,10 @@ impl Feed {
         }
     }
 
-    /// Follows what is selected: from now on, or from a position on.
+    /// Opens a stream of the changes that match a filter: new changes, or the changes after a position.
     ///
     /// # Errors
-    /// Too many follow, the filter or the position can't be meant, or the database can't answer.
+    /// Too many streams are open, the filter or the position is not valid, or the database cannot answer.
     pub async fn follow(
         &self,
         (filter, reach): (Filter, Reach),
@@ -103,7 +104,7 @@ impl Feed {
         if !settled.has_reached(&position) {
             return Err(FollowError::Ahead);
         }
-        // Nothing is read yet, but a filter that can't be meant is refused.
+        // This reads no changes. It only checks the filter.
         questions::changes(&self.0.database, Question { filter: &filter, reach: &reach }, position, position).await?;
         let horizon = self.0.settled.subscribe();
         self.0.followed.notify_one();
@@ -123,24 +124,24 @@ impl Feed {
     }
 }
 
-/// Somebody who follows changes.
+/// An open stream of changes.
 #[derive(Debug)]
 pub struct Follower {
     inner: Arc<Inner>,
     filter: Filter,
     reach: Reach,
-    /// Up to there it has read.
+    /// The position up to which the stream has read.
     position: Position,
     horizon: watch::Receiver<Position>,
     waiting: Waiting,
-    /// When something was last said; none before the beginning.
+    /// The time of the last event; none before the first one.
     spoke: Option<Instant>,
     /// The position that was sent last.
     sent_position: Option<Position>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Changes that were read, of which some were said.
+/// Changes that were read, and the number of them that were sent.
 #[derive(Debug, Default)]
 struct Waiting {
     changes: Arc<Changes>,
@@ -152,29 +153,30 @@ impl Waiting {
         let next = self.changes.items.get(self.said).cloned();
         self.said += 1;
         if next.is_none() {
-            // Who waits for more keeps nothing.
+            // The page is released while the stream waits for new changes.
             *self = Self::default();
         }
         next
     }
 }
 
-/// What there is to say to somebody who follows.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowEvent {
-    /// Something changed. Who goes on behind the position misses nothing.
+    /// A change. A stream that continues after the position misses no change.
     FleetChange(Position, Box<FleetChange>),
-    /// Nothing of what is selected changed up to that position. This is also the first that is said.
+    /// No matching change up to that position. This is also the first event of each stream.
     Nothing(Position),
-    /// It is still there.
+    /// No change since the last event: a keep-alive.
     Alive,
 }
 
 impl Follower {
-    /// Waits for the next thing to say; at most for [`EVENTS_KEEP_ALIVE`]. It may be aborted at any time.
+    /// Waits for the next event, for at most [`EVENTS_KEEP_ALIVE`]. The future may be dropped at any time.
     ///
     /// # Errors
-    /// What is asked about is no more. A database that is away is waited for.
+    /// The filter is no longer valid, because a name in it does not exist any more. If the database cannot be reached, the stream waits and tries
+    /// again.
     pub async fn next(&mut self) -> Result<FollowEvent, QuestionError> {
         let said = loop {
             if let Some((position, change)) = self.waiting.next() {
@@ -192,10 +194,10 @@ impl Follower {
                 };
             }
             tokio::select! {
-                // It is never closed: the sender is in the same hands.
+                // The channel is never closed, because `self.inner` holds the sender.
                 changed = self.horizon.changed(), if is_quiet => drop(changed),
                 () = sleep_until(quiet_until) => {}
-                // Whoever says meanwhile that it is still there waits anew: nobody may keep a place while the other side does not take what is said.
+                // After a keep-alive, the stream requests a new permit. A stream must not hold a permit while its client does not receive.
                 permit = self.inner.readers.acquire(), if !is_quiet => {
                     let question = Question { filter: &self.filter, reach: &self.reach };
                     let read = read(&self.inner, question, self.position, horizon).await;
@@ -221,7 +223,7 @@ impl Follower {
     }
 }
 
-/// The next changes; none if the database can't answer now.
+/// The next changes; none if the database cannot answer now.
 async fn read(
     inner: &Inner,
     question: Question<'_>,
@@ -252,7 +254,7 @@ async fn read(
     }
 }
 
-/// As many of them as may wait in memory, at least one.
+/// The first of these changes whose size is within the memory limit, at least one.
 fn bounded(mut changes: Changes) -> Changes {
     let mut bytes = 0;
     let kept = changes.items.iter().take_while(|(_, change)| {

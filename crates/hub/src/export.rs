@@ -1,4 +1,4 @@
-//! Tables, as CSV or NDJSON for other programs; and who may read them in PostgreSQL.
+//! Exports tables as CSV or NDJSON for other programs, and grants a role of PostgreSQL the right to read them.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Table, Value, tables};
 
-/// The tables that others may read. What is not here (such as digests of tokens) is in no export, and no reader's.
+/// The tables that can be exported and that a reader may read. Other data, such as the digests of tokens, cannot be exported or read.
 pub const TABLES: &[&str] = &[
     "workspace",
     "application",
@@ -34,7 +34,7 @@ pub const TABLES: &[&str] = &[
     "notification",
 ];
 
-/// The tables of Microsoft's hub: of each, the view `microsoft_<table>` has what would be in it there.
+/// The tables of Microsoft's hub. For each, the view `microsoft_<table>` has the rows that the table would have there.
 pub const MICROSOFTS: &[&str] = &[
     "workspace",
     "application",
@@ -48,57 +48,57 @@ pub const MICROSOFTS: &[&str] = &[
     "deployment",
 ];
 
-/// The schema in which these views have the names of the tables.
+/// The schema in which these views have the names of Microsoft's tables.
 pub const MICROSOFTS_SCHEMA: &str = "microsoft";
 
-/// The columns by which rows are selected by time: the first of these that a table has.
+/// The columns by which rows are selected by time: the first of these columns that a table has.
 const TIMES: [&str; 6] = ["created_on", "desired_on", "committed_on", "reported_on", "noticed_on", "evaluated_on"];
 
-/// How an export is written.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 4180, with a line of names first. A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage
-    /// return) gets a `'` before it: what hosts report must not run on somebody's machine.
+    /// CSV of RFC 4180, with a first line of column names. A text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab
+    /// or a carriage return) gets a `'` before it: text that hosts report must not run on the reader's machine.
     Csv,
-    /// An object a line.
+    /// One JSON object per line.
     Ndjson,
 }
 
-/// What is exported.
+/// The selection of an export.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// A name of [`TABLES`].
     pub table: String,
-    /// Only what is from then on, by the time at which a row was made, desired or reported.
+    /// Only rows at or after this time. The time of a row is when it was created, desired or reported.
     pub since: Option<Timestamp>,
-    /// Only what is before then.
+    /// Only rows before this time.
     pub until: Option<Timestamp>,
 }
 
-/// There is no export.
+/// The export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// No such table.
+    /// The table does not exist, or cannot be exported.
     #[error("there is no table `{0}` to export; there are: {list}", list = TABLES.join(", "))]
     NoTable(String),
-    /// The table knows no time.
+    /// The table has no column with a time.
     #[error("rows of `{0}` have no time: they can't be selected by it")]
     NoTime(String),
-    /// The database is SQLite.
+    /// The database is SQLite, which has no roles.
     #[error("only PostgreSQL has roles")]
     NoRoles,
-    /// The database can't be read.
+    /// The database cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The output can't be written.
+    /// The output cannot be written.
     #[error("cannot write the export: {0}")]
     Output(#[from] io::Error),
 }
 
-/// Writes a table, row by row; gives the number of rows.
+/// Writes a table, row by row. Returns the number of rows.
 ///
 /// # Errors
-/// There is no such table, or it can't be read or written.
+/// The table does not exist, or it cannot be read or written.
 pub async fn export(
     database: &Database,
     selection: &Selection,
@@ -128,10 +128,10 @@ pub async fn export(
     Ok(rows)
 }
 
-/// Lets a role of PostgreSQL read [`TABLES`], and nothing else. Running it again is harmless.
+/// Grants a role of PostgreSQL the right to read [`TABLES`], and nothing else. It may be called again.
 ///
 /// # Errors
-/// It is not PostgreSQL, there is no such role, or we may not.
+/// The database is not PostgreSQL, the role does not exist, or the hub's own role may not grant the right.
 pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportError> {
     if database.dialect() != Dialect::Postgres {
         return Err(ExportError::NoRoles);
@@ -145,11 +145,11 @@ pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportErr
     Ok(transaction.commit().await?)
 }
 
-/// Lets a role of PostgreSQL read [`MICROSOFTS`], in a schema of their own where they have the names that queries for Microsoft's hub use, and nothing else.
-/// Running it again is harmless.
+/// Grants a role of PostgreSQL the right to read [`MICROSOFTS`], and nothing else. The views are in a schema of their own, with the names that queries
+/// for Microsoft's hub use. It may be called again.
 ///
 /// # Errors
-/// It is not PostgreSQL, there is no such role, or we may not.
+/// The database is not PostgreSQL, the role does not exist, or the hub's own role may not grant the right.
 pub async fn grant_read_as_microsofts(database: &Database, role: &str) -> Result<(), ExportError> {
     if database.dialect() != Dialect::Postgres {
         return Err(ExportError::NoRoles);
@@ -196,7 +196,7 @@ fn csv(table: &Table, row: &Row) -> String {
     cells.collect::<Vec<_>>().join(",")
 }
 
-/// In quotes where RFC 4180 requires it; an empty text is quoted too, so that it is not nothing.
+/// A field in quotes, if RFC 4180 requires them. An empty text is quoted too, to distinguish it from null.
 fn quoted(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     if text.is_empty() || text.contains([',', '"', '\r', '\n']) {

@@ -1,4 +1,4 @@
-//! Heartbeats that the hub demands (`[[hub.heartbeat]]`), of reconcilers that promise none: Argo CD does not, for example.
+//! Heartbeats that the configuration requires (`[[hub.heartbeat]]`), for reconcilers that announce none. Argo CD, for example, announces none.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::limits::HEARTBEATS_MAX;
 use crate::questions::HostKind;
 use crate::store::Parameters;
 
-/// A demanded heartbeat as it is written.
+/// A required heartbeat as it is configured.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HeartbeatOptions {
-    /// How often reconcilers have to report at least, such as `2h`.
+    /// The longest time between two reports, such as `2h`.
     pub every: String,
     /// Only reconcilers of this type.
     pub reconciler_type: Option<String>,
@@ -27,22 +27,22 @@ pub struct HeartbeatOptions {
     pub selector: Option<String>,
 }
 
-/// Which reconcilers must report how often.
+/// A required heartbeat: the selected reconcilers, and the time within which each of them must report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// How often.
+    /// The longest time between two reports.
     pub every: Duration,
-    /// The type of reconcilers; none if it is any.
+    /// The type of the reconcilers; none for all types.
     pub reconciler_type: Option<String>,
-    /// The environment of the folder that they apply; none if it is any.
+    /// The environment of the folder that they apply; none for all environments.
     pub environment: Option<String>,
-    /// The cluster type of their hosts; none if it is any.
+    /// The cluster type of their hosts; none for all cluster types.
     pub cluster_type: Option<String>,
     /// The labels that their hosts must have.
     pub labels: LabelSelector,
 }
 
-/// A demanded heartbeat can't be used.
+/// A required heartbeat is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("hub.heartbeat number {number}: {field}: {message}")]
 pub struct HeartbeatError {
@@ -52,10 +52,10 @@ pub struct HeartbeatError {
 }
 
 impl HeartbeatOptions {
-    /// What they mean.
+    /// Parses required heartbeats.
     ///
     /// # Errors
-    /// A length of time or a selector can't be read.
+    /// A duration or a selector is not valid.
     pub fn resolve_all(options: Vec<Self>) -> Result<Vec<Heartbeat>, HeartbeatError> {
         if options.len() > HEARTBEATS_MAX {
             let message = format!("there are more than {HEARTBEATS_MAX}");
@@ -78,7 +78,7 @@ impl HeartbeatOptions {
 }
 
 impl Heartbeat {
-    /// The condition that a reconciler, in that column, must report so often.
+    /// An SQL condition that selects the reconcilers of this heartbeat. `reconciler_id` is the column with their ids.
     pub(crate) fn condition(&self, reconciler_id: &str, parameters: &mut Parameters) -> String {
         let mut conditions = vec![format!("b.id = {reconciler_id} and b.retired_on is null and bh.retired_on is null")];
         conditions.extend(self.reconciler_type.as_deref().map(|name| parameters.equals("b.reconciler_type", name)));

@@ -1,4 +1,4 @@
-//! Takes over the reports of a signed file that somebody carried here.
+//! Imports the reports of a signed file that was copied from another site.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -15,74 +15,74 @@ use crate::store::{Database, DatabaseError};
 use crate::tokens::{self, Identity, Invalid, KnownToken};
 use crate::writer::{SubmitError, Writer};
 
-/// The reports of a file on this machine.
+/// A reader of the reports of a local file.
 type FileReader<F> = Reader<BufReader<File>, F>;
 
-/// What became of the reports of a file.
+/// The result of an import.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
-    /// The name of the token that signed it.
+    /// The name of the token that signed the file.
     pub token: String,
-    /// When it was begun, by the clock of its site.
+    /// The time when the file was begun, by the clock of its site.
     pub created_on: Timestamp,
-    /// Reports in it.
+    /// The number of reports in the file.
     pub reports: usize,
-    /// Those that are in the history now.
+    /// The number of reports that are new in the history.
     pub stored: usize,
-    /// Those that said what was so already, a little later.
+    /// The number of reports that have the content of a stored report, at another timestamp.
     pub confirmed: usize,
-    /// Those that had arrived before.
+    /// The number of reports that were stored before.
     pub repeated: usize,
-    /// Those that were not taken.
+    /// The number of rejected reports.
     pub refused: usize,
-    /// The first of these.
+    /// The first of the rejected reports, with the reasons.
     pub refusals: Vec<Refusal>,
 }
 
-/// A report that was not taken.
+/// A rejected report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Refusal {
-    /// Its line, counted from 1.
+    /// The line of the report, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     #[serde(flatten)]
     pub error: ReportError,
 }
 
-/// Nothing of a file is taken over.
+/// The file was not imported, or the import was interrupted.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is not what was signed.
+    /// The file is damaged, or differs from the signed content.
     #[error(transparent)]
     File(#[from] SignedFileError),
-    /// No token has that id.
+    /// No token has the id in the file.
     #[error("it was signed with the token {0}, which this hub does not know")]
     UnknownToken(String),
-    /// The token is not for signing.
+    /// The token does not allow signatures.
     #[error("it was signed with the token `{0}`, whose signatures do not count: it was made without `--signing`")]
     Purpose(String),
-    /// The token is good no more.
+    /// The token is not valid any more.
     #[error("it was signed with the token `{name}`: {reason}")]
     Token {
-        /// Its name.
+        /// The name of the token.
         name: String,
-        /// Why it does not count.
+        /// The reason.
         reason: Invalid,
     },
-    /// The reports can't be stored.
+    /// The reports cannot be stored.
     #[error(transparent)]
     Submit(#[from] SubmitError),
-    /// The database can't be read.
+    /// The database cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }
 
-/// Checks a whole file, and stores what its token may report. Doing it again changes nothing.
+/// Checks a whole file, and stores the reports that its token may submit. A repeated import changes nothing.
 ///
 /// # Errors
-/// It is not what was signed, or not by a token that is good; then nothing of it is stored. The database can't store it: then some of it may be stored, and
-/// doing it again stores the rest.
+/// The file differs from the signed content, or its token is not valid: then nothing is stored. The database cannot store the reports: then a part may
+/// be stored, and a repeated import stores the rest.
 pub async fn import(
     database: &Database,
     ingest: &Writer,
@@ -116,7 +116,7 @@ fn open(path: &Path) -> Result<Unchecked<BufReader<File>>, SignedFileError> {
     Unchecked::open(BufReader::new(File::open(path)?))
 }
 
-/// How many reports there are, if all of it is what was signed.
+/// Checks all signatures of a file. Returns the number of reports.
 fn count(mut reader: FileReader<impl Fn(&[u8], &str) -> bool>) -> Result<usize, SignedFileError> {
     let mut count = 0;
     while reader.next_report()?.is_some() {
@@ -125,7 +125,7 @@ fn count(mut reader: FileReader<impl Fn(&[u8], &str) -> bool>) -> Result<usize, 
     Ok(count)
 }
 
-/// The reports of a file, if that token signed it and is good.
+/// A reader of a file that checks each signature with the token. Fails if the token is not valid.
 fn reader(
     path: &Path,
     token: &KnownToken,
@@ -139,7 +139,7 @@ fn reader(
     }
 }
 
-/// How far taking over is.
+/// The progress of an import.
 struct Import<'a> {
     ingest: &'a Writer,
     identity: Identity,

@@ -1,6 +1,7 @@
-//! Stores the desired state and what reconcilers report, and answers over HTTP.
+//! The hub: it stores the desired state and the reports of reconcilers, and answers queries over HTTP.
 //!
-//! Reports of every format become [`hub_api::report::Report`]s; [`ingest`] puts them into the [`store`], beside the desired state. Times are UTC, in milliseconds.
+//! Reports of each format are converted to [`hub_api::report::Report`]; [`ingest`] writes them to the [`store`], which also has the desired state.
+//! Times are UTC, in milliseconds.
 
 pub mod audit;
 pub mod authority;

@@ -1,4 +1,4 @@
-//! The desired state that is observed in branches, stored by the hub's own writer.
+//! A sink for desired state that is observed in branches. The hub's own writer stores it.
 
 use hub_api::publication::{BranchContent, ReadProgress, Role};
 use hub_api::sink::{BoxFuture, BranchName, DesiredStateSink, PathPage, SinkError};
@@ -7,7 +7,7 @@ use crate::desired::{self, DesiredUpdate};
 use crate::store::{Database, DatabaseError};
 use crate::writer::Writer;
 
-/// A destination of observed desired state in this process.
+/// The sink for observed desired state in this process.
 #[derive(Clone, Debug)]
 pub struct ObservedBranches {
     database: Database,
@@ -15,7 +15,7 @@ pub struct ObservedBranches {
 }
 
 impl ObservedBranches {
-    /// A destination that reads from a database, and writes with its writer.
+    /// A sink that reads from a database, and writes with the writer of this database.
     pub fn new(database: Database, ingest: Writer) -> Self {
         Self { database, ingest }
     }

@@ -1,4 +1,4 @@
-//! A part of the configuration that is replaced while the hub runs, or kept because the new one can't be used.
+//! Reload of a part of the configuration while the hub runs. If the new configuration is not valid, the present one is kept.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::heartbeats::Heartbeat;
 use crate::http::Metrics;
 use crate::rules::Rule;
 
-/// What is replaced.
+/// The part of the configuration that can be reloaded.
 #[derive(Debug)]
 pub struct Reloading {
     /// The rules.
     pub rules: Vec<Rule>,
-    /// The heartbeats that are demanded.
+    /// The required heartbeats.
     pub heartbeats: Vec<Heartbeat>,
 }
 
-/// Replaces it in a hub that runs.
+/// Replaces this part in a running hub.
 #[derive(Debug)]
 pub struct Reload {
     rules: Configured<Rule>,
@@ -26,18 +26,18 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Takes signals from now on. To be called on a tokio runtime.
+    /// Handles signals from now on. Must be called on a tokio runtime.
     pub(crate) fn new(rules: Configured<Rule>, heartbeats: Configured<Heartbeat>, metrics: Arc<Metrics>) -> Self {
         metrics.configuration(true);
         Self { rules, heartbeats, metrics, signals: Signals::new() }
     }
 
-    /// Waits for the signal to read the configuration again: SIGHUP. On systems without signals it waits for ever.
+    /// Waits for the signal to reload the configuration: SIGHUP. On systems without signals, it never returns.
     pub async fn requested(&mut self) {
         self.signals.next().await;
     }
 
-    /// Takes what was read. If it can't be used, everything stays as it was; the log and a metric say so.
+    /// Applies a configuration that was read. If it could not be read, the present one is kept; the log and a metric show this.
     pub fn take(&self, read: Result<Reloading, String>) {
         self.metrics.configuration(read.is_ok());
         match read {

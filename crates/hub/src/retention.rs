@@ -1,9 +1,10 @@
-//! Forgets history that is older, or more, than the configured retention.
+//! Deletes history beyond the configured retention.
 //!
-//! What is in effect is never forgotten, nor what it refers to: of reports the latest of each reconciler, of assignments the latest of each target and
-//! those of commits that a remembered report tells of, of revisions what a place should hold and what its reconcilers hold. Nor is the last report of all:
-//! SQLite would give its id to the next one, which those who follow changes would then miss. An age counts from the timestamp at
-//! which something was replaced, so that the state at every timestamp within it can be told. History is forgotten from its beginning: it never has holes.
+//! Rows that are in effect are never deleted, nor the rows that they refer to. These are: the latest report of each reconciler; the latest assignment
+//! of each target, and the assignments of commits that a stored report names; the desired revision of each place, and the revisions that its
+//! reconcilers hold. The last report of all is kept, too: SQLite would give its id to the next report, and the change feed would then miss that one.
+//! An age counts from the timestamp at which a row was replaced, so that the state at each timestamp within the age can be answered. History is
+//! deleted from its beginning: it never has gaps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,49 +13,49 @@ use hub_api::timestamp::Timestamp;
 
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn};
 
-/// Reconcilers, targets or places whose history is examined in one transaction: so few that reports hardly wait.
+/// The number of reconcilers, targets or places whose history is examined in one transaction. It is small, so that reports hardly wait.
 const BATCH: i64 = 100;
 
-/// The most that is read of one reconciler's history in one transaction; what is beyond it waits for the next run.
+/// The most rows of one reconciler's history that are read in one transaction. The next run continues with the rest.
 const CHAIN_MAX: i64 = 20_000;
 
-/// How much of a history is kept. Without either bound, all of it.
+/// How much of a history is kept. Without a bound, all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// What was in effect within that time.
+    /// Keeps the entries that were in effect within this time.
     pub age: Option<Duration>,
-    /// The latest so many; at least one is kept.
+    /// Keeps this number of latest entries; at least one.
     pub count: Option<usize>,
 }
 
-/// How much is kept of what.
+/// The retention of each kind of history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Of each reconciler's reports: `deployment`.
+    /// The reports of each reconciler: `deployment`.
     pub reports: Keep,
-    /// Of the versions that each target was to have: `deployment_assignment`.
+    /// The desired versions of each target: `deployment_assignment`.
     pub assignments: Keep,
-    /// Of the contents that each place was to hold: `place_revision`.
+    /// The desired content of each place: `place_revision`.
     pub revisions: Keep,
-    /// Of who published and decided what: `audit`. Without a count, the latest hundred thousand.
+    /// The audit log: `audit`. Without a count, the latest hundred thousand entries.
     pub audit: Keep,
 }
 
-/// How many rows were forgotten.
+/// The numbers of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Of `deployment`.
+    /// Rows of `deployment`.
     pub reports: usize,
-    /// Of `deployment_assignment`.
+    /// Rows of `deployment_assignment`.
     pub assignments: usize,
-    /// Of `place_revision`.
+    /// Rows of `place_revision`.
     pub revisions: usize,
 }
 
-/// Forgets what need not be kept at that timestamp, in small transactions between which reports are stored.
+/// Deletes history that is beyond the retention at a timestamp, in small transactions between which reports are stored.
 ///
 /// # Errors
-/// The database can't do it. What was forgotten until then stays so; the next run goes on.
+/// The database cannot be reached or refuses. Rows that were deleted before the error stay deleted; the next run continues.
 pub async fn forget(database: &Database, retention: &Retention, now: Timestamp) -> Result<Forgotten, DatabaseError> {
     Ok(Forgotten {
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
@@ -63,7 +64,7 @@ pub async fn forget(database: &Database, retention: &Retention, now: Timestamp) 
     })
 }
 
-/// Forgets again and again, at the timestamps that `next` waits for and gives, until it gives none. A database that is gone is tried again at the next one.
+/// Deletes history at each timestamp that `next` returns, until it returns none. If the database cannot be reached, the next run tries again.
 pub async fn run<F: Future<Output = Option<Timestamp>>>(
     database: Database,
     retention: Retention,
@@ -83,16 +84,16 @@ impl Keep {
     }
 }
 
-/// What is kept, at some timestamp.
+/// The bounds of a history at a timestamp.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// What was replaced before it may go.
+    /// Entries that were replaced before this timestamp may be deleted.
     horizon: Option<Timestamp>,
     count: Option<usize>,
 }
 
 impl Bounds {
-    /// The end of a history, the latest first, that need not be kept.
+    /// The entries at the end of a history (the latest entry first) that may be deleted.
     fn surplus(self, history: &[Entry]) -> &[Entry] {
         let mut kept = 1;
         for (index, pair) in history.windows(2).enumerate() {
@@ -107,25 +108,26 @@ impl Bounds {
     }
 }
 
-/// Something that was so, or was to be so, since some timestamp.
+/// A state, or a desired state, with the timestamp since which it was in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     id: i64,
     since: Timestamp,
-    /// Something in effect refers to it.
+    /// Whether the entry must be kept because a row in effect refers to it.
     is_needed: bool,
-    /// The entry before it, where histories are chains.
+    /// The previous entry, if the history is a chain.
     previous_id: Option<i64>,
 }
 
 /// A table with histories.
 struct Histories {
     table: &'static str,
-    /// Whether reports refer to its rows, so that none may come in meanwhile.
+    /// Whether reports refer to its rows. If so, no reports are stored during the deletion.
     is_referred_to: bool,
-    /// The ids of the owners after `$1`, in order, locked against those who add to their histories.
+    /// Selects the ids of the owners after `$1`, in order, and locks them so that their histories do not change.
     owners: fn(Dialect) -> String,
-    /// Owner, id, timestamp, whether it is needed, the one before: of the owners from `$1` to `$2`, by owner, the latest first.
+    /// Selects owner, id, timestamp, whether it is needed, and previous id, for the owners from `$1` to `$2`: ordered by owner, the latest entry
+    /// first.
     entries: fn(Dialect) -> String,
 }
 

@@ -1,4 +1,4 @@
-//! The hub as a process: it opens its database, listens, answers, and stops in order.
+//! The process of the hub: it opens its database, listens, serves requests, and shuts down in order.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,53 +31,53 @@ use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
 use crate::writer::{SubmitError, Writer};
 
-/// How a hub is to run.
+/// The settings of a hub.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// The address and port to listen on: `127.0.0.1:8080`, `localhost:0`.
+    /// The address and port to listen on, such as `127.0.0.1:8080` or `localhost:0`.
     pub listen: String,
-    /// Where everything is stored.
+    /// The URL of the database.
     pub database: DatabaseUrl,
-    /// Who else says who somebody is.
+    /// The OIDC issuer whose tokens are accepted besides those of the hub.
     pub issuer: Option<IssuerSettings>,
-    /// For TLS; without it, plain HTTP is spoken.
+    /// The certificate for TLS; without it, the hub serves plain HTTP.
     pub certificate: Option<Certificate>,
-    /// How much history is kept; all of it if nothing is said.
+    /// How much history is kept. By default, history is not deleted.
     pub retention: Retention,
 }
 
-/// The hub can't run like that.
+/// The hub cannot start with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// It can't listen there.
+    /// The hub cannot listen on the address.
     #[error("the hub can't listen on {address}: {error}")]
     Listen {
-        /// The address as it was given.
+        /// The address as it was configured.
         address: String,
-        /// What the system says.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Everybody who can reach the address could do everything.
+    /// The address is reachable from other machines, and the hub has no token: every client would have all permissions.
     #[error("the hub does not listen on {0}, which others can reach, as long as it has no tokens")]
     Open(SocketAddr),
-    /// The database can't be used.
+    /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The settings of the OIDC issuer are wrong.
+    /// The settings of the OIDC issuer are not valid.
     #[error(transparent)]
     Issuer(#[from] IssuerError),
-    /// The certificate can't be used.
+    /// The certificate cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// What is said of environments can't be so.
+    /// The order of environments is not valid.
     #[error("the environments can't be put in order: {0}")]
     Environments(#[source] PublicationError),
-    /// The order of environments can't be stored.
+    /// The order of environments cannot be stored.
     #[error(transparent)]
     Order(SubmitError),
 }
 
-/// A hub that listens, but does not answer yet.
+/// A hub that listens, but does not serve requests yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -90,10 +90,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the database and listens. Without a token the hub is open, and then only to its own machine.
+    /// Opens the database and listens. A hub without tokens allows all requests, and therefore listens only on a loopback address.
     ///
     /// # Errors
-    /// The database can't be opened, the address can't be listened on, or would let everybody in.
+    /// The database cannot be opened, the hub cannot listen on the address, or there is no token and the address is reachable from other machines. A
+    /// setting of the issuer or the certificate is not valid.
     pub async fn start(options: ServerOptions) -> Result<Self, ServerError> {
         let issuer = options.issuer.map(Issuer::new).transpose()?;
         let tls = options.certificate.as_ref().map(Certificate::acceptor).transpose()?;
@@ -114,52 +115,52 @@ impl Server {
         Ok(server)
     }
 
-    /// The same with a background task. The task starts when the server runs; it is ended after the last request and before the writer.
+    /// Adds a background task. The task starts when the server runs. It is aborted after the last request and before the writer ends.
     #[must_use]
     pub fn with_task(mut self, task: impl Future<Output = ()> + Send + 'static) -> Self {
         self.tasks.push(Box::pin(task));
         self
     }
 
-    /// The same, which shows the states of branches that a task reads.
+    /// Adds the source of the states of watched branches, which the API shows.
     #[must_use]
     pub fn watching(mut self, branches: Arc<dyn WatchedBranches>) -> Self {
         self.app = self.app.watching(branches);
         self
     }
 
-    /// The destination of reports for tasks of this server. The writer ends when the last destination is gone: only tasks may keep one.
+    /// The sink for reports of tasks of this server. The writer ends when the last sink is dropped. So only tasks may keep one.
     pub fn report_sink(&self) -> Arc<dyn ReportSink> {
         Arc::new(self.app.ingest.clone())
     }
 
-    /// The destination of observed desired state, with the same rule.
+    /// The sink for observed desired state. Only tasks may keep one, too.
     pub fn desired_state_sink(&self) -> Arc<dyn DesiredStateSink> {
         Arc::new(ObservedBranches::new(self.app.database.clone(), self.app.ingest.clone()))
     }
 
-    /// The same, which looks at these rules while it runs.
+    /// Sets the rules that are evaluated while the server runs.
     #[must_use]
     pub fn with_rules(mut self, rules: Vec<Rule>) -> Self {
         self.app = self.app.ruled(Configured::new(rules));
         self
     }
 
-    /// The same, which demands these heartbeats while it runs.
+    /// Sets the heartbeats that are required while the server runs.
     #[must_use]
     pub fn demanding(self, heartbeats: Vec<Heartbeat>) -> Self {
         Self { heartbeats: Configured::new(heartbeats), ..self }
     }
 
-    /// What replaces the rules and heartbeats while it runs. From now on SIGHUP does not end the process.
+    /// The handle that replaces the rules and heartbeats while the server runs. After this call, SIGHUP does not end the process.
     pub fn reload(&self) -> Reload {
         Reload::new(self.app.rules.clone(), self.heartbeats.clone(), Arc::clone(&self.app.metrics))
     }
 
-    /// Says in which order changes reach environments; nothing is said with none.
+    /// Sets the order in which changes reach environments. An empty list leaves the stored order unchanged.
     ///
     /// # Errors
-    /// A name is none, or the database can't store it.
+    /// A name is not valid, or the database cannot store the order.
     pub async fn order(&self, environments: Vec<String>) -> Result<(), ServerError> {
         if environments.is_empty() {
             return Ok(());
@@ -172,12 +173,12 @@ impl Server {
         }
     }
 
-    /// The address that it listens on.
+    /// The address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until `stop`. Then it finishes what is under way, stores what waits, and closes the database.
+    /// Serves requests until `stop`. Then it finishes open requests, stores the waiting reports, and closes the database.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { app, .. } = self;
         let (database, authority) = (app.database.clone(), app.authority.clone());
@@ -202,7 +203,7 @@ impl Server {
         };
         connections::serve(self.listener, self.tls, http::router(app), stopping).await;
         chores.shutdown().await;
-        // All that could submit is gone: the writer ends when it has stored what waits.
+        // All sinks are dropped. The writer ends when it has stored the waiting reports.
         if let Err(error) = self.writer.await {
             tracing::error!(%error, "the writer did not end in order");
         }
@@ -229,7 +230,7 @@ impl Server {
     }
 }
 
-/// Forgets history that need not be kept: soon after the start, and then again and again.
+/// Deletes history beyond the retention: soon after the start, and then periodically.
 async fn forget(database: Database, retention: Retention) {
     let mut pause = Duration::ZERO;
     let next = move || {
@@ -251,7 +252,7 @@ async fn note_uses(authority: Authority) {
     }
 }
 
-/// Waits for the signal to stop: SIGTERM or SIGINT, or Ctrl-C.
+/// Waits for a signal to stop: SIGTERM or SIGINT, or Ctrl-C.
 pub async fn stop_requested() {
     let interrupt = async {
         if let Err(error) = tokio::signal::ctrl_c().await {

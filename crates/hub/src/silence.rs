@@ -1,4 +1,5 @@
-//! Notices the reconcilers that promised to report, or have to ([`Heartbeat`]), and did not, and counts them as silent.
+//! Detects reconcilers whose heartbeat is overdue, and counts them as silent. The heartbeat was announced in a report, or is required by the
+//! configuration ([`Heartbeat`]).
 
 use std::time::Duration;
 
@@ -12,22 +13,22 @@ use crate::ingest::subjects::State;
 use crate::limits::SILENCES_KEPT;
 use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
 
-/// Reconcilers that are examined in one step: few enough for nobody to wait.
+/// The number of reconcilers that are examined in one step: so few that other transactions hardly wait.
 const STEP: i64 = 10_000;
 
-/// Reconcilers that become silent in one transaction.
+/// The most reconcilers that become silent in one transaction.
 const TRANSACTION: usize = 2_000;
 
-/// Between two steps others have their turn. A round through three million reconcilers takes half a minute.
+/// The pause between two steps, for other work. A round through three million reconcilers takes half a minute.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Between two rounds through all reconcilers.
+/// The pause between two rounds through all reconcilers.
 const ROUND: Duration = Duration::from_secs(5);
 
-/// How often a transaction that another one was in the way of is tried again.
+/// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;
 
-/// Goes round until it is aborted. Several replicas may do so at once.
+/// Examines all reconcilers in rounds until the task is aborted. Several replicas may do so at the same time.
 pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
     loop {
         noticed(sweep(&database, Timestamp::now).await);
@@ -49,10 +50,10 @@ fn noticed(silent: Result<usize, DatabaseError>) {
     }
 }
 
-/// Goes through all reconcilers once; how many have gone silent that promised to report.
+/// Examines all reconcilers once. Returns the number of those that became silent because their announced heartbeat is overdue.
 ///
 /// # Errors
-/// The database can't be reached, or refuses. What was noticed before that stays.
+/// The database cannot be reached, or refuses. Changes before the error stay.
 pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
     let overdue = |parameters: &mut Parameters, now: Timestamp| {
         let now = parameters.add(now);
@@ -61,11 +62,11 @@ pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<u
     walk(database, now, overdue, |_| ()).await
 }
 
-/// Goes through all reconcilers once; how many have gone silent that have to report as often as a demanded heartbeat says. Those that never reported are none
-/// of them: they are counted as such.
+/// Examines all reconcilers once. Returns the number of those that became silent because a required heartbeat is overdue. Reconcilers that never
+/// reported are not included: they are counted as such.
 ///
 /// # Errors
-/// The database can't be reached, or refuses. What was noticed before that stays.
+/// The database cannot be reached, or refuses. Changes before the error stay.
 pub async fn demand(
     database: &Database,
     heartbeat: &Heartbeat,
@@ -84,8 +85,8 @@ pub async fn demand(
     walk(database, now, overdue, due).await
 }
 
-/// Goes through all reconcilers that are not silent yet, and makes those silent for which `overdue` is a condition on their states `s`. `due` says until when
-/// they should have reported, where that is not known.
+/// Goes through all reconcilers that are not silent yet, and makes those silent whose state `s` meets the condition `overdue`. `due` sets the time
+/// until which a report was due, if the state does not have it.
 async fn walk(
     database: &Database,
     now: impl Fn() -> Timestamp,
@@ -115,13 +116,13 @@ async fn walk(
     Ok(count)
 }
 
-/// Forgets who has gone silent, or reported again, before a timestamp.
+/// Deletes entries of the history of silence that are older than a timestamp.
 ///
 /// # Errors
-/// The database can't be reached, or refuses.
+/// The database cannot be reached, or refuses.
 pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("noticed_on < {}", database.dialect().instant("$1"));
-    // Hardly ever there is one: who looks does not get in anybody's way.
+    // Usually there are none. This query takes no write lock.
     let old = format!("select 1 from silence where {condition} limit 1");
     if !database.exists(&old, vec![horizon.into()]).await? {
         return Ok(());
@@ -131,7 +132,7 @@ pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), Datab
     transaction.commit().await
 }
 
-/// Counts those as silent that still are: they may have reported meanwhile.
+/// Makes reconcilers silent that are still overdue: they may have reported since they were examined.
 async fn silence(
     database: &Database,
     reconcilers: &[ReconcilerId],

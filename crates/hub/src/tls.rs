@@ -1,4 +1,4 @@
-//! The certificate of the hub, for TLS.
+//! The TLS certificate of the hub.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use tokio_rustls::TlsAcceptor;
 /// A certificate and its key, as PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// The chain, the hub's own certificate first.
+    /// The certificate chain, with the hub's own certificate first.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
 }
 
-/// The certificate can't be used.
+/// The certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` can't be used for TLS: {reason}", .file.display())]
 pub struct CertificateError {
@@ -25,10 +25,10 @@ pub struct CertificateError {
 }
 
 impl Certificate {
-    /// What accepts TLS connections with it.
+    /// An acceptor of TLS connections with this certificate.
     ///
     /// # Errors
-    /// A file can't be read, or they do not fit together.
+    /// A file cannot be read, or the certificate and the key do not match.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, CertificateError> {
         hub_api::tls::install_provider();
         let chain = CertificateDer::pem_file_iter(&self.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);

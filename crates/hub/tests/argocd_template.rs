@@ -1,4 +1,4 @@
-//! What the template for Argo CD makes of Applications is what the hub reads.
+//! The hub can read the notifications that the template for Argo CD makes of Applications.
 
 use hub::inputs::argocd;
 use hub_api::report::{Report, Status};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const COMMIT: &str = "53e28ff20cc530b9ada2173fbbd64d48338583ba";
 
-/// An Application as Argo CD keeps it, with what the template should leave out.
+/// An Application as Argo CD stores it, with fields that the template must omit.
 fn application() -> Value {
     json!({
         "apiVersion": "argoproj.io/v1alpha1",

@@ -1,4 +1,4 @@
-//! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
+//! The fuzz targets on the stable toolchain, with the same inputs in each run.
 
 use hub_api::report::generic;
 use hub_api::report::signed_file;

@@ -1,7 +1,7 @@
-//! The former names of columns, in backups of earlier versions.
+//! Former names of columns, for backups of earlier versions.
 
-/// The earliest version of the tables whose backups can be restored. Since then, migrations have only renamed columns. A later migration that changes more
-/// raises this version.
+/// The earliest version whose backups can be restored. Migrations since then only renamed columns. A later migration with other changes must raise
+/// this version.
 pub(super) const EARLIEST: i64 = 19;
 
 /// A column that a migration renamed.
@@ -20,7 +20,7 @@ const RENAMED: [Renamed; 4] = [
     Renamed { version: 20, table: "tally", former: "wanted_commit_id", name: "desired_commit_id" },
 ];
 
-/// The present name of a column that a backup names, which has the tables of `version`.
+/// The present name of a column from a backup with the tables of `version`.
 pub(super) fn present_name<'a>(version: i64, table: &str, column: &'a str) -> &'a str {
     let matches = |renamed: &&Renamed| version < renamed.version && renamed.table == table && renamed.former == column;
     RENAMED.iter().find(matches).map_or(column, |renamed| renamed.name)

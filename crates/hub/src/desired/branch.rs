@@ -1,4 +1,4 @@
-//! Branches of GitOps repositories: their commits in order, and how far they were read.
+//! Branches of GitOps repositories: their commits in order, and the commit up to which each was read.
 
 use hub_api::limits::FUTURE_MAX;
 use hub_api::publication::{BranchContent, ReadProgress, Role};
@@ -6,24 +6,24 @@ use hub_api::timestamp::Timestamp;
 
 use crate::store::{BranchId, CommitId, Database, DatabaseError, Transaction, Value};
 
-/// A branch in the store.
+/// A stored branch.
 pub(super) struct Branch {
     pub(super) id: BranchId,
     head: Option<String>,
 }
 
-/// A commit in the store.
+/// A stored commit.
 #[derive(Clone, Copy)]
 pub(super) struct LatestCommit {
     pub(super) id: CommitId,
-    /// Whether nobody told of it before.
+    /// Whether this commit was added by the current publication.
     pub(super) is_new: bool,
-    /// Since when it is the branch's last one: when it was made, or when the branch was seen to be reset to it.
+    /// The time since when it is the last commit of the branch: its own date, or the time when a reset of the branch to it was observed.
     pub(super) since: Timestamp,
 }
 
 impl Branch {
-    /// The branch; added if it is new. Nobody else publishes to it until the transaction ends.
+    /// Finds the branch, or adds it. Other publications to the branch wait until the transaction ends.
     pub(super) async fn find(
         transaction: &mut Transaction,
         repository: &str,
@@ -36,12 +36,13 @@ impl Branch {
         Ok(Self { id, head })
     }
 
-    /// Whether somebody else has read on since then.
+    /// Whether another reader has read further since then.
     pub(super) fn is_beyond(&self, seen: &ReadProgress) -> bool {
         self.head != seen.before
     }
 
-    /// The commit of a publication, which is the branch's last one now. None if the branch has gone on, by the dates of commits, unless somebody saw that it is the last one.
+    /// Returns the commit of a publication, as the last commit of the branch. Returns none if the branch has a newer commit by the dates of commits.
+    /// With `is_seen`, the branch itself was read, and dates do not decide.
     pub(super) async fn commit(
         &self,
         transaction: &mut Transaction,
@@ -55,7 +56,7 @@ impl Branch {
         );
         let last: Option<(CommitId, String, i64, Timestamp)> = transaction.first(&sql, vec![self.id.into()]).await?;
         let now = Timestamp::now();
-        // A commit with a date that can't be right yet must not keep those after it from counting.
+        // A commit with a date too far in the future must not cause later commits to be ignored.
         let last_on = last.as_ref().map(|(.., on)| *on).filter(|last_on| *last_on <= now.after(FUTURE_MAX));
         if let Some((id, ..)) = last.as_ref().filter(|(_, commit, ..)| *commit == publication.commit) {
             let since = last_on.unwrap_or(publication.committed_on);
@@ -65,15 +66,16 @@ impl Branch {
             return Ok(None);
         }
         let is_known = self.knows(transaction, &publication.commit).await?;
-        // In the same second as the last one, and known before it.
+        // The commit is as old as the last one, to the second, and was stored before it.
         if !is_seen && last_on == Some(publication.committed_on) && is_known {
             return Ok(None);
         }
         let since = match last_on {
-            // The branch was reset: what it held until now stays what it held. Git counts seconds.
+            // The branch was reset. The earlier history of the branch remains as it was. Dates of git have whole seconds.
             Some(last_on) if is_seen && is_known => last_on.max(now.whole_seconds()),
             _ if publication.committed_on > now.after(FUTURE_MAX) => now.whole_seconds(),
-            // Dates of commits are their makers': a branch holds nothing before what it went through earlier.
+            // The author's clock determines the date of a commit. So the date is raised to the one of the previous commit of the branch, if it is
+            // earlier.
             _ => last_on.map_or(publication.committed_on, |last_on| last_on.max(publication.committed_on)),
         };
         let sequence = last.map_or(0, |(_, _, sequence, _)| sequence) + 1;
@@ -91,7 +93,8 @@ impl Branch {
         transaction.exists(sql, vec![self.id.into(), commit.into()]).await
     }
 
-    /// Whether all other commits of the branch are older than that of a publication. Git counts seconds: of two in one second nobody can say.
+    /// Whether all other commits of the branch are older than that of a publication. Dates of git have whole seconds: the order of two commits in the
+    /// same second is not known.
     pub(super) async fn is_latest(
         &self,
         transaction: &mut Transaction,
@@ -108,7 +111,7 @@ impl Branch {
         Ok(!transaction.exists(&sql, values).await?)
     }
 
-    /// Notes that the branch was read up to a commit.
+    /// Stores the commit up to which the branch was read.
     pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
         let dialect = transaction.dialect();
         let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
@@ -117,20 +120,20 @@ impl Branch {
     }
 }
 
-/// The commit up to which a branch was read; none if it never was.
+/// The commit up to which a branch was read; none if it was never read.
 ///
 /// # Errors
-/// The database can't be reached.
+/// The database cannot be reached.
 pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> Result<Option<String>, DatabaseError> {
     let sql = "select head from gitops_branch where repository = $1 and branch = $2";
     let names = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
     Ok(database.first(sql, names).await?.flatten())
 }
 
-/// Paths of a branch's places at which something of that role is desired, in their order, after a path: at most so many.
+/// The paths of places of a branch at which content of a role is desired: in order, only those after `after`, and at most `count` of them.
 ///
 /// # Errors
-/// The database can't be reached.
+/// The database cannot be reached.
 pub async fn desired_paths(
     database: &Database,
     (repository, branch, role): (&str, &str, Role),

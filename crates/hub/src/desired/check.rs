@@ -1,4 +1,4 @@
-//! Checks of updates to the desired state that come from outside.
+//! Checks of updates to the desired state that come from clients.
 
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{PublicationError, check_name, check_places};
@@ -7,10 +7,10 @@ use hub_api::timestamp::Timestamp;
 use super::{DesiredUpdate, PlannedContent};
 
 impl DesiredUpdate {
-    /// Checks what came from outside.
+    /// Checks an update that comes from a client.
     ///
     /// # Errors
-    /// A name, an id, a path or a time in it is not valid.
+    /// A name, an id, a path or a time in the update is not valid.
     pub fn check(&self) -> Result<(), PublicationError> {
         match self {
             Self::Planned(PlannedContent { repository, branch, places }) => check_places(repository, branch, places),

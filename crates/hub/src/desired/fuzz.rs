@@ -1,4 +1,4 @@
-//! What holds for every publication: the body of the fuzz target, which also runs with fixed seeds.
+//! Properties of every publication: the body of the fuzz target, which also runs with fixed seeds.
 
 use hub_api::publication::Publication;
 use serde::Deserialize as _;
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::DesiredUpdate;
 
-/// Reads bytes as a publication. Nothing is expected but that it ends without panic, that what is taken has only texts that can be stored, and that it can
-/// be written down and read again.
+/// Reads bytes as a publication, and checks the result: reading does not panic; an accepted publication has only texts that can be stored; and it
+/// equals itself after serialization and deserialization.
 pub fn fuzz(input: &[u8]) {
     let Ok(mut publication) = serde_json::from_slice::<Publication>(input) else { return };
     if publication.commit.is_none() {
-        // Nothing is made of it.
+        // Without a commit, the range is not used.
         publication.range = None;
     }
     let written = serde_json::to_value(&publication).unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// Whether no text in it is one that a database refuses. JSON that was read is not deep.
+/// Whether a database accepts all texts in the value. The recursion is limited, because the parser limits the depth of JSON.
 fn can_be_stored(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\0'),

@@ -1,4 +1,4 @@
-//! Which places are counted together, and for which targets they are.
+//! The groups of places that are counted together, and the targets that they are for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use hub_api::publication::{DesiredPlace, Role};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
-/// The group in which a place is counted: folders of single clusters with those of the other clusters of their type, every other folder for itself.
+/// The group of a place. The folder of a single cluster is grouped with those of the other clusters of its type. Every other folder is its own group.
 pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
     let Some(cluster) = &place.cluster else { return endpoint.to_string() };
     let mut segments = endpoint.path().split('/');
@@ -22,7 +22,7 @@ pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
 /// A place with the name of its group.
 pub(super) type Grouped<'a> = (&'a str, &'a DesiredPlace);
 
-/// Adds the groups of places that are new, or of which more is known now.
+/// Adds new groups, and updates groups for which a publication has more data.
 pub(super) async fn add(
     transaction: &mut Transaction,
     grouped: &[Grouped<'_>],
@@ -50,7 +50,7 @@ pub(super) async fn add(
     set_targets(transaction, grouped, targets).await
 }
 
-/// Notes for which targets groups are. A workload's manifests are for those that are named now, and no others.
+/// Stores the targets of groups. The manifests of a workload are only for the targets of the current publication.
 async fn set_targets(
     transaction: &mut Transaction,
     grouped: &[Grouped<'_>],

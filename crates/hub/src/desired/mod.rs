@@ -1,4 +1,4 @@
-//! The desired state: which content each place should hold, from which commit on, and which versions of which workloads that is.
+//! The desired state: the desired content of each place since a commit, and the versions of workloads in it.
 
 mod branch;
 mod check;
@@ -23,15 +23,15 @@ pub(crate) use self::publish::update;
 /// An update of the desired state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DesiredUpdate {
-    /// The content of a branch at a commit, from the publisher of that commit. It is used if the commit is not older than what is known.
+    /// The content of a branch at a commit, from the publisher of that commit. It is applied if the commit is not older than the last known one.
     Published(BranchContent),
-    /// The same, of all platform folders in a range of the branch: folders of this range that are not listed are gone.
+    /// Like `Published`, with all platform folders in a range of the branch: a folder of this range that is not listed no longer exists.
     Complete(BranchContent, PathRange),
-    /// The same, from an observer of the branch. It is used whatever the dates of commits say: branches can be reset.
+    /// Like `Published`, but read from the branch itself. It is applied independently of the dates of commits, because a branch can be reset.
     Observed(BranchContent, ReadProgress),
-    /// The content that places will hold when a proposed change is merged: stored until that content is observed.
+    /// The content that places will hold when a proposed change is merged. It is stored until that content is observed.
     Planned(PlannedContent),
-    /// The environments, in the order in which changes reach them. It belongs to no branch.
+    /// The environments, in the order in which changes reach them. The order is independent of branches.
     Ordered(Vec<String>),
 }
 
@@ -55,14 +55,14 @@ impl DesiredUpdate {
     }
 }
 
-/// The content that places of a branch will hold if a proposed change is merged.
+/// The content that places of a branch will hold when a proposed change is merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlannedContent {
-    /// The repository's URL.
+    /// The URL of the repository.
     pub repository: String,
     /// The branch that reconcilers pull.
     pub branch: String,
-    /// What the places will hold.
+    /// The content of the places.
     pub places: Vec<DesiredPlace>,
 }

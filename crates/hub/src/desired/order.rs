@@ -1,4 +1,4 @@
-//! The order of environments, as it was published last.
+//! The order of environments that was published last.
 
 use model::rollout::EnvironmentOrder;
 
@@ -10,7 +10,7 @@ pub(crate) async fn read(transaction: &mut Transaction) -> Result<EnvironmentOrd
     Ok(rows.into_iter().collect())
 }
 
-/// Makes it the order of environments, instead of the one before.
+/// Replaces the order of environments.
 pub(super) async fn set(transaction: &mut Transaction, names: &[String]) -> Result<(), DatabaseError> {
     let order = EnvironmentOrder::new(names);
     if read(transaction).await? == order {

@@ -1,4 +1,4 @@
-//! What publishers say of content before anybody knows its commit.
+//! Planned content: data from publishers about content whose commit is not known yet.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use hub_api::timestamp::Timestamp;
 
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
-/// How long it is kept: reviews take long, but not that long.
+/// How long planned content is kept: longer than a review of a change takes.
 const KEPT: Duration = Duration::from_hours(24 * 90);
 
-/// Keeps what is said of contents.
+/// Stores planned content, and deletes planned content that is too old.
 pub(super) async fn note(
     transaction: &mut Transaction,
     places: &[(&DesiredPlace, &Endpoint)],
@@ -41,7 +41,7 @@ pub(super) async fn note(
     transaction.execute(&sql, vec![now.before(KEPT).into()]).await
 }
 
-/// The places, with what was said of their contents before.
+/// Completes places with the planned content of the same folder.
 pub(super) async fn known<'a>(
     transaction: &mut Transaction,
     places: &[(&'a DesiredPlace, &Endpoint)],
@@ -63,7 +63,7 @@ pub(super) async fn known<'a>(
     Ok(found)
 }
 
-/// Who made a folder knows more of it than who only sees it.
+/// Overrides the fields of a place with those of the plan: the publisher that generated a folder has more data than a reader of the branch.
 fn complete(place: &mut DesiredPlace, said: DesiredPlace) {
     if place.role != said.role {
         return;

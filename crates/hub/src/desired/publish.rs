@@ -1,4 +1,5 @@
-//! From what a branch holds to what its places should hold. It costs as much as the listed places, however many places the branch has.
+//! Computes the desired state of places from the content of a branch. The cost depends on the number of listed places, not on the number of places of
+//! the branch.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,17 +18,17 @@ use crate::ingest::places::Contents;
 use crate::ingest::retally::{self, Changes};
 use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value};
 
-/// A place that somebody tells of.
+/// A place that a publication lists.
 pub(super) struct Named<'a> {
-    /// A listed place, with what earlier plans said of its content.
+    /// The listed place, completed with earlier plans for its content.
     pub(super) place: Cow<'a, DesiredPlace>,
     pub(super) endpoint: &'a Endpoint,
-    /// The group that it is counted in.
+    /// The group in which the place is counted.
     pub(super) group: String,
     known: Option<StoredPlace>,
 }
 
-/// A place as far as the store knows it.
+/// The stored data of a place.
 struct StoredPlace {
     id: PlaceId,
     tree: Option<String>,
@@ -43,12 +44,12 @@ impl FromRow for StoredPlace {
     }
 }
 
-/// Who tells of a publication.
+/// The source of a publication.
 #[derive(Clone, Copy)]
 enum By<'a> {
-    /// Who made it, and may be late.
+    /// The client that made the commit. Its publication may arrive late.
     Publisher,
-    /// The same, of all platform folders in a range of the branch.
+    /// The same client, with all platform folders in a range of the branch.
     PublisherOfAll(&'a PathRange),
     /// The poller of the branch.
     Watcher,
@@ -88,7 +89,7 @@ pub(crate) async fn update(
     }
 }
 
-/// Keeps a plan, and applies what it says of content that is desired already.
+/// Stores a plan, and applies it to content that is already desired.
 async fn note(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -116,7 +117,7 @@ fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
     named.iter().map(|named| (named.group.as_str(), &*named.place)).collect()
 }
 
-/// Makes the content of a branch the desired content. A publisher that did not read the branch itself may be late: then nothing changes.
+/// Makes the content of a branch the desired content. A publication from a client may be late: then the desired content does not change.
 async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -159,13 +160,13 @@ fn endpoints((repository, branch): (&str, &str), places: &[DesiredPlace]) -> Res
     endpoints.map_err(|error| DatabaseError::Refused(error.to_string()))
 }
 
-/// The places with their endpoints. Of two that are one, the last counts.
+/// The places with their endpoints. If two places have the same endpoint, the last one counts.
 fn with_endpoints<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a DesiredPlace, &'a Endpoint)> {
     let by_endpoint: BTreeMap<_, _> = endpoints.iter().zip(places).collect();
     by_endpoint.into_iter().map(|(endpoint, place)| (place, endpoint)).collect()
 }
 
-/// The places with all that is known of them.
+/// The listed places with their plans, their stored data and their groups.
 async fn named<'a>(
     transaction: &mut Transaction,
     desired_places: &[(&'a DesiredPlace, &'a Endpoint)],
@@ -175,7 +176,7 @@ async fn named<'a>(
     let named = |(place, (_, endpoint)): (Cow<'a, DesiredPlace>, &(_, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
         let group = groups::group_name(&place, endpoint);
-        // A place that was counted with others stays there, until somebody says more than that it is there.
+        // An existing place stays in its group unless the publication names the cluster of the place.
         let stays = known.as_ref().filter(|_| place.cluster.is_none()).map(|known| known.group.clone());
         Named { group: stays.unwrap_or(group), place, endpoint, known }
     };
@@ -194,7 +195,7 @@ async fn stored_places(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// The targets whose manifests are listed, with their endpoints.
+/// The targets whose manifests are listed, with the endpoints of the manifests.
 fn manifests<'a>(named: &'a [Named<'_>]) -> BTreeMap<naming::Named<'a>, String> {
     let applications = named.iter().filter(|named| named.place.role == Role::Application && named.place.tree.is_some());
     let targets = applications.flat_map(|named| named.place.targets.iter().map(|target| (target, named.endpoint)));
@@ -223,7 +224,7 @@ async fn add_targets(
     vocabulary::targets(transaction, &targets).await
 }
 
-/// Adds the places that are new; by their endpoints.
+/// Adds new places. The result is by endpoint.
 async fn add_places(
     transaction: &mut Transaction,
     branch: &Branch,
@@ -253,7 +254,7 @@ async fn add_places(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Counts places with others of which it is known only now that they belong together.
+/// Moves places to another group if the publication shows that they belong to it.
 async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<PlaceId>, DatabaseError> {
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("group_name", Kind::Text), ("cluster", Kind::Text)]);
     for Named { place, group, known, .. } in named {
@@ -266,7 +267,7 @@ async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<B
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Notes the versions of configurations that are desired already, where they are known only now.
+/// Stores configuration versions for revisions that are already desired and had no version.
 async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("revision_id", Kind::Int), ("config_version", Kind::Text)]);
     for Named { place, known, .. } in named {
@@ -283,11 +284,11 @@ async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<
     transaction.execute_with(rows, statement).await
 }
 
-/// Content that was not desired before.
+/// The changes that a publication makes.
 #[derive(Default)]
 struct News {
     published: PublicationReceipt,
-    /// Places, with what they should hold and the version of the configuration in it.
+    /// Places with their new content and the configuration version of that content.
     revisions: Vec<(PlaceId, Option<String>, Option<String>)>,
     versions: Vec<(TargetIds, DesiredVersion)>,
 }
@@ -311,7 +312,7 @@ impl News {
                 assigned.get(&ids.target).is_none_or(|assigned| *assigned != version.version)
             };
             let had = known.as_ref().and_then(|known| known.tree.as_ref());
-            // The same manifests as another version are something else to be rolled out.
+            // The same manifests with another version also count as a rollout.
             let is_changed = had != place.tree.as_ref() || (place.tree.is_some() && versions.iter().any(is_new));
             if !is_changed {
                 news.published.unchanged += 1;
@@ -330,7 +331,7 @@ impl News {
     }
 }
 
-/// The places of a branch at which something is desired, except these.
+/// The places of a branch with desired content, except these.
 async fn others(
     transaction: &mut Transaction,
     branch: &Branch,
@@ -343,7 +344,7 @@ async fn others(
     Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
 }
 
-/// Writes what places should hold from a commit on.
+/// Adds revisions: the content of places from a commit on.
 async fn add_revisions(
     transaction: &mut Transaction,
     commit: &LatestCommit,

@@ -1,4 +1,4 @@
-//! Ranges of a branch of which all platform folders are known: those that a publication does not list are gone.
+//! Ranges of a branch for which a publication lists all platform folders: a folder that is not listed no longer exists.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ fn ends(range: &PathRange, content: &BranchContent) -> Result<[String; 2], Endpo
     let folder = endpoint(&range.below)?;
     let after = range.after.as_deref().map(endpoint).transpose()?;
     let until = range.until.as_deref().map(endpoint).transpose()?;
-    // After the slash comes the zero; between a path and the same with a control character, which no path has, is nothing.
+    // In ASCII, `0` follows `/`. No path contains a control character, so no path is between a path and the same path followed by one.
     let end = until.map_or_else(|| format!("{folder}0"), |until| format!("{until}\u{1}"));
     Ok([after.unwrap_or_else(|| format!("{folder}/")), end])
 }
 
-/// The places of a range with desired content of the platform, except these. None of them is gone if the hub may know a later commit.
+/// The places in a range with desired platform content, except these. Returns none if the hub may have a later commit.
 pub(super) async fn missing(
     transaction: &mut Transaction,
     branch: &Branch,

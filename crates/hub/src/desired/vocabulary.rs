@@ -1,4 +1,4 @@
-//! The names of what is desired: workspaces, applications, workloads, environments, targets, versions.
+//! The names in the desired state: workspaces, applications, workloads, environments, targets and versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use hub_api::publication::{DesiredTarget, DesiredVersion};
 
 use crate::store::{DatabaseError, EnvironmentId, Kind, Rows, TargetId, Transaction, Value, WorkloadId};
 
-/// A target, by all names that make it one.
+/// A target, identified by its full name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TargetKey {
     workspace: String,
@@ -28,14 +28,14 @@ impl TargetKey {
     }
 }
 
-/// A target in the store.
+/// The ids of a stored target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TargetIds {
     pub(super) target: TargetId,
     pub(super) workload: WorkloadId,
 }
 
-/// Finds all environments, and adds those that are new.
+/// Finds environments, and adds new ones.
 pub(super) async fn environments(
     transaction: &mut Transaction,
     names: BTreeSet<&str>,
@@ -48,7 +48,7 @@ pub(super) async fn environments(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Finds all targets, and adds those that are new, with everything above them.
+/// Finds targets, and adds new ones together with their workloads, applications and workspaces.
 pub(super) async fn targets(
     transaction: &mut Transaction,
     targets: &BTreeMap<TargetKey, (&DesiredTarget, Option<String>)>,
@@ -88,8 +88,8 @@ pub(super) async fn targets(
     Ok((0..).zip(targets.keys()).filter_map(with_ids).collect())
 }
 
-/// From the top down. What a publication does not say of a target or workload stays as it was. Where a workload's source is, those who tell of its
-/// manifests know best: what others say counts only as long as nobody says more.
+/// Statements, in order from workspace to target. A value that a publication does not have for a target or workload stays unchanged. For the source of
+/// a workload, publications of its manifests have precedence: the value of another publication is used only if there is none yet.
 const ADD: [&str; 6] = [
     "insert into workspace (name) select distinct workspace from source where true on conflict (name) do nothing",
     "insert into application (name, workspace_id) select distinct s.application, w.id from source s \
@@ -117,7 +117,7 @@ const FIND: &str = "select s.number, t.id, l.id from source s join workspace w o
     join workload l on l.application_id = a.id and l.name = s.workload join environment e on e.name = s.environment \
     join deployment_target t on t.workload_id = l.id and t.environment_id = e.id and t.name = s.name";
 
-/// The versions that targets should have now.
+/// The desired versions of targets.
 pub(super) async fn assigned(
     transaction: &mut Transaction,
     targets: BTreeSet<TargetId>,
@@ -130,7 +130,7 @@ pub(super) async fn assigned(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Notes which versions targets should have, from a commit on, where that is different from before.
+/// Stores the desired versions of targets from a commit on, if they changed.
 pub(super) async fn assign(
     transaction: &mut Transaction,
     commit: &str,
@@ -158,8 +158,8 @@ pub(super) async fn assign(
         select version, max(build_id), max(build_commit_id), workload_id from source where true \
         group by version, workload_id on conflict (workload_id, version) do nothing";
     transaction.execute_with(rows.clone(), statement).await?;
-    // Queries that join the history with assignments find one row for a target, a version and a commit, and the latest is the one that was made last.
-    // They are found by the commit: few are known of one that became desired just now. The sign keeps databases from going by the target.
+    // Queries that join the history with assignments must find one row for a target, a version and a commit. The row that was added last is the
+    // latest. The rows are found by their commit, because a new commit has few. The unary plus prevents databases from using the index by target.
     let again = "delete from deployment_assignment where id in (select a.id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version \
         join deployment_assignment a on a.gitops_commit_id = s.commit_id and +a.deployment_target_id = s.target_id \

@@ -1,4 +1,4 @@
-//! One transaction's reports: what they change, and nothing else.
+//! Stores the reports of one transaction. Only the rows that they change are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,26 +18,26 @@ use super::work::Work;
 use super::{labels, registry, silences};
 use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, Transaction};
 
-/// What became of a report that was taken.
+/// The outcome of a report that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It is in the history.
+    /// The report is a new entry of the history.
     Stored,
-    /// It said what was so already, at another timestamp: the reconciler is alive.
+    /// The report has the same content as a neighbouring one, at another timestamp. So the reconciler is alive.
     Confirmed,
-    /// It had arrived before, or another report of the same timestamp counts.
+    /// The report had arrived before, or another report with the same timestamp counts.
     Repeated,
 }
 
-/// What is remembered from one transaction to the next.
+/// Caches that are kept from one transaction to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) contents: Contents,
     pub(crate) ids: Ids,
 }
 
-/// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
+/// Stores reports, and returns the outcome of each, in their order. The caller commits the transaction.
 pub(crate) async fn store(
     transaction: &mut Transaction,
     Memory { contents, ids }: &mut Memory,
@@ -75,7 +75,7 @@ pub(crate) async fn store(
     Ok(outcomes)
 }
 
-/// The reports by reconciler.
+/// Groups reports by reconciler.
 fn groups<'a>(reports: &[&'a Submitted]) -> Vec<Group<'a>> {
     let mut numbered: Vec<_> = reports.iter().copied().enumerate().collect();
     numbered.sort_by(|(_, a), (_, b)| a.order().cmp(&b.order()));
@@ -92,7 +92,7 @@ fn work(reports: Group<'_>, subject: Subject) -> Option<Work<'_>> {
     Some(work)
 }
 
-/// The timeline as far as a reconciler's state knows it: its last entry.
+/// The timeline with only the last entry, which is stored in the state of the reconciler.
 fn head<R: Copy>(state: &State) -> Timeline<R> {
     let seen_on = state.seen_on.unwrap_or_default();
     let statement = Statement { status: state.status, digest: state.digest };
@@ -100,12 +100,13 @@ fn head<R: Copy>(state: &State) -> Timeline<R> {
     Timeline::new(state.deployment_id.map(entry).into_iter().collect(), seen_on)
 }
 
-/// Reads earlier entries for those of whom there is a report that is not newer than all others.
+/// Reads earlier entries for reconcilers with a report that is not newer than all stored ones.
 async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> Result<(), DatabaseError> {
     let late = |(number, work): (usize, &Work<'_>)| {
         let first = work.reports.first()?.1.observed_on;
         let seen_on = work.subject.state.seen_on.filter(|seen| first <= *seen)?;
-        // An entry that names no place is about the one that the latest named before it: it is read too, if there may be one, or will be.
+        // An entry that names no place is about the place of the latest earlier entry that names one. That entry is read, too, if it may exist or
+        // these reports may add one.
         let has_endpoint = |own: &Own| own.endpoint.is_some() && !own.is_named;
         let is_named = work.reports.iter().any(|(_, report)| report.endpoint.is_some());
         let to_name = is_named || work.subject.own.as_ref().is_none_or(has_endpoint);
@@ -132,7 +133,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Its state after the reports: its own facts, and when it was last seen.
+    /// The state after the reports: last contact, heartbeat, profile and place. The other fields are set later.
     fn state_after(&self, now: Timestamp) -> State {
         let mut state = self.subject.state.clone();
         state.seen_on = Some(self.timeline.seen_on());
@@ -140,7 +141,7 @@ impl<'a> Work<'a> {
             let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
             state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
             state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
-            // Of two reports with the same timestamp, the other one may count.
+            // If two reports have the same timestamp, the other one may count.
             let is_here = newest.endpoint == self.endpoint && self.place_id.is_some();
             state.profile = newest.profile.filter(|_| is_here && !self.subject.is_retired);
             state.place_id = self.place_id.filter(|_| state.profile.is_some());
@@ -150,7 +151,7 @@ impl<'a> Work<'a> {
         state
     }
 
-    /// Its reconciler, if the last entry is an earlier row than before: what that means has to be looked up.
+    /// The id of the reconciler if its last entry is now another stored row, or was moved. The revision of this entry then has to be looked up.
     fn replaced(&self) -> Option<ReconcilerId> {
         let last = self.timeline.entries().last()?;
         let is_other = match last.origin {
@@ -166,7 +167,7 @@ impl<'a> Work<'a> {
         self.elsewhere.get(&index).map_or(self.place_id, |elsewhere| elsewhere.place_id)
     }
 
-    /// The report that says what the last entry says, if it arrived now.
+    /// The report with the content of the last entry, if it is one of these reports.
     fn head_report(&self) -> Option<&'a Submitted> {
         match self.timeline.entries().last()?.origin {
             Origin::New(report) => Some(report),
@@ -174,7 +175,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What an entry says.
+    /// The content of the row of an entry.
     fn content(&self, (index, entry): (usize, &Entry<&'a Submitted>), located: &Located<'_>) -> RowContent<'a> {
         match entry.origin {
             Origin::New(report) => {
@@ -186,7 +187,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The row of an entry, if it is about another place than what it says was about before.
+    /// The row of an entry whose place changed.
     fn moved(&self, (index, entry): (usize, &Entry<&'a Submitted>), id: DeploymentId) -> Option<Moved> {
         let Origin::Stored(of) = entry.origin else { return None };
         let before = self.rows.get(&of)?.link.endpoint.as_deref().or(self.endpoint_before());
@@ -195,19 +196,19 @@ impl<'a> Work<'a> {
         (before != now).then(|| Moved { id, place_id: self.place_of(index) })
     }
 
-    /// The rows that are no entries any more.
+    /// The rows that are no longer entries.
     fn taken_out(&self) -> impl Iterator<Item = DeploymentId> {
         let kept: BTreeSet<DeploymentId> = self.timeline.entries().iter().filter_map(Entry::row).collect();
         self.rows.keys().copied().filter(move |id| !kept.contains(id))
     }
 
-    /// Where an entry is in the chain, behind the one of a row.
+    /// The link of an entry, after the entry `before`.
     fn link(&self, index: usize, before: Option<(DeploymentId, &Entry<&'a Submitted>)>) -> Link {
         let entry = &self.timeline.entries()[index];
         let endpoint = self.elsewhere.get(&index).map(|elsewhere| elsewhere.endpoint.clone());
         match before {
             None => {
-                // The row that was the first of them may be taken out.
+                // The first row may be deleted: its link to the previous row is kept.
                 let known = self.first_row().map(|(_, row)| row.link.clone());
                 Link { since: entry.since, endpoint, ..known.unwrap_or_default() }
             }
@@ -221,7 +222,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Writes the new entries, and what is different in their neighbours.
+/// Writes new entries, and updates their neighbours.
 async fn write_history(
     transaction: &mut Transaction,
     works: &[Work<'_>],
@@ -264,13 +265,13 @@ async fn write_history(
     Ok(moved)
 }
 
-/// A row that is about another place than before.
+/// A row whose place changed.
 struct Moved {
     id: DeploymentId,
     place_id: Option<PlaceId>,
 }
 
-/// Notes which commits rows mean at the places that they are about now.
+/// Stores the commits that moved rows identify at their new places.
 async fn name_commits(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -297,26 +298,26 @@ async fn name_commits(
     history::name_commits(transaction, named.collect()).await
 }
 
-/// Where reconcilers are, and what their reports mean there.
+/// The places of reconcilers, and the revisions that their reports identify there.
 struct Located<'a> {
     places: &'a BTreeMap<PlaceId, CountedPlace>,
     contents: &'a Contents,
 }
 
 impl Located<'_> {
-    /// What a report says that is held at a place; none if that commit is not known there.
+    /// The revision of a place that a report identifies; none if it is not known there.
     fn held(&self, place_id: Option<PlaceId>, report: &Submitted) -> Option<&Revision> {
         self.contents.get(&content(self.places, place_id, report)?)
     }
 }
 
-/// Which content of a place a report means.
+/// The content of a place that a report identifies.
 fn content(places: &BTreeMap<PlaceId, CountedPlace>, place_id: Option<PlaceId>, report: &Submitted) -> Option<Content> {
     let place = places.get(&place_id?)?;
     Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
 
-/// Finds the places of the reconcilers, before and after their reports, and what new reports mean there.
+/// Finds the places of the reconcilers before and after their reports, and the revisions that the new reports identify.
 async fn locate(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -333,7 +334,7 @@ async fn locate(
     Ok(places)
 }
 
-/// The reports of a work that became entries, with the numbers of these.
+/// The reports of a work that became entries, with the numbers of these entries.
 fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = (usize, &'a Submitted)> {
     work.timeline.entries().iter().enumerate().filter_map(|(index, entry)| match entry.origin {
         Origin::New(report) => Some((index, report)),
@@ -341,7 +342,7 @@ fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = (usize, &'a Submitte
     })
 }
 
-/// Counts the reconcilers where they belong now.
+/// Moves the reconcilers to their new tallies.
 async fn count(
     transaction: &mut Transaction,
     located: &Located<'_>,
@@ -364,7 +365,7 @@ async fn count(
     tally::apply(transaction, transitions).await
 }
 
-/// The revisions that reconcilers hold of whom there is nothing new.
+/// The held revisions of reconcilers whose latest entry did not change.
 async fn held(
     transaction: &mut Transaction,
     works: &[Work<'_>],

@@ -1,4 +1,4 @@
-//! The rows of `deployment`: what was reported, chained from a reconciler's latest report to its first.
+//! The rows of `deployment`: the reports of a reconciler, chained from the latest to the first.
 
 use std::collections::BTreeMap;
 
@@ -11,51 +11,51 @@ use crate::store::{
     ColumnError, Columns, DatabaseError, DeploymentId, Dialect, FromRow, Kind, ReconcilerId, Rows, Transaction, Value,
 };
 
-/// The most that is read of one chain to find the place of a late report. Retention keeps chains shorter.
+/// The most rows of one chain that are read to insert a late report. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
-/// What is known of a chain: its entries from the earliest that was read on, and the rows that they are.
+/// The part of a chain that was read: its entries from the earliest one on, and their rows.
 #[derive(Debug)]
 pub(super) struct Chain<R> {
     pub(super) entries: Vec<Entry<R>>,
     pub(super) rows: BTreeMap<DeploymentId, ChainRow>,
 }
 
-/// What a row of a chain says of its place in it, and of the place that it is about.
+/// The link and the place of a row of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChainRow {
     pub(super) link: Link,
-    /// Whether the report named the place that it is about; none in rows that were written before that was noted.
+    /// Whether the report named its place; none in rows of older versions of the hub, which did not store this.
     pub(super) names_place: Option<bool>,
 }
 
-/// Where a row is in its chain, and which place it is about.
+/// The position of a row in its chain, and the place that it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) since: Timestamp,
     pub(super) previous_id: Option<DeploymentId>,
-    /// When the report before it was confirmed last, if it was.
+    /// The timestamp of the last confirmation of the previous report; none if it was not confirmed.
     pub(super) previous_seen_on: Option<Timestamp>,
-    /// The place that it is about; none where that is the place of its reconciler.
+    /// The place that the row is about; none if it is the place of its reconciler.
     pub(super) endpoint: Option<String>,
 }
 
-/// A chain that is to be read.
+/// A chain to read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
-    /// Its number.
+    /// The number of the chain.
     pub(super) number: usize,
-    /// Its latest row.
+    /// The latest row of the chain.
     pub(super) head: DeploymentId,
-    /// When that was confirmed last.
+    /// The timestamp of the last confirmation of that row.
     pub(super) seen_on: Timestamp,
-    /// It is read back to the entry that was in effect before this timestamp.
+    /// The chain is read back to the entry that was in effect before this timestamp.
     pub(super) first: Timestamp,
-    /// And on to one that names its place.
+    /// Whether to read further back, to an entry that names its place.
     pub(super) to_name: bool,
 }
 
-/// Reads chains, by their numbers.
+/// Reads chains. The result is by the number of the chain.
 pub(super) async fn chains<R>(
     transaction: &mut Transaction,
     late: &[Late],
@@ -68,7 +68,7 @@ pub(super) async fn chains<R>(
     let found = transaction.with::<FoundRow>(rows, &chain_statement(transaction.dialect())).await?;
     let mut until: BTreeMap<usize, Timestamp> = late.iter().map(|one| (one.number, one.seen_on)).collect();
     let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
-    // The rows come from the latest to the earliest.
+    // The query returns the rows from the latest to the earliest.
     for FoundRow { number, id, statement, row } in found {
         let chain = chains.entry(number).or_insert(Chain { entries: Vec::new(), rows: BTreeMap::new() });
         let entry = Entry::new(Origin::Stored(id), row.link.since, statement);
@@ -114,7 +114,7 @@ fn chain_statement(dialect: Dialect) -> String {
     )
 }
 
-/// A row that is about to be added.
+/// A row to add.
 pub(super) struct NewRow<'a> {
     pub(super) reconciler_id: ReconcilerId,
     pub(super) statement: Statement,
@@ -122,15 +122,16 @@ pub(super) struct NewRow<'a> {
     pub(super) link: Link,
 }
 
-/// What a new row says.
+/// The content of a new row.
 pub(super) enum RowContent<'a> {
-    /// What a report says, and the commit that it means.
+    /// The content of a report, and the commit that it identifies.
     Now { report: &'a Report, commit: String },
-    /// What an earlier row says.
+    /// The content of an earlier row.
     Before(DeploymentId),
 }
 
-/// As many ids as new rows will need, in their order. The rows of the reconcilers are locked by then: those who follow changes go by that (`questions::settled`).
+/// Reserves ids for new rows, in ascending order. The rows of the reconcilers are locked before this call. Readers of the change feed depend on that
+/// (`questions::settled`).
 pub(super) async fn reserve(transaction: &mut Transaction, count: usize) -> Result<Vec<DeploymentId>, DatabaseError> {
     let count = count as i64;
     match transaction.dialect() {
@@ -217,12 +218,12 @@ pub(super) async fn add(
     transaction.execute_with(resumed, &statement).await
 }
 
-/// A text, or nothing where it is empty.
+/// A text value, or null if the text is empty.
 fn some(text: &str) -> Value {
     Some(text).filter(|text| !text.is_empty()).into()
 }
 
-/// Writes where rows are in their chains now, after others came between them.
+/// Updates the links of rows after other rows were inserted between them.
 pub(super) async fn relink(
     transaction: &mut Transaction,
     links: Vec<(DeploymentId, Link)>,
@@ -244,7 +245,7 @@ pub(super) async fn relink(
     transaction.execute_with(rows, statement).await
 }
 
-/// Takes out rows in whose place others are, which were added later: the last row of all is never among them.
+/// Deletes rows that were replaced by rows which were added later. So the row with the highest id is never deleted.
 pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<DeploymentId>) -> Result<(), DatabaseError> {
     if ids.is_empty() {
         return Ok(());
@@ -253,14 +254,14 @@ pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<DeploymentI
     transaction.execute(&sql, vec![ids.into()]).await
 }
 
-/// What a report says of what is held.
+/// The values of a report that identify the held content.
 pub(super) struct Reported {
     pub(super) commit: String,
     pub(super) tree: Option<String>,
     pub(super) version: Option<String>,
 }
 
-/// What was reported in these rows.
+/// Returns what these rows reported.
 pub(super) async fn reported(
     transaction: &mut Transaction,
     ids: Vec<DeploymentId>,
@@ -274,7 +275,7 @@ pub(super) async fn reported(
     Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().map(reported).collect())
 }
 
-/// Notes the commits that rows mean, which was not known when they were reported: (row, commit).
+/// Stores the commits that rows identify, for rows whose commit was not known when they were reported: (row, commit).
 pub(crate) async fn name_commits(
     transaction: &mut Transaction,
     named: Vec<(DeploymentId, String)>,

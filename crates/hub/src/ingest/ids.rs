@@ -1,4 +1,5 @@
-//! The ids of reconcilers by their names, remembered: they never change, and to find them among those of a million hosts costs more than all the rest of a report.
+//! A cache from names of reconcilers to their ids. An id never changes. In a fleet of a million hosts, the lookup of an id costs more than all other
+//! work for a report.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -7,19 +8,19 @@ use std::time::Duration;
 
 use crate::store::{Database, DatabaseError, HostId, ReconcilerId};
 
-/// Reconcilers that are remembered: what a table of 2²² places takes before it grows, about 70 MiB. Others are looked up each time.
+/// The most ids in the cache: the capacity of a table of 2²² slots before it grows, about 70 MiB. Other ids are looked up each time.
 const IDS_MAX: usize = 3_670_016;
 
-/// Hosts whose reconcilers are read at a time when the hub starts.
+/// The number of hosts whose reconcilers are read in one query when the hub starts.
 const PAGE: i64 = 2_000;
 
-/// The pause after each, so that whoever reports or asks does not wait for it.
+/// The pause after each query, so that reports and queries of clients are not delayed.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The ids that are cached. Clones know the same.
+/// The ids in the cache. Clones share the cache.
 ///
-/// Nobody deletes or renames reconcilers. Names themselves would be most of the memory: 96 bits of keyed hashes stand for them, so that no two of a fleet are
-/// taken for each other, and nobody can make two that are.
+/// Reconcilers are never deleted or renamed. To save memory, the cache has no names, but 96 bits of a keyed hash of each. This is enough to keep the
+/// reconcilers of a fleet apart, and an attacker cannot construct a collision without the key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids(Arc<Mutex<CachedIds>>);
 
@@ -29,7 +30,7 @@ struct CachedIds {
     hashes: (RandomState, RandomState),
 }
 
-/// What belongs to half of a hash: the other half, and the id.
+/// The value for one half of a hash: the other half, and the id.
 #[derive(Clone, Copy, Debug)]
 struct Id {
     rest: u32,
@@ -37,30 +38,30 @@ struct Id {
 }
 
 impl Ids {
-    /// The ids of reconcilers of hosts, as far as they are cached.
+    /// The ids of reconcilers; none for each that is not in the cache.
     pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<ReconcilerId>> {
         let cached = self.cached();
         subjects.map(|subject| cached.get(subject)).collect()
     }
 
-    /// Remembers ids that are there whatever becomes of the current transaction; whether there is room for more.
+    /// Caches ids that are valid even if the current transaction is rolled back. Returns whether the cache has room for more.
     pub(super) fn remember<'a>(&self, found: impl Iterator<Item = ((&'a str, &'a str), ReconcilerId)>) -> bool {
         let mut cached = self.cached();
         found.for_each(|(subject, id)| cached.insert(subject, id));
         cached.ids.len() < IDS_MAX
     }
 
-    /// Forgets all: it may not be the same database any more.
+    /// Empties the cache, because the database may have been replaced.
     pub(crate) fn forget(&self) {
         self.cached().ids = HashMap::new();
     }
 
-    /// Learns those that the database has, in the background, for as long as they are needed.
+    /// Loads the ids of the database in the background. Stops when the cache is dropped or full.
     pub(crate) fn learn(&self, database: Database) {
         let cached = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             if let Err(error) = learn(&database, &cached).await {
-                // They will be looked up one by one.
+                // Ids that are not in the cache are looked up one by one.
                 tracing::warn!(%error, "reconcilers are not read in advance");
             }
         });
@@ -95,7 +96,7 @@ async fn learn(database: &Database, cached: &Weak<Mutex<CachedIds>>) -> Result<(
     let sql = format!(
         "with page as (select id, name from host where id > $1 order by id limit $2) select max(page.id), {} \
          from page left join reconciler r on r.host_id = page.id",
-        // One text instead of thousands of rows, each of which would go through a channel.
+        // A query returns one text instead of thousands of rows, because each row would go through a channel.
         database.dialect().json_of(&["page.name", "r.name", "r.id"])
     );
     let mut last = HostId::new(0);

@@ -1,11 +1,12 @@
-//! The labels of hosts, as their newest reports give them.
+//! The labels of hosts, taken from the newest report of each host.
 
 use std::collections::BTreeMap;
 
 use super::work::Work;
 use crate::store::{DatabaseError, HostId, Kind, Rows, Transaction};
 
-/// Writes the labels of hosts whose newest report has others than before. A report without labels says nothing of them.
+/// Writes the labels of each host whose newest report has other labels than the stored ones. A report without labels leaves the stored labels
+/// unchanged.
 pub(super) async fn follow(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<(), DatabaseError> {
     let mut changed = BTreeMap::new();
     for work in works {
@@ -24,12 +25,12 @@ pub(super) async fn follow(transaction: &mut Transaction, works: &[Work<'_>]) ->
     Ok(())
 }
 
-/// Labels as the column `host.labels` holds them: a JSON object, in the order of keys.
+/// Formats labels as the column `host.labels` stores them: a JSON object, ordered by key.
 pub(crate) fn text(labels: &BTreeMap<String, String>) -> String {
     serde_json::json!(labels).to_string()
 }
 
-/// Gives a host these labels instead of those that it had.
+/// Replaces the labels of a host.
 pub(crate) async fn write(
     transaction: &mut Transaction,
     host_id: HostId,

@@ -1,4 +1,4 @@
-//! Puts reports into the store: many at a time, each exactly once, in the order in which things happened.
+//! Stores reports: many in one transaction, each exactly once, ordered by their timestamps.
 
 pub(crate) mod batch;
 pub(crate) mod history;

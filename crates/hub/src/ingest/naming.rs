@@ -1,7 +1,7 @@
-//! Reconcilers that are named after deployment targets, for reports that name no place.
+//! Finds the place of a reconciler by its name, for reports that name no place.
 //!
-//! Flux' events without annotations and the objects below a configuration of Azure Arc say who reports, but not which folder that is about. A name
-//! such as `prod.web-team.greetings.hello-world.functional-test.edge` says it, if there is such a target.
+//! Events of Flux without annotations, and objects below a configuration of Azure Arc, identify the reconciler but not its folder. A name such as
+//! `prod.web-team.greetings.hello-world.functional-test.edge` identifies the folder if such a deployment target exists.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,14 +10,15 @@ use hub_api::report::names::TargetName;
 use super::report_places;
 use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
-/// Where the manifests of a target are.
+/// The folder with the manifests of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
     pub(crate) place_id: PlaceId,
     pub(crate) endpoint: String,
 }
 
-/// Where the manifests are of the targets that these names mean. A name that means no target, or whose parts fit several, is not among them.
+/// The folders of the targets that these names identify. The result has no entry for a name that matches no target, or that can be split in several
+/// ways which match different targets.
 pub(crate) async fn homes(
     transaction: &mut Transaction,
     names: BTreeSet<&str>,
@@ -54,14 +55,15 @@ pub(crate) async fn homes(
     let mut homes = HashMap::new();
     for ((number, _), found) in by_number {
         if let (Some((name, _)), Ok([home])) = (names.get(number), <[Home; 1]>::try_from(found)) {
-            // What a target is called itself comes first, and counts.
+            // The target's name itself comes first and has precedence.
             homes.entry((*name).to_owned()).or_insert(home);
         }
     }
     Ok(homes)
 }
 
-/// What the target may be called: as the name says, or that without its workload's name, as templates write `<workload>-<target>`.
+/// The possible names of the target: the one in the name, and that one without the name of its workload, because templates write
+/// `<workload>-<target>`.
 fn targets(name: &TargetName) -> Vec<&str> {
     let own = name.target.strip_prefix(&name.workload).and_then(|rest| rest.strip_prefix('-'));
     [Some(name.target.as_str()), own.filter(|own| !own.is_empty())].into_iter().flatten().collect()
@@ -82,7 +84,7 @@ const LONG: &str = "join workspace w on w.name = s.workspace \
 
 const SHORT: &str = "join workload l on l.name = s.workload";
 
-/// A target whose manifests are known now.
+/// A target whose folder has just become known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named<'a> {
     pub(crate) environment: &'a str,
@@ -93,12 +95,12 @@ pub(crate) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Its names without the environment, from the outermost on.
+    /// The names from workspace to target, without the environment.
     pub(crate) fn path(self) -> [&'a str; 4] {
         [self.workspace, self.application, self.workload, self.target]
     }
 
-    /// What names that mean it begin with.
+    /// The prefixes of the names that identify this target.
     fn beginnings(self) -> [String; 4] {
         let Self { environment, workspace, application, workload, target } = self;
         [
@@ -110,7 +112,8 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Brings reconcilers that are named after these targets, and whose reports name no other place, to where the targets' manifests are; which ones.
+/// Moves reconcilers that are named after these targets, and whose reports name no other place, to the folders of the targets. Returns the moved
+/// reconcilers.
 pub(crate) async fn bring_home(
     transaction: &mut Transaction,
     targets: BTreeMap<Named<'_>, String>,
@@ -118,7 +121,7 @@ pub(crate) async fn bring_home(
     let mut rows = Rows::new(&[("low", Kind::Text), ("high", Kind::Text), ("endpoint", Kind::Text)]);
     for (target, endpoint) in targets {
         for low in target.beginnings() {
-            // Behind the dot of a cluster type comes the slash; what else is between is examined closely.
+            // After the dot before a cluster type, the next character in sort order is the slash. Other names in this range are checked one by one.
             let high = format!("{low}/");
             rows.push(vec![low.into(), high.into(), endpoint.as_str().into()]);
         }
@@ -144,11 +147,11 @@ pub(crate) async fn bring_home(
     Ok(moving)
 }
 
-/// Moves reconcilers to where their names lead.
+/// Moves reconcilers to the folders that their names give.
 pub(super) const MOVE: &str = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
     from source s where reconciler.id = s.id";
 
-/// Brings a reconciler of which nobody has said where it is to where its name says, if that is anywhere.
+/// Moves a reconciler for which no place is known to the folder that its name gives, if there is one.
 pub(crate) async fn send_home(
     transaction: &mut Transaction,
     id: ReconcilerId,

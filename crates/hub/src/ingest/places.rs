@@ -1,4 +1,4 @@
-//! Places, what they should hold, and what of it a report says that they hold.
+//! Places, their desired revisions, and the revision of a place that a report identifies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,27 +9,27 @@ use crate::store::{
     Transaction, Value,
 };
 
-/// A place as far as counting goes.
+/// A place with the data that the tallies need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountedPlace {
     pub(crate) id: PlaceId,
     pub(crate) group_id: PlaceGroupId,
     pub(crate) branch_id: Option<BranchId>,
-    /// What it should hold; none if nothing.
+    /// The desired revision; none if nothing is desired.
     pub(crate) desired: Option<Revision>,
 }
 
-/// What a place was to hold since some commit.
+/// The content that is desired at a place since some commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Revision {
     pub(crate) id: RevisionId,
     pub(crate) commit_id: CommitId,
-    /// The commit itself.
+    /// The hash of the commit.
     pub(crate) commit: String,
     pub(crate) tree: String,
 }
 
-/// What the columns [`REVISION`] hold.
+/// A row with the columns of [`REVISION`].
 struct RevisionRow(Option<Revision>);
 
 impl FromRow for RevisionRow {
@@ -40,22 +40,22 @@ impl FromRow for RevisionRow {
     }
 }
 
-/// The columns of a revision `w`, made at a commit `c`. There is none where nothing is desired.
+/// The columns of a revision `w` that was made at a commit `c`. The result is none if the revision desires nothing.
 const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
 
 impl CountedPlace {
-    /// The content of it that a report means.
+    /// The content of this place that a report identifies.
     pub(crate) fn content(&self, meaning: Meaning) -> Content {
         Content { place_id: self.id, branch_id: self.branch_id, meaning }
     }
 
-    /// Whether what is held has the content that it should hold.
+    /// Whether the held revision has the desired content.
     pub(crate) fn is_current(&self, held: Option<&Revision>) -> bool {
         self.desired.as_ref().zip(held).is_some_and(|(desired, held)| desired.tree == held.tree)
     }
 }
 
-/// The places of these ids. What they should hold does not change until the transaction ends: it has its [turn](crate::store::Turn).
+/// The places with these ids. Their desired revisions do not change until the transaction ends, because it has its [turn](crate::store::Turn).
 pub(crate) async fn places(
     transaction: &mut Transaction,
     ids: BTreeSet<PlaceId>,
@@ -76,7 +76,7 @@ pub(crate) async fn places(
     Ok(rows.into_iter().map(place).collect())
 }
 
-/// The places of these endpoints at which content is or was desired.
+/// The places with these endpoints at which content is or was desired.
 pub(crate) async fn by_endpoint(
     transaction: &mut Transaction,
     endpoints: BTreeSet<String>,
@@ -89,7 +89,7 @@ pub(crate) async fn by_endpoint(
     Ok(rows.into_iter().collect())
 }
 
-/// The content of a place that a report refers to.
+/// The content of a place that a report identifies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Content {
     place_id: PlaceId,
@@ -97,7 +97,7 @@ pub(crate) struct Content {
     meaning: Meaning,
 }
 
-/// By what a report says what is held: by the strongest that it has.
+/// How a report identifies the content that is held. The strongest of the reported values is used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Meaning {
     Tree(String),
@@ -106,7 +106,7 @@ pub(crate) enum Meaning {
 }
 
 impl Meaning {
-    /// What a report means. A version counts where what stands for the commit is none.
+    /// Selects the value that identifies the content. The version is used only if the reported commit is not a commit hash.
     pub(crate) fn of(commit: &str, tree: Option<&str>, version: Option<&str>) -> Self {
         match (tree, version) {
             (Some(tree), _) => Self::Tree(tree.to_owned()),
@@ -116,16 +116,16 @@ impl Meaning {
     }
 }
 
-/// What is known of contents. It stays true until there is another revision: large publications tell of one commit in several parts, in between which the
-/// commit means the revision before it.
+/// A cache of the revisions that contents resolve to. Its entries are valid until a revision is added: a large publication arrives in several parts
+/// with the same commit, and between two parts the commit still resolves to the previous revision.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     known: HashMap<Content, Revision>,
-    /// The last revision that there was; none if there was none.
+    /// The id of the newest revision when the entries were read; none if there was no revision.
     last: Option<RevisionId>,
 }
 
-/// Contents that are remembered; beyond it everything is looked up anew.
+/// The most entries of the cache. When it has more, it is emptied.
 const CONTENTS_MAX: usize = 100_000;
 
 impl Contents {
@@ -134,7 +134,7 @@ impl Contents {
         self.known.get(content)
     }
 
-    /// Forgets everything if there is another revision, which may be of another replica.
+    /// Empties the cache if a revision was added, possibly by another replica.
     pub(crate) async fn renew(&mut self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
         let last = transaction.first("select max(id) from place_revision", Vec::new()).await?.flatten();
         if std::mem::replace(&mut self.last, last) != last {
@@ -143,7 +143,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Looks up the revisions of those that are not known yet.
+    /// Looks up the revisions of contents that are not in the cache.
     pub(crate) async fn look_up(
         &mut self,
         transaction: &mut Transaction,
@@ -201,7 +201,7 @@ const BY_TREE: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w
     join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.meaning) \
     join gitops_commit c on c.id = w.gitops_commit_id";
 
-/// The latest revision of the place at that commit of its branch, or before.
+/// The latest revision of the place at or before that commit of its branch.
 const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
     join gitops_commit reported on reported.branch_id = s.branch_id and reported.sequence = (select max(sequence) \
         from gitops_commit where branch_id = s.branch_id and commit_id = s.meaning) \
@@ -209,7 +209,7 @@ const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id,
         where e.place_id = s.place_id and o.sequence <= reported.sequence order by o.sequence desc, e.id desc limit 1) \
     join gitops_commit c on c.id = w.gitops_commit_id where w.tree is not null";
 
-/// The latest revision of a place with a workload's manifests that has that version of one of the targets which they are for.
+/// The latest revision of a place that holds a workload's manifests for a target with that version.
 const BY_VERSION: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
     join place_revision w on w.id = (select e.id from place p join place_group g on g.id = p.place_group_id \
         join place_group_target m on m.place_group_id = g.id join deployment_target t on t.id = m.deployment_target_id \
@@ -220,7 +220,7 @@ const BY_VERSION: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id
         where p.id = s.place_id and g.role = 'application' and e.tree is not null order by o.sequence desc, e.id desc limit 1) \
     join gitops_commit c on c.id = w.gitops_commit_id";
 
-/// The revisions of these ids.
+/// The revisions with these ids.
 pub(crate) async fn revisions(
     transaction: &mut Transaction,
     ids: BTreeSet<RevisionId>,

@@ -1,4 +1,4 @@
-//! What reconcilers say of themselves besides their state: their kind, the place that they apply, the heartbeat that they promise.
+//! The data of reconcilers apart from their state: kind, the place that they apply, and the interval of their heartbeats.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
 use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
-/// Writes what is different from before, and finds the places that reconcilers are at now.
+/// Writes the data that changed, and finds the places where the reconcilers are now.
 pub(super) async fn follow(
     transaction: &mut Transaction,
     works: &mut [Work<'_>],
@@ -48,7 +48,7 @@ pub(super) async fn follow(
     transaction.execute_with(rows, statement).await
 }
 
-/// Says where the reconciler of a work is now; its row, if that or anything else that is known of it is different from before.
+/// Sets the place of the reconciler of a work. Returns its new row if the place or any other data of it changed.
 fn row(
     work: &mut Work<'_>,
     places: &HashMap<String, PlaceId>,
@@ -56,7 +56,7 @@ fn row(
 ) -> Option<Vec<Value>> {
     let own = work.subject.own.as_ref()?;
     let named = work.named_endpoint().map(str::to_owned);
-    // What a report says counts, even if the name says the same.
+    // The place that a report names has precedence over the name of the reconciler, even if both give the same place.
     let mut is_named = own.is_named && named.is_none();
     let mut endpoint = named.or_else(|| own.endpoint.clone().filter(|_| !work.is_unnamed()));
     let mut place_id = work.place_id;
@@ -95,7 +95,7 @@ fn row(
     row
 }
 
-/// The endpoint whose place is not known: that which its reports name, unless the reconciler is there already.
+/// The endpoint whose place has to be looked up: the one that its reports name, unless the reconciler is there already.
 fn unplaced(work: &Work<'_>) -> Option<String> {
     let own = work.subject.own.as_ref()?;
     let endpoint = work.named_endpoint().or(own.endpoint.as_deref())?;
@@ -103,8 +103,8 @@ fn unplaced(work: &Work<'_>) -> Option<String> {
     Some(endpoint.to_owned()).filter(|_| !is_known)
 }
 
-/// Where the manifests are of the workloads that reports name which name no place, by reconciler: where nobody knows where it is, or it is said to be of
-/// another workload than before.
+/// The folders of workloads for reports that name a workload but no place, by reconciler. A reconciler with a known place is skipped, unless this
+/// place was derived from a name and the reported workload changed.
 async fn of_workloads(
     transaction: &mut Transaction,
     works: &[Work<'_>],
@@ -128,7 +128,7 @@ async fn of_workloads(
     Ok(ids.into_iter().zip(resolved).filter_map(home).collect())
 }
 
-/// The name of a reconciler that may say what no report of it says: which folder it applies.
+/// The name of a reconciler, if no report names its folder, so that the folder may be derived from the name.
 fn nameable<'a>(work: &Work<'a>) -> Option<&'a str> {
     let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
     let has_place = work.named_endpoint().is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();

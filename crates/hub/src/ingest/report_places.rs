@@ -1,15 +1,15 @@
-//! Which place a report is about. What was reported of a place stays of that place when its reconciler moves.
+//! Determines the place that a report is about. A report stays with its place when its reconciler moves.
 //!
-//! A report that names no place is about the one that the latest report before it names; if none does, about the one that the first report after it names. The
-//! order is that of the timestamps of the reports, not that of their arrival.
+//! A report that names no place is about the place of the latest earlier report that names one. If there is none, it is about the place of the first
+//! later report that names one. "Earlier" and "later" compare the timestamps of the reports, not their arrival.
 //!
-//! A row of the history names its place where that is another one than its reconciler's; the latest rows, up to the first that does, are about the place where
-//! the reconciler is. So a report costs nothing of that, and a move costs what was reported since the move before. A late report costs the rows since the one
-//! before it that names its place.
+//! A row of the history stores its place only if this differs from the place of its reconciler. The latest rows, up to the first row with a stored
+//! place, are about the current place of the reconciler. So a normal report costs nothing extra. A move updates the rows since the previous move. A
+//! late report updates the rows since the last earlier report that names a place.
 //!
-//! This holds for the rows that are there and within [`CHAIN_MAX`] of the latest: a report that retention deleted names nothing any more. Rows of before it was
-//! noted whether they name their place count as if they did. Rows that were at a place by their reconciler's name, its workload, or its registration stay there
-//! when a report names another one.
+//! Limits: only existing rows count, at most [`CHAIN_MAX`] rows before the latest. A report that retention deleted no longer determines a place. Older
+//! versions of the hub did not store whether a report names its place: their rows count as if it did. Rows whose place came from the name of the
+//! reconciler, its workload, or its registration keep this place when a later report names another one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,12 +23,13 @@ use crate::store::{DatabaseError, DeploymentId, Kind, PlaceId, ReconcilerId, Row
 pub(crate) const PLACE_ID: &str = "(case when d.manifests_endpoint is null then r.place_id \
     else (select dp.id from place dp where dp.endpoint = d.manifests_endpoint) end)";
 
-/// The same of a row `o` alone: it is looked up row by row, so that no database goes through all reconcilers to find those of a few rows.
+/// The same for a row `o` without its reconciler. It is a subquery for each row, so that a database does not scan all reconcilers to find those of a
+/// few rows.
 pub(crate) const PLACE_ID_OF_ROW: &str = "(case when o.manifests_endpoint is null \
     then (select dr.place_id from reconciler dr where dr.id = o.reconciler_id) \
     else (select dp.id from place dp where dp.endpoint = o.manifests_endpoint) end)";
 
-/// The most rows that a move looks at. Retention keeps chains shorter.
+/// The most rows that a move reads. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
 /// Whether an entry names its place.
@@ -38,16 +39,16 @@ enum Names<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Where its reconciler was before these reports.
+    /// The place of the reconciler before these reports.
     pub(super) fn endpoint_before(&self) -> Option<&str> {
         match &self.subject.own {
             Some(own) => own.endpoint.as_deref(),
-            // Its reports name the place that is known.
+            // The profile did not change, so the reports name the stored place.
             None => self.reports.first().and_then(|(_, report)| report.endpoint.as_deref()),
         }
     }
 
-    /// The place that the latest of its reports that names one names.
+    /// The place that is named by the latest of its reports with a place.
     pub(super) fn named_endpoint(&self) -> Option<&str> {
         self.timeline.entries().iter().rev().find_map(|entry| match self.names(entry) {
             Names::It(endpoint) => Some(endpoint),
@@ -72,7 +73,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The place that the first of the rows that were read named, before these reports.
+    /// The first place that the rows named, before these reports.
     fn first_named(&self) -> Option<&str> {
         let mut rows: Vec<_> = self.rows.iter().collect();
         rows.sort_by_key(|(_, row)| row.link.since);
@@ -82,13 +83,14 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Whether the only report that named a place counts no more: another one of its timestamp does.
+    /// Whether the only report that named a place is replaced by another report with the same timestamp.
     pub(super) fn is_unnamed(&self) -> bool {
         let is_named = |entry| matches!(self.names(entry), Names::It(_));
         self.is_whole() && self.first_named().is_some() && !self.timeline.entries().iter().any(is_named)
     }
 
-    /// The places that its entries are about, in their order: what the entry names, or the latest one before it that names a place, or else the first after it.
+    /// The place of each entry, in order: the place that the entry names, or the one of the latest earlier entry that names a place, or the one of the
+    /// first later entry that does.
     fn endpoints(&self) -> Vec<Option<String>> {
         let entries = self.timeline.entries();
         let mut endpoints: Vec<Option<String>> = Vec::with_capacity(entries.len());
@@ -108,7 +110,7 @@ impl<'a> Work<'a> {
             });
         }
         self.lead(endpoints.split_at_mut(leading));
-        // The latest that name none are where the reconciler is now, the earliest where the first of them is said to be.
+        // The latest entries that name no place are about the current place of the reconciler. The earliest ones are about the first known place.
         let names_none = |entry: &&Entry<_>| matches!((self.names(entry), entry.origin), (Names::No, Origin::New(_)));
         let latest = entries.iter().rev().take_while(names_none).count();
         let count = endpoints.len();
@@ -118,8 +120,8 @@ impl<'a> Work<'a> {
         endpoints
     }
 
-    /// Reports before the first that names a place are of the place that this one names, whichever was the first so far. Where a name or a registration said
-    /// something else of them, they stay there.
+    /// Assigns the entries before the first entry that names a place to that place. This includes entries that had been assigned to the place of
+    /// another first entry. Entries whose place came from a name or a registration keep it.
     fn lead(&self, (leading, named): (&mut [Option<String>], &mut [Option<String>])) {
         if !self.is_whole() {
             return;
@@ -130,18 +132,18 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Whether its entries are all that is known of its reconciler.
+    /// Whether the entries are the complete history of the reconciler.
     fn is_whole(&self) -> bool {
         self.first_row()
             .map_or_else(|| self.subject.state.deployment_id.is_none(), |(_, row)| row.link.previous_id.is_none())
     }
 
-    /// The earliest of the rows that were read, before these reports.
+    /// The earliest of the rows that were read, as it was before these reports.
     pub(super) fn first_row(&self) -> Option<(DeploymentId, &ChainRow)> {
         self.rows.iter().min_by_key(|(_, row)| row.link.since).map(|(id, row)| (*id, row))
     }
 
-    /// Whether all its entries are about the place where the reconciler is, and was.
+    /// Whether all entries are about the place of the reconciler, and this place did not change.
     fn stays(&self) -> bool {
         let is_here = |entry: &Entry<&'a Submitted>| match entry.origin {
             Origin::New(report) => report.endpoint.is_none() || report.endpoint == self.endpoint,
@@ -154,7 +156,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Finds out which places the entries of reconcilers are about, and notes in earlier rows which ones these were about.
+/// Determines the places of the entries of reconcilers, and stores the places of earlier rows where these differ from the new place of the reconciler.
 pub(super) async fn follow(transaction: &mut Transaction, works: &mut [Work<'_>]) -> Result<(), DatabaseError> {
     let mut left = Vec::new();
     let mut all: Vec<(usize, Vec<Option<String>>)> = Vec::new();
@@ -172,7 +174,8 @@ pub(super) async fn follow(transaction: &mut Transaction, works: &mut [Work<'_>]
     leave_from(transaction, left).await
 }
 
-/// The entries, from the latest on, are where the reconciler is, up to the first that is not: that one and all before it are said to be where they are.
+/// The entries that need a stored place. The latest entries up to the first one at another place need none, because they are at the place of the
+/// reconciler. That entry and all before it need one.
 fn elsewhere(
     endpoints: Vec<Option<String>>,
     now: Option<&String>,
@@ -188,9 +191,9 @@ fn elsewhere(
 }
 
 impl Work<'_> {
-    /// The row from which on the rows that were not read are about the place where the reconciler was, if it is not there any more, and that place.
+    /// If the reconciler left its place: the latest row that was not read, and the place that this row and the rows before it are about.
     fn left(&self, endpoints: &[Option<String>]) -> Option<(DeploymentId, String)> {
-        // Where its place was not known, they are of the place that the first report names.
+        // If the place was not known before, they are about the place that the first report names.
         let before = self.endpoint_before().or(endpoints.first()?.as_deref())?;
         let is_elsewhere = endpoints.iter().any(|endpoint| endpoint.is_some() && *endpoint != self.endpoint);
         if !is_elsewhere && self.endpoint.as_deref() == Some(before) {
@@ -204,7 +207,7 @@ impl Work<'_> {
     }
 }
 
-/// Notes in rows, from these on to the first that says it, which place they are about: (row, place).
+/// Stores the places of rows: for each (row, place), of this row and the rows before it, up to the first one with a stored place.
 async fn leave_from(transaction: &mut Transaction, left: Vec<(DeploymentId, String)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("head", Kind::Int), ("endpoint", Kind::Text)]);
     left.into_iter().for_each(|(head, endpoint)| rows.push(vec![Value::from(head), endpoint.into()]));
@@ -212,7 +215,7 @@ async fn leave_from(transaction: &mut Transaction, left: Vec<(DeploymentId, Stri
     transaction.execute_with(rows, &statement).await
 }
 
-/// Notes in the rows of these reconcilers which place they are about, before the reconcilers are said to be elsewhere.
+/// Stores in the rows of these reconcilers which place they are about, before the reconcilers move.
 pub(crate) async fn leave(
     transaction: &mut Transaction,
     reconcilers: BTreeSet<ReconcilerId>,

@@ -1,4 +1,4 @@
-//! Counts reconcilers anew where what they should hold, or what is known of what they hold, is different from before.
+//! Updates the tallies of reconcilers when the desired content, or the content that their reports identify, changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,26 +15,26 @@ use crate::store::{
     Transaction, Value,
 };
 
-/// Reconcilers that are counted anew in one step.
+/// The most reconcilers that are counted again in one step.
 const STEP: usize = 4_000;
 
-/// What a publication changed.
+/// The changes of a publication.
 pub(crate) struct Changes<'a> {
     /// The branch.
     pub(crate) branch_id: BranchId,
-    /// Places that should hold something else.
+    /// Places with new desired content.
     pub(crate) changed: BTreeSet<PlaceId>,
-    /// Places that are counted elsewhere from now on.
+    /// Places that moved to another group.
     pub(crate) regrouped: BTreeSet<PlaceId>,
-    /// Places that are new, by their endpoints.
+    /// New places, by endpoint.
     pub(crate) added: BTreeMap<String, PlaceId>,
-    /// The targets whose manifests it told of, with the endpoints of these.
+    /// The targets whose manifests were listed, with the endpoints of the manifests.
     pub(crate) targets: BTreeMap<Named<'a>, String>,
-    /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was desired before.
+    /// Whether the commit was not known before. If it was known, there may be reports of it that were resolved to the previous content.
     pub(crate) is_commit_new: bool,
 }
 
-/// After a publication changed what places of a branch should hold. It costs what changed, however many places the branch has.
+/// Updates the tallies after a publication. The cost depends on the number of changed places, not on the number of places of the branch.
 pub(crate) async fn after_publication(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -64,7 +64,7 @@ pub(crate) async fn after_publication(
     let sql = format!("select id from reconciler where {}", dialect.any_int("place_id", "$1"));
     again.extend(at_places(transaction, &sql, one_by_one).await?);
     if !changes.changed.is_empty() || changes.is_commit_new {
-        // Those that told of a commit before the hub had heard of it.
+        // Reconcilers that reported a commit which the hub did not know at that time.
         let unresolved = "select a.reconciler_id from tally t cross join attention a cross join reconciler r \
             cross join place p where t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 and a.tally_id = t.id \
             and r.id = a.reconciler_id and p.id = r.place_id and p.branch_id = $1";
@@ -73,7 +73,7 @@ pub(crate) async fn after_publication(
     restate(transaction, contents, again, |_| ()).await
 }
 
-/// The reconcilers that a statement finds for places, which are its parameter.
+/// The reconcilers that a statement returns for places. The places are the parameter of the statement.
 async fn at_places(
     transaction: &mut Transaction,
     sql: &str,
@@ -85,7 +85,7 @@ async fn at_places(
     transaction.query(sql, vec![places.into()]).await
 }
 
-/// Reconcilers that told of places before anything was desired there are at these places now.
+/// Assigns new places to reconcilers that reported these places before content was desired there.
 async fn adopt(
     transaction: &mut Transaction,
     added: BTreeMap<String, PlaceId>,
@@ -97,7 +97,8 @@ async fn adopt(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Those who know by its version only what they hold, where other content became desired as that version: they hold the latest that is called so.
+/// Reconcilers that identify their content only by a version, at places where other content became desired with that version. They then hold the
+/// latest content with this version.
 async fn of_same_version(
     transaction: &mut Transaction,
     changed: &BTreeSet<PlaceId>,
@@ -114,7 +115,7 @@ async fn of_same_version(
     at_places(transaction, &sql, changed.iter().copied().collect()).await
 }
 
-/// Places that are counted alone: their tallies go on with the new desired state, however many reconcilers that are.
+/// Updates the tallies of places that are alone in their group: one update per tally, independent of the number of reconcilers.
 async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Result<(), DatabaseError> {
     if places.is_empty() {
         return Ok(());
@@ -134,7 +135,7 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Re
     transaction.execute(&sql, vec![places.into()]).await
 }
 
-/// Counts reconcilers anew, after a change of their states.
+/// Counts reconcilers again after their states changed.
 pub(crate) async fn restate(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -148,7 +149,7 @@ pub(crate) async fn restate(
     Ok(())
 }
 
-/// What a reconciler reported last, and where.
+/// The latest report of a reconciler, with its place.
 struct Latest {
     place_id: Option<PlaceId>,
     is_retired: bool,
@@ -156,9 +157,9 @@ struct Latest {
     commit: String,
     tree: Option<String>,
     version: Option<String>,
-    /// The commit in its row.
+    /// The commit that is stored in the row of the report.
     noted_commit: String,
-    /// It is about a place where the reconciler is no more.
+    /// Whether the report is about a place that the reconciler has left.
     is_elsewhere: bool,
 }
 
@@ -226,7 +227,7 @@ async fn latest(
 impl FromRow for Latest {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (place_id, is_retired, deployment_id) = columns.take()?;
-        // There is no report yet where these are null.
+        // These columns are null if there is no report yet.
         let (revision, tree, version, noted_commit) = columns.take::<(Option<String>, _, _, Option<String>)>()?;
         Ok(Self {
             place_id,

@@ -5,7 +5,7 @@ use hub_api::timestamp::Timestamp;
 use super::subjects::ReconcilerChange;
 use crate::store::{DatabaseError, Kind, Rows, Transaction};
 
-/// Records the reconcilers that have become silent, or report again, of those whose states change.
+/// Adds the reconcilers that became silent, or reported again, to the history of silence.
 pub(super) async fn record(
     transaction: &mut Transaction,
     changes: &[ReconcilerChange<'_>],

@@ -1,4 +1,4 @@
-//! The reconcilers that reports speak of: found, or registered by their first report.
+//! The reconcilers that reports are about. A reconciler is registered by its first report.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,19 +13,19 @@ use crate::store::{
     RevisionId, Rows, TallyId, Transaction, Value,
 };
 
-/// What is known of a reconciler before its reports.
+/// The stored data about a reconciler before its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) reconciler_id: ReconcilerId,
     pub(super) place_id: Option<PlaceId>,
-    /// It, or its host, is out of service: it has a history, and is in no total.
+    /// Whether the reconciler or its host is retired. It then has a history, but no tally counts it.
     pub(super) is_retired: bool,
-    /// What its own rows say; none if its reports say the same as before, so that nobody has to read them.
+    /// The rows of the reconciler and its host; none if the reports have the stored profile, so that these rows need not be read.
     pub(super) own: Option<Own>,
     pub(super) state: State,
 }
 
-/// What the rows of a reconciler and its host say.
+/// The data of the rows of a reconciler and its host.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     pub(super) host_id: HostId,
@@ -35,15 +35,15 @@ pub(super) struct Own {
     pub(super) heartbeat_seconds: Option<i64>,
     /// The workload that its reports name.
     pub(super) workload: Option<WorkloadName>,
-    /// Its name, or its workload's, said where it is, and no report.
+    /// Whether its place came from its own name or from its workload, and not from a report.
     pub(super) is_named: bool,
-    /// Whether it says by a version only what it holds.
+    /// Whether its reports identify the held content only by a version.
     pub(super) is_by_version: bool,
     place_id: Option<PlaceId>,
     is_retired: bool,
 }
 
-/// The row of a reconciler that every report changes.
+/// The row of a reconciler that each report updates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) deployment_id: Option<DeploymentId>,
@@ -55,27 +55,26 @@ pub(crate) struct State {
     pub(crate) tally_id: Option<TallyId>,
     pub(crate) silent_after: Option<Timestamp>,
     pub(crate) is_silent: bool,
-    /// What it said of itself ([`hub_api::report::Report::profile`]) while it was in service and at a place; none where its own rows have to be read.
+    /// The profile of its reports ([`hub_api::report::Report::profile`]), if it is in service and at a place; none if its own rows have to be read.
     pub(crate) profile: Option<i64>,
-    /// With a profile: where it is.
+    /// The place of the reconciler; set only together with the profile.
     pub(crate) place_id: Option<PlaceId>,
 }
 
 impl State {
-    /// From now on its next report has to look at the rows of the reconciler and its host.
+    /// Removes the profile. The next report then reads the rows of the reconciler and its host.
     pub(crate) fn forget_profile(&mut self) {
         (self.profile, self.place_id) = (None, None);
     }
 
-    /// The tally whose reconcilers that need attention it is one of.
+    /// The tally for which this reconciler is listed as one that needs attention; none if it needs none.
     fn attention(&self) -> Option<TallyId> {
         let is_well = self.status == Status::Success.number() && !self.is_silent && self.held_revision_id.is_some();
         self.tally_id.filter(|_| !is_well)
     }
 }
 
-/// Finds the subjects of reports, one for each of them, registers those that are new, and keeps others from changing them until the transaction ends.
-/// The reports are in groups by their subjects.
+/// Finds the subject of each report, registers new reconcilers, and locks the subjects until the transaction ends. The reports are grouped by subject.
 pub(super) async fn find(
     transaction: &mut Transaction,
     known: &Ids,
@@ -90,7 +89,7 @@ pub(super) async fn find(
     if ids.iter().any(Option::is_none) {
         let missing = reports.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(report, _)| *report);
         register(transaction, missing).await?;
-        // These are not remembered: the transaction may still fail.
+        // These ids are not cached, because the transaction may still fail.
         let registered = look_up(transaction, reports, &ids).await?;
         registered.into_iter().for_each(|(number, id)| ids[number] = Some(id));
     }
@@ -111,12 +110,12 @@ pub(super) async fn find(
     Ok(found.into_iter().map(|found| found.map(&mut subject)).collect())
 }
 
-/// Whether the reports say of the reconciler itself what is known. Late ones may be about another place.
+/// Whether all reports have the stored profile. Late reports may be about another place.
 fn says_the_same(state: &State, group: &Group<'_>) -> bool {
     state.profile.is_some() && group.iter().all(|(_, report)| report.profile == state.profile)
 }
 
-/// The ids of those that are still missing, by their numbers.
+/// The ids of the reconcilers that are still missing, by the number of the report.
 async fn look_up(
     transaction: &mut Transaction,
     reports: &[&Submitted],
@@ -127,13 +126,13 @@ async fn look_up(
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
         rows.push(vec![Value::from(number as i64), host.into(), reconciler.into()]);
     }
-    // Only columns of the indexes by name: the rows themselves are not touched.
+    // The query reads only columns of the indexes by name, and so does not read the rows themselves.
     let statement = "select s.number, r.id from source s join host h on h.name = s.host \
         join reconciler r on r.host_id = h.id and r.name = s.reconciler";
     transaction.with(rows, statement).await
 }
 
-/// What the rows of reconciler and host say. Who has the state of a reconciler has them too.
+/// Reads the rows of reconcilers and hosts. The lock on the state of a reconciler also protects these rows.
 async fn owns(
     transaction: &mut Transaction,
     ids: Vec<ReconcilerId>,
@@ -171,7 +170,7 @@ impl FromRow for Own {
 }
 
 impl Subject {
-    /// One whose own rows were read, or who is in service and where its state says.
+    /// A subject whose own rows were read, or a subject in service at the place that its state stores.
     fn new(reconciler_id: ReconcilerId, state: State, own: Option<Own>) -> Self {
         let place_id = own.as_ref().map_or(state.place_id, |own| own.place_id);
         let is_retired = own.as_ref().is_some_and(|own| own.is_retired);
@@ -179,7 +178,7 @@ impl Subject {
     }
 }
 
-/// Adds hosts and reconcilers, in the order of their names. Another replica may do the same: the one that is later finds them.
+/// Adds hosts and reconcilers, ordered by name. If another replica adds the same ones, the later replica finds the existing rows.
 async fn register<'a>(
     transaction: &mut Transaction,
     reports: impl Iterator<Item = &'a Submitted> + Clone,
@@ -210,7 +209,7 @@ async fn register<'a>(
     transaction.execute_with(states, statement).await
 }
 
-/// What kind of host has such a reconciler, in the words of Microsoft's hub.
+/// The kind of the host of such a reconciler, with the values of Microsoft's hub.
 fn host_type(reconciler_type: &str) -> &'static str {
     match reconciler_type {
         "flux" | "argocd" | "arc" | "fleet" | "wo" => "K8s-cluster",
@@ -218,7 +217,7 @@ fn host_type(reconciler_type: &str) -> &'static str {
     }
 }
 
-/// The states of reconcilers. Others wait for this transaction to change them.
+/// Reads and locks the states of reconcilers. Other transactions wait for this one before they change them.
 pub(crate) async fn states(
     transaction: &mut Transaction,
     ids: BTreeSet<ReconcilerId>,
@@ -246,7 +245,7 @@ fn state_columns(dialect: Dialect) -> String {
     )
 }
 
-/// Its columns are [`state_columns`].
+/// Reads the columns of [`state_columns`].
 impl FromRow for State {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         Ok(Self {
@@ -265,14 +264,14 @@ impl FromRow for State {
     }
 }
 
-/// A state that is different from before.
+/// A state that changed.
 pub(crate) struct ReconcilerChange<'a> {
     pub(crate) reconciler_id: ReconcilerId,
     pub(crate) before: &'a State,
     pub(crate) after: State,
 }
 
-/// Writes the states of reconcilers, and who of them needs attention.
+/// Writes the states of reconcilers, and the list of those that need attention.
 pub(crate) async fn write_states<'a>(
     transaction: &mut Transaction,
     changes: impl IntoIterator<Item = ReconcilerChange<'a>>,
@@ -317,7 +316,7 @@ pub(crate) async fn write_states<'a>(
     attention.write(transaction).await
 }
 
-/// Who begins and who ceases to need attention, in which tally.
+/// The reconcilers that begin and cease to need attention, with their tallies.
 #[derive(Default)]
 struct Attention {
     begins: Vec<(TallyId, ReconcilerId)>,

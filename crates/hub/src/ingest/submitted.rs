@@ -1,4 +1,4 @@
-//! Reports with what is computed of them once, where they come in, before the one writer gets them.
+//! Reports with values that are computed once, when a report arrives, before the single writer gets it.
 
 use std::ops::Deref;
 
@@ -9,17 +9,17 @@ use hub_api::timestamp::Timestamp;
 #[derive(Clone, Debug)]
 pub(crate) struct Submitted {
     report: Report,
-    /// What it says, without when.
+    /// The digest of the content of the report, without its timestamp.
     pub(super) digest: i64,
-    /// The commit that it names.
+    /// The commit that the report names.
     pub(super) commit: String,
-    /// What it says of its reconciler: [`Report::profile`].
+    /// The digest of the report's data about its reconciler: [`Report::profile`].
     pub(super) profile: Option<i64>,
-    /// Its endpoint, as a text.
+    /// The endpoint of the report, as text.
     pub(super) endpoint: Option<String>,
 }
 
-/// The reports of one reconciler, in the order of their timestamps, with their numbers.
+/// The reports of one reconciler, ordered by timestamp, each with its number in the batch.
 pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 impl Submitted {
@@ -33,12 +33,12 @@ impl Submitted {
         }
     }
 
-    /// Whom it speaks of.
+    /// The host and the reconciler that the report is about.
     pub(super) fn subject(&self) -> (&str, &str) {
         (&self.report.host, &self.report.reconciler)
     }
 
-    /// Whom it speaks of, and when.
+    /// The host, the reconciler and the timestamp of the report.
     pub(super) fn order(&self) -> (&str, &str, Timestamp) {
         (&self.report.host, &self.report.reconciler, self.report.observed_on)
     }

@@ -1,4 +1,4 @@
-//! How many reconcilers are in which state: kept in step with every report, so that nobody has to count a million hosts.
+//! The number of reconcilers in each state. Every report updates the numbers, so that no query has to count a million hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use crate::store::{
     ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, Rows, TallyId, Transaction, Value,
 };
 
-/// What reconcilers that are counted together have in common.
+/// The state that all reconcilers of one tally have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TallyKey {
     /// The group of their places.
     place_group_id: PlaceGroupId,
-    /// The commit at which what they should hold became desired; none if nothing is desired there.
+    /// The commit at which the content that they should hold became desired; none if nothing is desired there.
     desired_commit_id: Option<CommitId>,
-    /// The commit at which what they hold became desired; none if that is not known.
+    /// The commit at which the content that they hold became desired; none if it is not known.
     held_commit_id: Option<CommitId>,
-    /// Whether what they hold has the same content as what they should hold.
+    /// Whether the content that they hold equals the desired content.
     is_current: bool,
-    /// How far they say they got: [`hub_api::report::Status::number`], 0 if they never said.
+    /// The reported status, [`hub_api::report::Status::number`]; 0 if none was reported.
     status: i64,
-    /// Whether they promised to report, and did not.
+    /// Whether an announced heartbeat is overdue.
     is_silent: bool,
 }
 
@@ -51,21 +51,21 @@ impl FromRow for TallyKey {
     }
 }
 
-/// The columns of a key. Where there is no commit they hold 0, because a unique index does not compare nulls.
+/// The columns of a key. A missing commit is stored as 0, because a unique index does not compare nulls.
 const KEY: &str = "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent";
 
-/// A reconciler whose state changes: what it is counted by from now on.
+/// A reconciler whose state changes, with the values that decide its new tally.
 pub(crate) struct Transition<'a> {
-    /// Its state, with the tally of before; it gets the revision and the tally of now.
+    /// Its state with the previous tally. The revision and the tally are updated.
     pub(crate) state: &'a mut State,
-    /// The place where it is; none if it is at no known place, or out of service.
+    /// The place where it is; none if it is at no known place, or retired.
     pub(crate) place: Option<&'a CountedPlace>,
-    /// What it holds of that place; none if that is not known.
+    /// The revision of that place that it holds; none if it is not known.
     pub(crate) held: Option<&'a Revision>,
 }
 
 impl Transition<'_> {
-    /// How the reconciler is counted from now on; none if it is not.
+    /// The key of its new tally; none if it is not counted.
     fn key(&self) -> Option<TallyKey> {
         let place = self.place?;
         Some(TallyKey {
@@ -79,7 +79,7 @@ impl Transition<'_> {
     }
 }
 
-/// Moves reconcilers from the tallies in which they were counted to those in which they are counted now.
+/// Moves reconcilers from their previous tallies to their new ones.
 pub(crate) async fn apply(
     transaction: &mut Transaction,
     mut transitions: Vec<Transition<'_>>,
@@ -108,12 +108,13 @@ async fn keys(
     Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect())
 }
 
-/// How numbers change. The keys are in order, so that two replicas take locks in the same one.
+/// Changes of the numbers by key. The order of keys makes two replicas take locks in the same order.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Deltas(BTreeMap<TallyKey, i64>);
 
 impl Deltas {
-    /// The changes of reconcilers that go from one key to another each. Without a key, a reconciler is not counted. Keys whose numbers stay are there, too.
+    /// The changes for reconcilers that move from one key to another. A reconciler without a key is not counted. The result includes keys whose
+    /// numbers do not change.
     fn of(transitions: impl IntoIterator<Item = (Option<TallyKey>, Option<TallyKey>)>) -> Self {
         let mut deltas = BTreeMap::new();
         for (before, after) in transitions {
@@ -127,7 +128,7 @@ impl Deltas {
         Self(deltas)
     }
 
-    /// Writes them, and gives the tallies of all keys.
+    /// Writes the changes, and returns the ids of the tallies of all keys.
     async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
         let mut rows = Rows::new(&[
             ("place_group_id", Kind::Int),
@@ -158,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// A key of a few.
+    /// One of a few keys.
     fn key(number: i64) -> TallyKey {
         TallyKey {
             place_group_id: PlaceGroupId::new(1 + number % 2),
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// How many reconcilers have each key.
+    /// The number of reconcilers by key.
     fn recount(keys: &[Option<TallyKey>]) -> BTreeMap<TallyKey, i64> {
         let mut counts = BTreeMap::new();
         keys.iter().flatten().for_each(|key| *counts.entry(*key).or_default() += 1);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each transaction moves some reconcilers, one of them once.
+        /// Each transaction moves some reconcilers, each at most once.
         #[test]
         fn a_sequence_of_transitions_gives_what_a_recount_gives(
             transactions in prop::collection::vec(

@@ -1,55 +1,57 @@
-//! The order of a reconciler's reports, whatever the order in which they arrive.
+//! Orders the reports of a reconciler by timestamp, independent of the order of arrival.
 //!
-//! An entry is in effect from its timestamp until the next one. The same report twice is one; the same once more, at another timestamp, is a confirmation,
-//! and costs no row: of those, the last is known. An older report finds its place behind the newer ones, and never becomes the latest. Of two reports with
-//! the same timestamp, one counts, whichever arrives first: the one with the graver status, or else the greater digest.
+//! An entry is in effect from its timestamp until the next entry. A report that arrives twice is stored once. A report with the same content at
+//! another timestamp is a confirmation: it adds no row, and only the timestamp of the last confirmation is stored. A late report is inserted before
+//! the newer ones and does not become the latest. Of two reports with the same timestamp, one counts, independent of their arrival: the one with the
+//! higher status number, or with the same status the one with the greater digest.
 
 use hub_api::timestamp::Timestamp;
 
 use crate::store::DeploymentId;
 
-/// Who said what an entry says.
+/// Where the content of an entry comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin<R> {
-    /// The row of this id.
+    /// The stored row with this id.
     Stored(DeploymentId),
-    /// This report, which arrived now.
+    /// A report that has just arrived.
     New(R),
 }
 
-/// What a report says, as far as the order goes.
+/// The parts of a report that decide about its position in the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Statement {
-    /// How grave it is: [`hub_api::report::Status::number`].
+    /// The severity of the status: [`hub_api::report::Status::number`].
     pub(super) status: i64,
-    /// All of it, without when.
+    /// The digest of the whole report, without its timestamp.
     pub(super) digest: i64,
 }
 
-/// From when on something was in effect.
+/// A state, with the time from which it was in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry<R> {
     pub(super) origin: Origin<R>,
     pub(super) since: Timestamp,
-    /// When it was confirmed last; `since` if it never was.
+    /// The timestamp of the last confirmation; equals `since` if there was none.
     pub(super) until: Timestamp,
     pub(super) statement: Statement,
-    /// It repeats its origin in a row of its own: its origin was confirmed after a timestamp at which another entry, which arrived later, is in effect.
+    /// The entry repeats its origin in a new row. This happens when a report arrives late, and its timestamp lies between the origin's first timestamp
+    /// and its last confirmation.
     pub(super) is_resumed: bool,
 }
 
 impl<R> Entry<R> {
-    /// What was said of a timestamp.
+    /// An entry for a statement about one timestamp.
     pub(super) fn new(origin: Origin<R>, since: Timestamp, statement: Statement) -> Self {
         Self { origin, since, until: since, statement, is_resumed: false }
     }
 
-    /// The same, confirmed until a timestamp.
+    /// The same entry, confirmed until a timestamp.
     pub(super) fn until(self, until: Timestamp) -> Self {
         Self { until: self.since.max(until), ..self }
     }
 
-    /// The row that it is, unless it has to be written.
+    /// The id of its row; none if the row has to be written.
     pub(super) fn row(&self) -> Option<DeploymentId> {
         match self.origin {
             Origin::Stored(id) if !self.is_resumed => Some(id),
@@ -58,42 +60,42 @@ impl<R> Entry<R> {
     }
 }
 
-/// The entries of one reconciler, or as many of the latest as are needed.
+/// The entries of one reconciler, or only the latest ones that are needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Timeline<R> {
     entries: Vec<Entry<R>>,
-    /// The last timestamp of which a report tells.
+    /// The latest timestamp of all reports.
     seen_on: Timestamp,
 }
 
-/// What a report did.
+/// The effect of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// It is a new entry.
+    /// The report is a new entry.
     Entered,
-    /// It said what was in effect before or after.
+    /// The report confirmed the entry before or after it.
     Confirmed,
-    /// It had arrived before, or another report of the same timestamp counts.
+    /// The report had arrived before, or another report with the same timestamp counts.
     Repeated,
 }
 
 impl<R: Copy> Timeline<R> {
-    /// The entries that are known, in their order; the last timestamp of which a report tells.
+    /// A timeline of these entries, in order. `seen_on` is the latest timestamp of all reports.
     pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Timestamp) -> Self {
         Self { entries, seen_on }
     }
 
-    /// All entries, in their order.
+    /// All entries, in order.
     pub(super) fn entries(&self) -> &[Entry<R>] {
         &self.entries
     }
 
-    /// The last timestamp of which a report tells.
+    /// The latest timestamp of all reports.
     pub(super) fn seen_on(&self) -> Timestamp {
         self.seen_on
     }
 
-    /// Enters a report of what was so at a timestamp.
+    /// Adds a report about a timestamp.
     pub(super) fn add(&mut self, report: R, at: Timestamp, statement: Statement) -> Added {
         self.seen_on = self.seen_on.max(at);
         let next = self.entries.partition_point(|entry| entry.since <= at);
@@ -113,7 +115,7 @@ impl<R: Copy> Timeline<R> {
         self.insert(next, Entry::new(Origin::New(report), at, statement))
     }
 
-    /// Puts a report in the place of what another one said of the same timestamp.
+    /// Replaces the statement of another report about the same timestamp.
     fn outrank(&mut self, index: usize, entry: Entry<R>) -> Added {
         let Some(other) = self.entries.get_mut(index) else { return Added::Repeated };
         if entry.since == other.since && other.until == other.since {
@@ -133,7 +135,7 @@ impl<R: Copy> Timeline<R> {
         self.insert(index + 1, entry)
     }
 
-    /// Puts a report between those that are there, of which it may confirm one.
+    /// Inserts a report between the existing entries. It may confirm one of them.
     fn insert(&mut self, index: usize, entry: Entry<R>) -> Added {
         let before = index.checked_sub(1);
         if let Some(before) = before.filter(|before| self.entries[*before].until > entry.since) {
@@ -153,7 +155,7 @@ impl<R: Copy> Timeline<R> {
         Added::Entered
     }
 
-    /// Has the entry of a timestamp written as a row of its own, which comes after the one that was taken out: ids are never used again.
+    /// Marks the entry at a timestamp to be written as a new row. The new row gets a higher id than the deleted one, because ids are never reused.
     fn write_again(&mut self, at: Timestamp) {
         let index = self.entries.partition_point(|entry| entry.since <= at);
         if let Some(entry) = index.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
@@ -161,7 +163,7 @@ impl<R: Copy> Timeline<R> {
         }
     }
 
-    /// Makes one of an entry and the next one, if they say the same.
+    /// Merges an entry with the next one if both have the same statement.
     fn join(&mut self, index: usize) {
         let [Some(entry), Some(next)] = [self.entries.get(index), self.entries.get(index + 1)] else { return };
         if entry.statement == next.statement {
@@ -253,13 +255,13 @@ mod tests {
         assert_eq!(timeline.entries(), [stored.until(timestamp(90))]);
     }
 
-    /// What is in effect at a timestamp.
+    /// The digest that is in effect at a timestamp.
     fn at(timeline: &Timeline<usize>, timestamp: i64) -> Option<i64> {
         let before = timeline.entries().iter().rev().find(|entry| entry.since.millis() <= timestamp);
         before.map(|entry| entry.statement.digest)
     }
 
-    /// The reports that count: the greatest of each timestamp.
+    /// The reports that count: the greatest digest of each timestamp.
     fn counting(reports: &[(i64, i64)]) -> BTreeMap<i64, i64> {
         let mut counting = BTreeMap::new();
         for (at, digest) in reports {
@@ -275,7 +277,7 @@ mod tests {
             steps in prop::collection::vec(1i64..3, 1..12),
             order in prop::collection::vec(0usize..12, 0..40),
         ) {
-            // Neighbours differ: nothing is a heartbeat.
+            // Neighbours differ: no report is a heartbeat.
             let digests = steps.iter().scan(0, |digest, step| { *digest = (*digest + step) % 3; Some(*digest) });
             let reports: Vec<_> = (0..).zip(digests).collect();
             prop_assert_eq!(check(&arrival(&reports, &order)), reports);
@@ -316,7 +318,7 @@ mod tests {
         #[test]
         fn an_entry_says_what_its_origin_said(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
             for entry in of(&reports).entries() {
-                let Origin::New(number) = entry.origin else { panic!("nothing is stored") };
+                let Origin::New(number) = entry.origin else { panic!("no entry is stored") };
                 prop_assert_eq!(entry.statement.digest, reports[number].1);
             }
         }
@@ -334,7 +336,7 @@ mod tests {
         }
     }
 
-    /// The reports in some order, some of them several times, none of them never.
+    /// The reports in some order. Each occurs at least once, some of them several times.
     fn arrival(reports: &[(i64, i64)], order: &[usize]) -> Vec<(i64, i64)> {
         let picked = order.iter().filter_map(|index| reports.get(*index).copied());
         picked.chain(reports.iter().rev().copied()).collect()

@@ -1,4 +1,4 @@
-//! The work of one transaction: the reports of each reconciler, and what is known of it.
+//! The work of one transaction: for each reconciler, its reports and the data read from the store.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use super::submitted::{Group, Submitted};
 use super::timeline::Timeline;
 use crate::store::{DeploymentId, PlaceId};
 
-/// The reports of one reconciler, and what is known of it.
+/// The reports of one reconciler, and the data that the store has about it.
 pub(super) struct Work<'a> {
     pub(super) subject: Subject,
     pub(super) reports: Group<'a>,
     pub(super) timeline: Timeline<&'a Submitted>,
-    /// The rows of the timeline, where more of it was read than its last entry.
+    /// The rows of the timeline, if more than its last entry was read.
     pub(super) rows: BTreeMap<DeploymentId, ChainRow>,
-    /// The newest report, if it is newer than all that is known.
+    /// The newest of these reports, if it is newer than every stored report.
     pub(super) newest: Option<&'a Submitted>,
     /// The folder that the reconciler applies now.
     pub(super) endpoint: Option<String>,
-    /// Where the reconciler is now.
+    /// The place where the reconciler is now.
     pub(super) place_id: Option<PlaceId>,
-    /// The entries that are about other places, by their numbers.
+    /// The entries that are about other places than the reconciler's, by entry number.
     pub(super) elsewhere: BTreeMap<usize, Elsewhere>,
 }
 
-/// The place that an entry is about, where that is not where its reconciler is.
+/// The place that an entry is about, if it is not the place of its reconciler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Elsewhere {
     pub(super) endpoint: String,

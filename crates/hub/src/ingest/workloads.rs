@@ -1,7 +1,7 @@
-//! Reports that name a workload instead of a folder: of Workload Orchestration, and of scripts that know nothing of git.
+//! Resolves reports that name a workload instead of a folder: those of Workload Orchestration, and of scripts that do not know the GitOps repository.
 //!
-//! A name leads to the manifests of a deployment target if only one target has it. If several have it, the host's other reconcilers decide. If they do not, the
-//! reconciler gets no place: `drift` lists reconcilers without a place, but can't find those with a wrong place.
+//! A name resolves to the folder of a deployment target if exactly one target has this name. If several have it, the other reconcilers of the host
+//! decide. If these do not decide, the reconciler gets no place: `drift` lists reconcilers without a place, but cannot detect a wrong place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::store::{
     Transaction, Value, WorkloadId,
 };
 
-/// Signs at which names are taken apart: more of them are part of a name.
+/// The most separators at which a name is split. Further separators are part of a name.
 const SIGNS_MAX: usize = 8;
 
-/// The name of a workload in a report, and what else identifies it.
+/// The name of a workload in a report, with the other values that identify it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkloadQuery {
     pub(crate) name: String,
@@ -27,15 +27,15 @@ pub(crate) struct WorkloadQuery {
 /// The result of resolving a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// To the manifests of one target.
+    /// The folder of one target.
     Home(Home),
-    /// Nowhere: no target whose manifests are known is called so.
+    /// No target with known manifests has this name.
     Nothing,
-    /// To several targets, written as `environment target`.
+    /// The name matches several targets, written as `environment target`.
     Several(Vec<String>),
 }
 
-/// A target that a name may mean.
+/// A target that a name may identify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     target_id: TargetId,
@@ -45,7 +45,7 @@ struct Candidate {
     home: Home,
 }
 
-/// Resolves names to the manifests of targets, in their order.
+/// Resolves names to the folders of targets. The results are in the order of the queries.
 pub(crate) async fn resolve(
     transaction: &mut Transaction,
     queries: &[WorkloadQuery],
@@ -67,7 +67,7 @@ pub(crate) async fn resolve(
     Ok(candidates.into_iter().map(Resolved::of).collect())
 }
 
-/// Of several candidates, those that are so, if any is.
+/// Keeps only the candidates that meet the condition, if any of them does.
 fn narrow(candidates: &mut [Vec<Candidate>], unclear: &[usize], is_so: impl Fn(usize, &Candidate) -> bool) {
     for number in unclear {
         let Some(some) = candidates.get_mut(*number) else { continue };
@@ -77,7 +77,7 @@ fn narrow(candidates: &mut [Vec<Candidate>], unclear: &[usize], is_so: impl Fn(u
     }
 }
 
-/// Where all of these are, if it is one place.
+/// The folder of all these candidates, if they have the same folder.
 fn home(candidates: &[Candidate]) -> Option<&Home> {
     let first = &candidates.first()?.home;
     candidates.iter().all(|one| one.home == *first).then_some(first)
@@ -92,7 +92,7 @@ impl Resolved {
         }
     }
 
-    /// Why a name leads to no place, for people; none if it does.
+    /// An explanation, for people, why a name resolves to no place; none if it resolves.
     pub(crate) fn why_unplaced(&self, query: &WorkloadQuery) -> Option<String> {
         const SHOWN_MAX: usize = 4;
         let name = &query.name;
@@ -116,7 +116,7 @@ impl Resolved {
 /// A workload, a target, or both.
 type Reading<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// How a name can be read; each may have what it belongs to before it.
+/// All ways to read a name. Each prefix up to a `/` may be a parent name, which is ignored.
 fn readings(name: &str) -> Vec<Reading<'_>> {
     let behind = name.match_indices('/').take(SIGNS_MAX).filter_map(|(at, _)| name.get(at + 1..));
     let readings = std::iter::once(name).chain(behind).flat_map(readings_of_rest);
@@ -128,7 +128,7 @@ fn readings_of_rest(rest: &str) -> Vec<Reading<'_>> {
     [(Some(rest), None), (None, Some(rest))].into_iter().chain(pairs).collect()
 }
 
-/// All that a target is called.
+/// All names of a target.
 pub(crate) fn names([workspace, application, workload, target]: [&str; 4]) -> Vec<String> {
     let rests = [workload.to_owned(), target.to_owned(), format!("{workload}-{target}")];
     let with = |rest: String| {
@@ -138,7 +138,7 @@ pub(crate) fn names([workspace, application, workload, target]: [&str; 4]) -> Ve
     rests.into_iter().flat_map(with).collect()
 }
 
-/// The targets that each name may mean.
+/// The targets that each name may identify.
 async fn candidates(
     transaction: &mut Transaction,
     queries: &[WorkloadQuery],
@@ -172,7 +172,7 @@ async fn candidates(
     Ok(found.into_iter().map(|found| found.into_values().collect()).collect())
 }
 
-/// A target that may be resolved, with its names from the workspace on.
+/// A row of a candidate target, with its names from the workspace on.
 struct CandidateRow {
     candidate: Candidate,
     path: [String; 4],
@@ -202,7 +202,7 @@ const OF_WORKLOAD: &str = "join workload l on l.name = s.workload \
 
 const OF_TARGET: &str = "join deployment_target t on t.name = s.target join workload l on l.id = t.workload_id";
 
-/// The workloads of unclear candidates that are known to have had the version that was reported: (number, workload).
+/// The workloads among ambiguous candidates that had the reported version at some time: (number, workload).
 async fn with_version(
     transaction: &mut Transaction,
     queries: &[WorkloadQuery],
@@ -224,16 +224,16 @@ async fn with_version(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// What is known of hosts by their other reconcilers.
+/// Data about hosts that comes from their other reconcilers.
 #[derive(Default)]
 struct Hosts {
-    /// (host, environment) of their places.
+    /// (host, environment) of the places of these reconcilers.
     environments: BTreeSet<(HostId, EnvironmentId)>,
-    /// (host, target) of what the platform made for them.
+    /// (host, target) of the assignments that the platform made for these hosts.
     targets: BTreeSet<(HostId, TargetId)>,
 }
 
-/// A host, the environment of a place of it, and a target of that place.
+/// A host, the environment of one of its places, and a target of that place.
 type FoundAtHost = (HostId, Option<EnvironmentId>, Option<TargetId>);
 
 impl Hosts {
@@ -261,8 +261,8 @@ impl Hosts {
     }
 }
 
-/// Brings reconcilers whose reports name these targets, and of whom it is not known or not true any more where they are, to where the targets' manifests are;
-/// which ones.
+/// Moves reconcilers whose reports name these targets to the folders of the targets, if their place is not known or no longer right. Returns the moved
+/// reconcilers.
 pub(crate) async fn bring_home(
     transaction: &mut Transaction,
     targets: impl Iterator<Item = [&str; 4]>,

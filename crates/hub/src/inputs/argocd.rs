@@ -1,7 +1,8 @@
-//! Notifications of Argo CD: an Application, or as much of it as the template in `deploy/argocd` sends.
+//! Reads notifications of Argo CD: an Application, or the part of it that the template in `deploy/argocd` sends.
 //!
-//! The fields are those of the Application itself (`argoproj.io/v1alpha1`, <https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/>
-//! and its status), so that a template of somebody's own, or the whole object, does as well.
+//! The fields are those of the Application itself (`argoproj.io/v1alpha1`,
+//! <https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/> and its status). So a custom template or the whole object can be
+//! sent as well.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,16 +19,16 @@ use serde::Deserialize;
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "argocd";
 
-/// The namespace of Argo CD itself: Applications in it are called by their names alone.
+/// The namespace of Argo CD itself. Applications in it are named without a namespace.
 const HOME_NAMESPACE: &str = "argocd";
 
-/// Annotations of an Application that say what it doesn't know of itself.
+/// The prefix of annotations with data that an Application does not have itself.
 const ANNOTATIONS: &str = "hub.kalypso.io/";
 
-/// What Argo CD calls the cluster that it runs in.
+/// Argo CD's name of the cluster in which it runs.
 const OWN_CLUSTER: &str = "in-cluster";
 
-/// How that cluster's address begins.
+/// The prefix of that cluster's address.
 const OWN_SERVER: &str = "https://kubernetes.default.svc";
 
 #[derive(Default, Deserialize)]
@@ -36,7 +37,7 @@ struct Application {
     metadata: Metadata,
     spec: Spec,
     status: ApplicationStatus,
-    /// Ours, not the Application's: the name of the cluster that Argo CD runs in.
+    /// A field of Kalypso, not of the Application: the name of the cluster in which Argo CD runs.
     cluster: Option<String>,
 }
 
@@ -83,7 +84,7 @@ struct ApplicationStatus {
     reconciled_at: Option<String>,
 }
 
-/// Also what an operation should do and what it did: all have revisions.
+/// Also the specification and the result of an operation, because all of them have revisions.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Sync {
@@ -128,7 +129,7 @@ struct Condition {
 /// Reads a notification.
 ///
 /// # Errors
-/// It is no Application.
+/// The body is not an Application.
 pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     if body.trim_ascii().is_empty() {
         return Err(BodyError::Empty);
@@ -176,8 +177,8 @@ impl Application {
         text(value.as_ref())
     }
 
-    /// The destination's name; for the cluster that Argo CD runs in, what the template calls it. A destination that has only an address is called by
-    /// the host in it.
+    /// The name of the destination. For the cluster in which Argo CD runs, the name comes from the template. For a destination that has only an
+    /// address, the name is the host of the address.
     fn host(&self) -> String {
         let destination = self.spec.destination.as_ref();
         let name = destination.and_then(|destination| text(destination.name.as_ref()));
@@ -190,7 +191,7 @@ impl Application {
         self.annotation("host").or(remote).or_else(|| text(self.cluster.as_ref())).unwrap_or_default().to_owned()
     }
 
-    /// The source that has a folder of a repository, and its number: others are charts, or files with values for them.
+    /// The source that is a folder of a repository, with its index. Other sources are charts, or files with values for charts.
     fn source(&self) -> Result<(usize, Option<Endpoint>), ReportError> {
         let several = self.spec.sources.as_deref().filter(|sources| !sources.is_empty());
         let mut sources = several.unwrap_or_default().iter().chain(self.spec.source.as_ref()).enumerate();
@@ -206,8 +207,8 @@ impl Application {
         self.status.operation_state.as_ref().and_then(|state| text(state.phase.as_ref())).unwrap_or_default()
     }
 
-    /// What is being applied while an operation runs, and what was applied by the last one otherwise: `status.sync.revision` alone is only what was
-    /// compared with, which nobody may have applied.
+    /// The revision of the running operation, or else the revision that the last operation applied. `status.sync.revision` alone is only the revision
+    /// that was compared, which may never have been applied.
     fn revision(&self, index: usize) -> &str {
         let state = self.status.operation_state.as_ref();
         let desired = state.and_then(|state| state.operation.as_ref()?.sync.as_ref()?.revision(index));
@@ -225,13 +226,13 @@ impl Application {
             ("Failed" | "Error", _) | (_, "Degraded") => Status::Failure,
             _ if sync == "Unknown" || self.errors().next().is_some() => Status::Failure,
             ("Succeeded", "Healthy") => Status::Success,
-            // Adopted from outside, or its last operation is forgotten: what is there is what should be.
+            // The resources were created outside Argo CD, or the last operation is not recorded any more. The live state equals the desired state.
             ("", "Healthy") if sync == "Synced" => Status::Success,
             _ => Status::InProgress,
         }
     }
 
-    /// Conditions that are errors, by their names: `ComparisonError`, `SyncError`, `InvalidSpecError`; others are warnings.
+    /// The conditions that are errors, by their types: `ComparisonError`, `SyncError`, `InvalidSpecError`. Other conditions are warnings.
     fn errors(&self) -> impl Iterator<Item = &Condition> {
         let conditions = self.status.conditions.as_deref().unwrap_or_default().iter();
         conditions.filter(|condition| condition.kind.as_ref().is_some_and(|kind| kind.ends_with("Error")))
@@ -248,8 +249,8 @@ impl Application {
         failed.into_iter().chain(health).chain(conditions).collect::<Vec<_>>().join("\n")
     }
 
-    /// The latest time that the status knows. Argo CD writes whole seconds: of two notifications of one second, the one that ends something is the
-    /// later one.
+    /// The latest time in the status. Argo CD writes whole seconds. If two notifications have the same second, the one with a final status is treated
+    /// as the later one.
     fn observed_on(&self, status: Status) -> Result<Option<Timestamp>, ReportError> {
         let (state, health) = (self.status.operation_state.as_ref(), self.status.health.as_ref());
         let times = [
@@ -278,7 +279,7 @@ impl Sync {
 }
 
 impl Source {
-    /// The branch; none where something else is followed: a commit, or whatever the repository's head is.
+    /// The branch; none if the Application follows a commit or the default branch of the repository.
     fn branch(&self) -> Option<&str> {
         let target = text(self.target_revision.as_ref()).filter(|target| *target != "HEAD")?;
         let target = target.strip_prefix("refs/heads/").unwrap_or(target);

@@ -1,10 +1,10 @@
-//! Events of Flux's notification-controller, from providers of type `generic` and `generic-hmac`.
+//! Reads events of Flux's notification-controller, from providers of type `generic` and `generic-hmac`.
 //!
 //! The event: <https://fluxcd.io/flux/components/notification/events/#event-structure>; its metadata:
-//! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>. Signatures are the
-//! token's affair: they are of the whole body.
+//! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>. Signatures cover the whole body and are checked together with the token.
 //!
-//! Both providers also get the events that end each reconciliation (`ReconciliationSucceeded`), once per interval, which others don't.
+//! Both providers also get the events at the end of each reconciliation (`ReconciliationSucceeded`), once per interval. Other providers do not get
+//! them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,10 +25,10 @@ pub const KIND: &str = "flux";
 /// The group of annotations that Flux copies from an object into the metadata of its events.
 const EVENT_GROUP: &str = "event.toolkit.fluxcd.io";
 
-/// Objects whose events say how a place or a source is. Others (image policies, receivers, charts) are none of ours.
+/// The kinds of objects whose events describe a place or a source. Events of other kinds (image policies, receivers, charts) are ignored.
 const KINDS: &[&str] = &["Kustomization", "HelmRelease", "GitRepository", "OCIRepository"];
 
-/// Reasons that end well: of kustomize-controller, of helm-controller (`api/v2/condition_types.go`), of source-controller.
+/// Reasons that mean success: of kustomize-controller, of helm-controller (`api/v2/condition_types.go`), and of source-controller.
 const SUCCEEDED: &[&str] = &[
     "ReconciliationSucceeded",
     "InstallSucceeded",
@@ -42,13 +42,13 @@ const SUCCEEDED: &[&str] = &[
     "Succeeded",
 ];
 
-/// Reasons that end badly though the event says `info`: another release than the desired one runs, or none, or it has been changed.
+/// Reasons that mean failure although the severity is `info`: another release than the desired one runs, or none, or the release was changed.
 const FAILED: &[&str] = &["RollbackSucceeded", "UninstallSucceeded", "DriftDetected"];
 
-/// Reasons that are no end, though some versions say `error` with them.
+/// Reasons that are not final, although some versions send them with severity `error`.
 const UNFINISHED: &[&str] = &["Progressing", "ProgressingWithRetry", "DependencyNotReady", "HealthCheckCanceled"];
 
-/// An event as it is sent. What Flux adds one day is not looked at.
+/// An event as Flux sends it. Unknown fields are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event {
@@ -73,11 +73,11 @@ struct InvolvedObject {
     name: String,
 }
 
-/// Reads an event. Events of other kinds than Kustomization, `HelmRelease`, `GitRepository` and `OCIRepository`, and those with severity `trace`, are
+/// Reads an event. Events of other kinds than Kustomization, `HelmRelease`, `GitRepository` and `OCIRepository`, and events with severity `trace`, are
 /// counted as ignored.
 ///
 /// # Errors
-/// It is no event.
+/// The body is not an event.
 pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     if body.trim_ascii().is_empty() {
         return Err(BodyError::Empty);
@@ -118,8 +118,7 @@ impl Event {
         })
     }
 
-    /// An entry of the metadata, from the strongest source to the weakest, as notification-controller ranks them; old versions of it leave the
-    /// prefixes on.
+    /// The value of a key of the metadata. The sources are ranked as in notification-controller. Old versions of it keep the prefixes of the keys.
     fn metadata(&self, key: &str) -> Option<&str> {
         let metadata = self.metadata.as_ref()?;
         let (group, _) = self.involved_object.api_version.split_once('/').unwrap_or_default();
@@ -128,7 +127,7 @@ impl Event {
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The git revision: of what an OCI artifact was made of, if that is known, else of the source itself.
+    /// The git revision: the revision from which an OCI artifact was made, if it is known, or else the revision of the source.
     fn revision(&self) -> &str {
         self.metadata("originRevision").or_else(|| self.metadata("revision")).unwrap_or_default()
     }
@@ -152,7 +151,8 @@ impl Event {
         }
     }
 
-    /// How long it took and when it comes again is left out where all is well, so that each interval says the same and history does not grow with it.
+    /// Of a successful event, the message without the duration and the time of the next run. So each interval has the same message, and the history
+    /// does not grow.
     fn message(&self) -> String {
         match self.reason.as_str() {
             "ReconciliationSucceeded" => format!("Applied revision: {}", self.revision()),
@@ -160,7 +160,7 @@ impl Event {
         }
     }
 
-    /// Flux writes whole seconds. Of two events in one second, the one that ends something is the later one.
+    /// The time of the event. Flux writes whole seconds. If two events have the same second, the one with a final status is treated as the later one.
     fn observed_on(&self, now: Timestamp, status: Status) -> Result<Timestamp, ReportError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
         let time: Timestamp = timestamp

@@ -1,4 +1,4 @@
-//! What holds for every body in every format: the body of the fuzz target, which also runs with fixed seeds.
+//! Properties of every body in every format: the body of the fuzz target, which also runs with fixed seeds.
 
 use hub_api::report::batch::Batch;
 use hub_api::report::generic;
@@ -6,8 +6,8 @@ use hub_api::timestamp::Timestamp;
 
 use super::{argocd, flux, otlp};
 
-/// Reads the bytes after the first one in the format that the first one names. Nothing is expected but that it ends without panic, that what is
-/// taken has the form in which it is stored, and that it can be written down and read again.
+/// Reads bytes in the format that the first byte selects, and checks the result: reading does not panic; accepted reports can be stored; and each
+/// equals itself after serialization and deserialization.
 pub fn fuzz(input: &[u8]) {
     let Some((format, body)) = input.split_first() else { return };
     let now = Timestamp::MAX;
@@ -36,7 +36,7 @@ mod tests {
 
     use super::fuzz;
 
-    /// JSON that looks like the formats.
+    /// JSON that resembles the formats.
     fn json() -> impl Strategy<Value = String> {
         let words = "[{}\\[\\]:,\" \\n]|true|null|-1|1e999|\"(host|status|success|place|metadata|involvedObject|kind|Kustomization|spec|resourceLogs|value)\"";
         proptest::collection::vec(words, 0..40).prop_map(|words| words.concat())

@@ -1,7 +1,7 @@
-//! From bodies of requests, in each format that reconcilers speak, to reports.
+//! Converts bodies of requests, in each format that reconcilers send, to reports.
 //!
-//! One file per format, each a pure function of bytes: no clock, no database, no HTTP. A host may be missing in what comes out: who reports is known
-//! from the token, and the caller fills it in (`Batch::and_then`).
+//! There is one file per format. Each is a pure function of bytes: no clock, no database, no HTTP. A report in the result may have no host: the caller
+//! then adds the host of the token (`Batch::and_then`).
 
 pub mod argocd;
 pub mod flux;

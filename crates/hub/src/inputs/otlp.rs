@@ -1,7 +1,7 @@
-//! OpenTelemetry logs (OTLP): log records with our attributes are reports.
+//! Reads OpenTelemetry logs (OTLP): log records with attributes of Kalypso are reports.
 //!
-//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. A record is a report if it has an attribute of its own that begins with `kalypso.`;
-//! what it doesn't say itself is taken from its resource. All other records are ignored, so that a collector can send everything.
+//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. A record is a report if the record itself has an attribute with the prefix `kalypso.`.
+//! Attributes that the record does not have are taken from its resource. All other records are ignored, so that a collector can send all its records.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,16 +24,17 @@ mod protobuf;
 pub use json::{decode_json, encode_json};
 pub use protobuf::{decode_protobuf, encode_protobuf};
 
-/// The kind of a reconciler that doesn't say what it is.
+/// The kind of a reconciler whose records do not name one.
 pub const KIND: &str = "otlp";
 
-/// How our attributes begin.
+/// The prefix of the attributes of Kalypso.
 const PREFIX: &str = "kalypso.";
 
-/// How attributes with labels of the host begin.
+/// The prefix of attributes with labels of the host.
 const LABEL_PREFIX: &str = "kalypso.label.";
 
-/// Attributes with the host's name, the strongest first: ours, and those of OpenTelemetry's conventions for clusters and machines.
+/// Attributes with the name of the host, the strongest first: the one of Kalypso, then those of the OpenTelemetry conventions for clusters and
+/// machines.
 const HOST: &[&str] = &["kalypso.host", "k8s.cluster.name", "host.name"];
 
 const ATTRIBUTES: &[&str] = &[
@@ -56,10 +57,10 @@ const ATTRIBUTES: &[&str] = &[
 
 const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
 
-/// Reads a request. Positions are numbers of log records; records without our attributes are counted as ignored.
+/// Reads a request. Positions are numbers of log records. Records without attributes of Kalypso are counted as ignored.
 ///
 /// # Errors
-/// There are too many reports in it.
+/// The request has too many reports.
 pub fn read(request: &ExportLogsServiceRequest, now: Timestamp) -> Result<Batch, BodyError> {
     let mut batch = Batch::default();
     let mut index = 0;
@@ -81,7 +82,7 @@ pub fn read(request: &ExportLogsServiceRequest, now: Timestamp) -> Result<Batch,
     Ok(batch)
 }
 
-/// The answer to a request, over gRPC and HTTP: how many records were refused, and why the first ones were.
+/// The response to a request, over gRPC and HTTP: the number of rejected records, and the reasons for the first ones.
 pub fn answer(refused: &[Refused]) -> ExportLogsServiceResponse {
     const SHOWN_MAX: usize = 3;
     if refused.is_empty() {
@@ -96,7 +97,7 @@ pub fn answer(refused: &[Refused]) -> ExportLogsServiceResponse {
     ExportLogsServiceResponse { partial_success: Some(partial_success) }
 }
 
-/// The attributes of a record, with those of its resource behind them.
+/// The attributes of a record, and those of its resource.
 struct Attributes<'a> {
     record: &'a LogRecord,
     shared: &'a [KeyValue],
@@ -126,7 +127,7 @@ impl Attributes<'_> {
         })
     }
 
-    /// A whole resource may say which environment it is in, also where a record names no workload.
+    /// The workload of the record. A resource may have an environment even if a record names no workload.
     fn workload(&self) -> Result<Option<WorkloadName>, ReportError> {
         let name = self.text("kalypso.workload")?;
         let environment = self.text("kalypso.environment")?;
@@ -142,7 +143,7 @@ impl Attributes<'_> {
         }
     }
 
-    /// A text; the record's own before the resource's, none if it is empty.
+    /// A text attribute. The record has precedence over its resource. Returns none if the text is empty.
     fn text(&self, key: &str) -> Result<Option<String>, ReportError> {
         let found = self.record.attributes.iter().chain(self.shared).find(|attribute| attribute.key == key);
         let text = found.map(scalar).transpose()?;
@@ -165,7 +166,7 @@ impl Attributes<'_> {
         }
     }
 
-    /// When it happened, or at least when it was seen; zero means unknown.
+    /// The time of the event, or else the time when it was observed. Zero means unknown.
     fn observed_on(&self) -> Option<Timestamp> {
         let nanoseconds = [self.record.time_unix_nano, self.record.observed_time_unix_nano];
         let nanoseconds = nanoseconds.into_iter().find(|nanoseconds| *nanoseconds > 0)?;
@@ -190,7 +191,7 @@ impl Attributes<'_> {
     }
 }
 
-/// An attribute's value as a text. A number with a fraction is refused: version 1.10 would become 1.1.
+/// The value of an attribute as text. A number with a fraction is refused, because version 1.10 would become 1.1.
 fn scalar(attribute: &KeyValue) -> Result<String, ReportError> {
     match attribute.value.as_ref().and_then(|value: &AnyValue| value.value.as_ref()) {
         None => Ok(String::new()),

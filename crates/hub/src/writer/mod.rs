@@ -1,4 +1,4 @@
-//! The one writer: whatever waits is stored in one transaction, so that the cost of a commit is shared.
+//! The single writer: it stores all waiting submissions in one transaction, so that they share the cost of a commit.
 
 mod sink;
 
@@ -19,37 +19,37 @@ use crate::ingest::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::store::{Database, DatabaseError, Turn};
 
-/// How often a transaction that another one was in the way of is tried again.
+/// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;
 
-/// How long a client that was turned away should wait.
+/// The time that a client should wait after its submission was rejected.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What became of the reports of one submission, in their order.
+/// The outcomes of the reports of one submission, in the order of the submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// What became of each.
+    /// One outcome per report.
     pub outcomes: Vec<Outcome>,
 }
 
-/// The reports are not stored, none of them.
+/// Why a submission was not stored. None of its reports is stored then.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SubmitError {
-    /// Too much waits already.
+    /// Too many reports wait already.
     #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
     Busy {
-        /// When to try again.
+        /// The time to wait before the next attempt.
         retry_after: Duration,
     },
-    /// The database could not store them.
+    /// The database could not store the reports.
     #[error(transparent)]
     Database(Arc<DatabaseError>),
-    /// The hub is being stopped.
+    /// The hub is shutting down.
     #[error("the hub is being stopped")]
     Stopped,
 }
 
-/// Takes what is to be written. Clones write to the same queue.
+/// The queue of the writer. Clones write to the same queue.
 #[derive(Clone, Debug)]
 pub struct Writer {
     jobs: mpsc::UnboundedSender<Job>,
@@ -62,7 +62,7 @@ enum Job {
 }
 
 impl Writer {
-    /// Starts the writer, on the current tokio runtime. It ends when the last clone is gone and everything that waits is written.
+    /// Starts the writer on the current tokio runtime. The writer ends when the last clone is dropped and all waiting submissions are stored.
     pub fn start(database: Database) -> (Self, tokio::task::JoinHandle<()>) {
         let (jobs, queue) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -72,10 +72,10 @@ impl Writer {
         (Self { jobs, waiting }, tokio::spawn(writer.run()))
     }
 
-    /// Stores reports. When this returns, they are stored, and stay so whatever happens; if it fails, none of them is.
+    /// Stores reports. After `Ok`, the reports are durable. After an error, none of them is stored.
     ///
     /// # Errors
-    /// Too much waits already, or the database can't store them.
+    /// Too many reports wait already, the database cannot store the reports, or the hub is shutting down.
     pub async fn submit(&self, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
         let count = reports.len();
         let claim = |waiting: usize| Some(waiting + count).filter(|total| *total <= QUEUE_REPORTS_MAX.max(count));
@@ -91,25 +91,25 @@ impl Writer {
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
-    /// Stores what is desired from now on.
+    /// Stores a publication: the content that is desired from now on.
     ///
     /// # Errors
-    /// The database can't store it.
+    /// The database cannot store it, or the hub is shutting down.
     pub async fn publish(&self, publication: BranchContent) -> Result<PublicationReceipt, SubmitError> {
         self.update_desired(DesiredUpdate::Published(publication)).await
     }
 
-    /// Stores what somebody knows of what is desired.
+    /// Stores an update of what is desired.
     ///
     /// # Errors
-    /// The database can't store it.
+    /// The database cannot store it, or the hub is shutting down.
     pub async fn update_desired(&self, update: DesiredUpdate) -> Result<PublicationReceipt, SubmitError> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job::DesiredUpdate(Box::new(update), answer)).map_err(|_| SubmitError::Stopped)?;
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
-    /// How many reports wait to be stored.
+    /// The number of reports that wait to be stored.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Acquire)
     }
@@ -150,7 +150,8 @@ impl WriterTask {
         }
     }
 
-    /// Stores all of them in one transaction. If the database refuses something of them, each is stored for itself, so that only that one fails.
+    /// Stores all submissions in one transaction. If the database refuses the data, stores each submission in its own transaction, so that only the
+    /// invalid one fails.
     async fn store(&mut self, submissions: Vec<Submission>) {
         if submissions.is_empty() {
             return;
@@ -167,7 +168,7 @@ impl WriterTask {
         }
     }
 
-    /// Tells those who asked. They may have gone: it is stored nevertheless.
+    /// Sends the outcomes to the clients that wait for them. The reports stay stored even if a client has disconnected.
     fn answer(&self, submissions: Vec<Submission>, stored: Result<Vec<Outcome>, DatabaseError>) {
         let mut stored = stored.map(Vec::into_iter).map_err(Arc::new);
         for (reports, answer) in submissions {
@@ -186,7 +187,7 @@ impl WriterTask {
             match self.store_once(reports).await {
                 Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
                 Err(DatabaseError::Unreachable(why)) => {
-                    // Whoever mends it may put another one in its place.
+                    // During a repair, the database may be replaced by another one.
                     self.memory.ids.forget();
                     self.memory.contents = Contents::default();
                     return Err(DatabaseError::Unreachable(why));
@@ -219,7 +220,7 @@ impl WriterTask {
     async fn update_desired_once(&mut self, update: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Alone).await?;
-        // What is found may be of this transaction only.
+        // Cached contents would be invalid if this transaction were rolled back. So it uses a cache of its own.
         let published = desired::update(&mut transaction, &mut Contents::default(), update).await?;
         transaction.commit().await?;
         Ok(published)

@@ -1,4 +1,4 @@
-//! The writer as a destination of reports from the same process.
+//! Lets code in the same process submit reports to the writer.
 
 use hub_api::report::Report;
 use hub_api::sink::{BoxFuture, ReportSink, SinkError};

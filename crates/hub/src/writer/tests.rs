@@ -1,4 +1,4 @@
-//! What reports and publications make of the store.
+//! Tests of the stored effects of reports and publications.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Hub {
         self.ingest.submit(reports).await.unwrap().outcomes
     }
 
-    /// `(desired, held, is current, status): how many`, of those that are not none.
+    /// `(desired, held, is current, status): number`, for numbers other than 0.
     async fn tallies(&self) -> Vec<String> {
         let sql = "select coalesce(w.sequence, 0), coalesce(h.sequence, 0), t.is_current, t.status, sum(t.reconcilers) \
             from tally t left join gitops_commit w on w.id = t.desired_commit_id \
@@ -67,7 +67,7 @@ impl Hub {
         self.database.query(sql, Vec::new()).await.unwrap().into_iter().map(text).collect()
     }
 
-    /// The tallies, and what counting everything gives.
+    /// The stored tallies, and the tallies from a complete count.
     async fn counted(&self) -> (Vec<String>, Vec<String>) {
         let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
             from tally where reconcilers <> 0 order by 1, 2, 3, 4, 5, 6";
@@ -80,7 +80,7 @@ impl Hub {
         (self.rows(tallies).await, self.rows(naive).await)
     }
 
-    /// Those that need attention, and those that do if one looks at everybody.
+    /// The stored list of reconcilers that need attention, and the list from a scan of all reconcilers.
     async fn attention(&self) -> (Vec<String>, Vec<String>) {
         let kept = "select tally_id, reconciler_id from attention order by 1, 2";
         let naive = "select tally_id, reconciler_id from reconciler_state where tally_id is not null \
@@ -88,7 +88,7 @@ impl Hub {
         (self.rows(kept).await, self.rows(naive).await)
     }
 
-    /// What says something else of a reconciler than its own rows, or refers to what is not there.
+    /// States that contradict the rows of their reconcilers, and references to missing rows.
     async fn wrong(&self) -> Vec<String> {
         let stale = "select s.reconciler_id from reconciler_state s join reconciler r on r.id = s.reconciler_id \
             join host h on h.id = r.host_id where s.profile is not null \
@@ -104,7 +104,7 @@ impl Hub {
     }
 }
 
-/// A hash that is recognizable.
+/// A hash in which the number is recognizable.
 fn hash(number: i64) -> String {
     format!("{number:040x}")
 }
@@ -172,7 +172,7 @@ async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() 
     hub.publish(3, &[("a", 100)]).await;
     assert_eq!(hub.tallies().await, ["desired 3 held 1, current, success: 1"]);
     let revisions = hub.rows("select tree from place_revision order by id").await;
-    assert_eq!(revisions.len(), 3, "going back is an entry of its own");
+    assert_eq!(revisions.len(), 3, "a return to earlier content is a new entry");
 }
 
 #[tokio::test]
@@ -263,7 +263,7 @@ proptest! {
                     }
                     Step::Retire { host, reconciler, is_restored } => {
                         let (host, reconciler) = (format!("h{host}"), reconciler.map(|number| format!("r{number}")));
-                        // Who is not known yet can't be retired.
+                        // A reconciler that is not registered yet cannot be retired.
                         let _ = if is_restored {
                             hosts::restore(&hub.database, (&host, reconciler.as_deref()), "test").await
                         } else {

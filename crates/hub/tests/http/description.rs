@@ -1,4 +1,4 @@
-//! The description of the API is what OpenAPI calls one, and the answers are as it describes them.
+//! The description of the API is a valid OpenAPI document, and the responses match it.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ async fn description(hub: &Hub) -> Value {
     hub.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap()
 }
 
-/// What is wrong with it, each with its place.
+/// The validation errors, each with its location.
 fn problems(validator: &Validator, instance: &Value) -> Vec<String> {
     validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Every value of the description with its place.
+/// Visits each value of the description, with its location.
 fn visit(value: &Value, place: &str, visitor: &mut impl FnMut(&str, &Value)) {
     visitor(place, value);
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
@@ -32,7 +32,7 @@ fn visit(value: &Value, place: &str, visitor: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// The schema at a place of the description.
+/// The schema at a location of the description.
 fn schema_at(description: &Value, place: &str) -> Validator {
     let mut root = description.clone();
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
@@ -69,7 +69,7 @@ async fn its_schemas_are_json_schemas_and_their_examples_are_right() {
     assert!(schemas > 80 && examples > 3, "{schemas} schemas, {examples} examples");
 }
 
-/// The description with schemas that allow no field but those that they name, so that a field that nobody describes is noticed.
+/// The description with schemas that allow only the described fields, so that an undescribed field causes an error.
 fn strict(mut description: Value) -> Value {
     let mut parts = BTreeSet::new();
     visit(&description, "", &mut |place, value| {
@@ -84,7 +84,7 @@ fn strict(mut description: Value) -> Value {
     let mut whole = Vec::new();
     visit(&description, "", &mut |place, value| {
         let has_fields = value["properties"].is_object() || value["allOf"].is_array();
-        // What is one of several is a part where all of these are.
+        // A variant of a `oneOf` is a part if the `oneOf` is one.
         let is_part = parts.iter().any(|part| place == part || place.starts_with(&format!("{part}/oneOf/")));
         if has_fields && place.starts_with("/components/schemas/") && !is_part {
             whole.push(place.to_owned());
@@ -98,7 +98,7 @@ fn strict(mut description: Value) -> Value {
     description
 }
 
-/// A hub that knows something of everything.
+/// A hub with data of each kind.
 async fn filled() -> Hub {
     let hub = Hub::start().await;
     let target = |name: &str, version: &str| {
@@ -137,7 +137,7 @@ async fn filled() -> Hub {
     hub
 }
 
-/// Questions that are answered, and such that are refused.
+/// Queries that are answered, and queries that are refused.
 const QUESTIONS: [(&str, &str); 37] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
@@ -178,7 +178,7 @@ const QUESTIONS: [(&str, &str); 37] = [
     ("/metrics", ""),
 ];
 
-/// What is sent, and where.
+/// The bodies of requests, with their paths.
 fn bodies() -> [(&'static str, Value); 7] {
     let report = json!({"host": "d", "reconciler": "web", "status": "success"});
     let mut flux: Value = serde_json::from_str(include_str!("../payloads/flux-validation-failed.json")).unwrap();
@@ -197,7 +197,7 @@ fn bodies() -> [(&'static str, Value); 7] {
     ]
 }
 
-/// An answer has the status, type and fields that are described; the pair of path and status.
+/// Checks that the status, the content type and the fields of a response are described. Returns the path and the status.
 async fn check(description: &Value, (method, path): (Method, &str), response: reqwest::Response) -> (String, u16) {
     let status = response.status().as_u16();
     let media_type = response.headers()["content-type"].to_str().unwrap().split(';').next().unwrap().to_owned();
@@ -231,7 +231,7 @@ async fn answers_are_as_described_and_have_no_other_fields() {
     }
     let answered: BTreeSet<_> = seen.iter().filter(|(_, status)| *status == 200).map(|(path, _)| &**path).collect();
     let paths: BTreeSet<_> = description["paths"].as_object().unwrap().keys().map(String::as_str).collect();
-    // What is left has no body, or does not end.
+    // The remaining paths take no body in this test, or their responses do not end.
     let left: Vec<_> = paths.difference(&answered).copied().collect();
     let of_hosts = ["/api/v1/hosts/{name}", "/api/v1/hosts/{name}/restore", "/api/v1/hosts/{name}/retire"];
     let expected = [&["/api/v1/events"], &of_hosts[..], &["/api/v1/refresh", "/api/v1/tokens/{name}"]].concat();
@@ -264,7 +264,7 @@ async fn events_are_as_described() {
     let description = strict(description(&hub).await);
     let path = "/paths/~1api~1v1~1events/get/responses/200/content/text~1event-stream/schema";
     let schema = schema_at(&description, path);
-    // From the beginning on.
+    // From the first event on.
     let mut stream = hub.get("/api/v1/events?after=ZXZlbnRzIDAgMCAw").send().await.unwrap();
     let (mut text, mut kinds) = (String::new(), BTreeSet::new());
     while kinds.len() < 2 {

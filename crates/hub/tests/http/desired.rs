@@ -1,4 +1,4 @@
-//! The desired state, over HTTP.
+//! The desired state over HTTP.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! TLS. The certificate and its key are made for these tests, and good for a hundred years; nothing else trusts them.
+//! TLS. The certificate and its key are made for these tests, and are valid for a hundred years. No other program trusts them.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ async fn encrypted() -> (Hub, String) {
     (hub, url)
 }
 
-/// A client that trusts the certificate, and nobody else.
+/// A client that trusts only this certificate.
 fn client() -> reqwest::Client {
     hub_api::tls::install_provider();
     let certificate = std::fs::read(file("certificate.pem")).unwrap();
@@ -39,14 +39,14 @@ fn client() -> reqwest::Client {
 async fn reports_are_taken_and_questions_answered_over_tls() {
     let (hub, url) = encrypted().await;
     let sent = client().post(format!("{url}/api/v1/reports")).json(&report("a", "one")).send().await.unwrap();
-    // HTTP/2 is what gRPC needs, and is agreed upon in the handshake.
+    // gRPC needs HTTP/2, which the TLS handshake negotiates.
     assert_eq!((sent.status(), sent.version()), (StatusCode::OK, Version::HTTP_2));
     let response = client().get(format!("{url}/api/v1/deployments")).send().await.unwrap();
     assert!(response.text().await.unwrap().contains(r#""host":"a""#));
     assert_eq!(hub.history().await, ["a/checkout: one"]);
 }
 
-/// A connection of gRPC that trusts the certificate, and nobody else.
+/// A gRPC connection that trusts only this certificate.
 async fn channel(url: &str) -> Channel {
     let certificate = tonic::transport::Certificate::from_pem(std::fs::read(file("certificate.pem")).unwrap());
     let tls = ClientTlsConfig::new().ca_certificate(certificate);

@@ -1,4 +1,4 @@
-//! Changes as they happen.
+//! The stream of changes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Hub, later, problem, report};
 
-/// What comes next, until there are so many lines, without the empty ones.
+/// The next lines of the stream, without empty ones, until there are `count` of them.
 async fn lines(response: &mut Response, count: usize) -> Vec<String> {
     let mut text = String::new();
     while text.lines().filter(|line| !line.is_empty()).count() < count || !text.ends_with("\n\n") {
@@ -129,7 +129,7 @@ async fn the_client_follows_and_says_when_it_is_refused() {
     say(&hub, "before").await;
     let client = Client::new(&hub.url(""), None).unwrap();
     let filter = Filter { host: Some("h".into()), ..Filter::default() };
-    // From the beginning on: in no table has it read anything.
+    // From the first event on: with this position, no table has been read.
     let mut following = client.follow(&filter, Some("ZXZlbnRzIDAgMCAw".into())).unwrap();
     let mut next = async || match following.next().await.unwrap() {
         StreamItem::FleetChange { id, change } => (id, change["message"].as_str().unwrap().to_owned()),

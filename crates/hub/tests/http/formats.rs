@@ -1,4 +1,4 @@
-//! Reconcilers that speak a format of their own.
+//! Reports in the formats of reconcilers.
 
 use hub_api::tokens::Scope;
 use reqwest::StatusCode;

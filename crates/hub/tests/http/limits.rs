@@ -52,7 +52,7 @@ async fn a_body_that_does_not_come_is_408() {
     let mut stream = TcpStream::connect(hub.address).await.unwrap();
     let head = "POST /api/v1/reports HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{";
     stream.write_all(head.as_bytes()).await.unwrap();
-    // Another request that takes the same way: by its end the hub waits for the body of the first.
+    // When this second request has ended, the hub waits for the body of the first one.
     hub.get("/metrics").send().await.unwrap();
     later(BODY_TIMEOUT).await;
     let mut answer = vec![0; 12];
@@ -71,11 +71,11 @@ async fn headers_that_are_too_long_are_refused() {
 #[tokio::test]
 async fn who_sends_more_than_can_be_stored_is_turned_away_and_told_when_to_come_back() {
     let hub = Hub::start().await;
-    // The token is known from here on: nothing has to be looked up while the database is busy.
+    // The first request caches the token, so that the hub need not read it while the database is busy.
     let token = hub.token("t", Scope::Admin).await.reveal();
     let metrics = async || hub.get("/metrics").bearer_auth(&token).send().await.unwrap().text().await.unwrap();
     metrics().await;
-    // Another process has the write lock for a while: nothing can be stored meanwhile.
+    // Another process has the write lock for a while, so that nothing can be stored.
     let mut lock = hub.database.begin().await.unwrap();
     lock.execute("update host set name = name", vec![]).await.unwrap();
     let send = |first: usize, count: usize| {

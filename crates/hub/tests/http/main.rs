@@ -1,4 +1,4 @@
-//! The hub as its clients see it: real servers on this machine, spoken to over HTTP.
+//! The hub as its clients see it: real servers on this machine, with requests over HTTP.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
@@ -32,10 +32,10 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// A hub that runs, with a database of its own.
+/// A running hub with its own database.
 struct Hub {
     _folder: tempfile::TempDir,
-    /// As another process sees it.
+    /// The database as another process sees it.
     database: Database,
     address: SocketAddr,
     client: reqwest::Client,
@@ -65,7 +65,7 @@ impl Hub {
         Self { _folder: folder, database, address, client: client(), stop: Some(stop), running }
     }
 
-    /// How a hub runs if a test says nothing else.
+    /// The options of a hub, unless a test sets others.
     fn options(database: DatabaseUrl) -> ServerOptions {
         ServerOptions {
             listen: "127.0.0.1:0".into(),
@@ -88,18 +88,18 @@ impl Hub {
         self.client.post(self.url(path))
     }
 
-    /// A token with a name and a scope.
+    /// Creates a token with a name and a scope.
     async fn token(&self, name: &str, scope: Scope) -> TokenText {
         let token = NewToken { name: name.into(), signs: scope.may_report(), scope, expires_on: None };
         tokens::create(&self.database, &token, "test").await.unwrap()
     }
 
-    /// Sends a report as whoever has that token.
+    /// Sends a report with that token.
     async fn report(&self, token: &TokenText, report: &Value) -> Response {
         self.post("/api/v1/reports").bearer_auth(token.reveal()).json(report).send().await.unwrap()
     }
 
-    /// What is in the history: host, reconciler and message of each report, in order.
+    /// The history: host, reconciler and message of each report, in order.
     async fn history(&self) -> Vec<String> {
         let sql = "select h.name, r.name, d.status_message from deployment d join reconciler r on r.id = d.reconciler_id \
                    join host h on h.id = r.host_id order by h.name, r.name, d.id";
@@ -110,14 +110,14 @@ impl Hub {
         rows.into_iter().map(line).collect()
     }
 
-    /// Asks it to stop, and waits until it did.
+    /// Stops the hub, and waits until it has stopped.
     async fn stop(&mut self) {
         drop(self.stop.take());
         (&mut self.running).await.unwrap();
     }
 }
 
-/// Lets time go by, without waiting for it.
+/// Advances the time without waiting.
 async fn later(duration: Duration) {
     tokio::time::pause();
     tokio::time::advance(duration).await;
@@ -129,12 +129,12 @@ fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
 
-/// A report of a host that is right.
+/// A valid report of a host.
 fn report(host: &str, message: &str) -> Value {
     json!({"host": host, "reconciler": "checkout", "status": "success", "revision": "main@sha1:4", "message": message})
 }
 
-/// The status of an answer, which has to be a whole problem, and its type and detail.
+/// The status of a response, which must be a complete problem document, with its type and its detail.
 async fn problem(response: Response) -> (StatusCode, String, String) {
     let status = response.status();
     assert_eq!(response.headers()["content-type"], "application/problem+json", "{status}");

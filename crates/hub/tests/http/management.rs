@@ -1,4 +1,4 @@
-//! Tokens and hosts over HTTP, and who did what.
+//! Tokens and hosts over HTTP, and the audit log of their changes.
 
 use hub_api::audit::{Action, AuditFilter};
 use hub_api::client::{Client, ClientError};
@@ -69,7 +69,7 @@ async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
         let (found, answer) = call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &wrong).await;
         assert!(found == status || found == 400, "{wrong}: {found} {answer}");
     }
-    // It is a right of its own: neither for asking nor for reporting.
+    // The scope `manage` allows neither queries nor reports.
     let response = hub.get("/api/v1/deployments").bearer_auth(manager.reveal()).send().await.unwrap();
     assert_eq!(problem(response).await.0, StatusCode::FORBIDDEN);
     let report = json!({"host": "h", "reconciler": "a", "status": "success"});
@@ -114,7 +114,7 @@ async fn it_is_known_who_published_and_decided_what() {
     let publication = json!({"repository": "https://git.example/r", "branch": "prod", "commit": "c".repeat(40),
         "committedOn": "2026-11-01T00:00:00Z", "places": [place]});
     for _ in 0..2 {
-        // What changes nothing is not noted again.
+        // A request that changes nothing is not logged again.
         assert_eq!(call(&hub, &ci, (Method::POST, "/api/v1/publications"), &publication).await.0, 200);
     }
     call(&hub, &manager, (Method::PUT, "/api/v1/hosts/h-1"), &json!({})).await;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Hub;
 
-/// Routes that OpenAPI can't or need not describe: the description itself, and the service of gRPC.
+/// Routes that OpenAPI cannot or need not describe: the description itself, and the service of gRPC.
 const NOT_DESCRIBED: [&str; 2] = ["/api/v1/openapi.json", "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}"];
 
 async fn description() -> Value {
@@ -45,7 +45,7 @@ async fn every_reference_leads_somewhere() {
     assert!(count > 20);
 }
 
-/// The paths of all routes. A router says them only where it is shown for debugging.
+/// The paths of all routes. A router shows them only in its debug format.
 fn routes(hub: &Hub) -> BTreeSet<String> {
     let (ingest, _writer) = Writer::start(hub.database.clone());
     let authority = Authority::new(hub.database.clone(), None, true);
@@ -71,7 +71,7 @@ async fn a_route_takes_the_methods_that_are_described_and_no_others() {
         let refused = refused.send().await.unwrap();
         assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
         let allowed = refused.headers()["allow"].to_str().unwrap().to_lowercase();
-        // Whatever answers `GET` answers `HEAD`.
+        // Each route with `GET` also accepts `HEAD`.
         let allowed: BTreeSet<_> = allowed.split(',').filter(|method| *method != "head").collect();
         assert_eq!(allowed, operations.as_object().unwrap().keys().map(String::as_str).collect(), "{path}");
     }

@@ -1,4 +1,4 @@
-//! What those see who run the hub.
+//! The endpoints for operators of the hub.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ async fn metrics_say_how_environments_are_and_all_are_in_the_reference() {
         .lines()
         .find_map(|line| line.strip_prefix("kalypso_hub_environment_oldest_rollout_seconds{environment=\"prod\"} "));
     assert!(oldest.unwrap().parse::<i64>().unwrap() > 3_600, "{oldest:?}");
-    // Series that nothing was counted for yet have a type, too.
+    // Series without a value have a type, too.
     for (name, kind) in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')) {
         let name = if kind == "counter" { format!("{name}_total") } else { name.to_owned() };
         assert!(METRICS.contains(&format!("| `{name}` | {kind} |")), "{name} {kind}");

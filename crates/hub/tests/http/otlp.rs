@@ -1,4 +1,4 @@
-//! OpenTelemetry logs, over HTTP and gRPC.
+//! OpenTelemetry logs over HTTP and gRPC.
 
 use hub_api::tokens::{Reach, Scope};
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
@@ -33,7 +33,7 @@ async fn export(hub: &Hub, token: Option<&str>) -> Result<(), Code> {
     export_through(Channel::from_shared(hub.url("")).unwrap().connect().await.unwrap(), token).await
 }
 
-/// What a collector does that has such a connection.
+/// Sends an export request over this connection, as a collector does.
 pub(super) async fn export_through(channel: Channel, token: Option<&str>) -> Result<(), Code> {
     let mut client = LogsServiceClient::new(channel);
     let mut request = Request::new(request("a"));

@@ -1,4 +1,4 @@
-//! Questions over HTTP.
+//! Queries over HTTP.
 
 use hub_api::client::Client;
 use hub_api::filter::Filter;
@@ -65,7 +65,7 @@ async fn microsofts_question_is_taken_as_it_is() {
     let hub = with_a_report().await;
     let response = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
     assert_eq!(response.send().await.unwrap().text().await.unwrap(), "{}");
-    // Its clients often do not say what type their body has.
+    // Its clients often send no content type.
     let body = r#"{"manifests_endpoint": "nothing", "commit_id": "1"}"#;
     let response = hub.post("/deployment_state").body(body).send().await.unwrap();
     assert_eq!((response.status(), response.text().await.unwrap()), (StatusCode::OK, "{}".to_owned()));

@@ -1,4 +1,4 @@
-//! Tokens that are limited to workspaces and environments: what they are answered, on every route there is.
+//! Tokens that are limited to workspaces and environments: the responses of each route to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::Hub;
 
-/// What a route does with somebody who may ask about one workspace in one environment. A new route has to be put here, and to do what is said.
+/// The behaviour of a route with a token that may read one workspace in one environment. Each new route must be added here.
 enum Expected {
-    /// It answers these, without anything of others.
+    /// The route answers these paths, without data of other workspaces and environments.
     Limited(&'static [&'static str]),
-    /// It is about everything, or not for asking.
+    /// The route is about everything, or is not a query.
     Refused,
-    /// Anybody may ask.
+    /// The route requires no permission.
     Open,
 }
 
@@ -54,7 +54,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/readyz", Open),
 ];
 
-/// What stands in names and messages of the other environment, and of the other workspace.
+/// The words in names and messages of the other environment, and of the other workspace.
 const OTHERS: [&str; 2] = ["hidden-env", "hidden-team"];
 
 fn reach(workspaces: &[&str], environments: &[&str]) -> Reach {
@@ -161,7 +161,7 @@ async fn each_limit_holds_alone_and_the_own_is_shown() {
     for path in paths.flatten() {
         for (token, hidden) in [(&of_environment, OTHERS[0]), (&of_workspace, OTHERS[1])] {
             let (status, body) = get(&hub, token, path).await;
-            // The words of a host that serves both workspaces are in the sentinel of neither.
+            // The report of the folder that serves both workspaces contains neither of these words.
             assert!(status == StatusCode::OK && !body.contains(hidden), "{path}: {body}");
         }
     }
@@ -201,7 +201,7 @@ async fn what_is_outside_can_not_be_asked_for_by_name() {
     ] {
         assert_eq!(get(&hub, &token, path).await.0, StatusCode::FORBIDDEN, "{path}");
     }
-    // What belongs to others is not there, and no name of theirs is proposed.
+    // Names of the other environment and workspace are not found, and are not suggested.
     for path in [
         "rollouts/hidden-team-load",
         "rollouts/hidden-team-9",
@@ -217,7 +217,7 @@ async fn what_is_outside_can_not_be_asked_for_by_name() {
 async fn events_of_others_do_not_come() {
     let (hub, admin) = company().await;
     let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
-    // From the beginning of everything, up to a report that is made when all else has been read.
+    // From the first event on, up to a report that is made after all other changes were read.
     let path = "/api/v1/events?after=ZXZlbnRzIDAgMCAw";
     let mut stream = hub.get(path).bearer_auth(token.reveal()).send().await.unwrap();
     let last = json!({"host": "last", "reconciler": "web", "status": "failure", "revision": "c".repeat(40),
@@ -246,7 +246,7 @@ async fn a_limited_publisher_changes_nothing_of_others() {
     ordered["environments"] = json!(["stage", "hidden-env"]);
     let mut range = on("hidden-env", place("new", "stage", &["open-team"]));
     range["range"] = json!({"below": ""});
-    // What is published, and whether the token of an environment, and that of a workspace, may.
+    // The publication, and whether the token of an environment, and the token of a workspace, may make it.
     for (what, body, allowed) in [
         ("the removal of another environment's", on("hidden-env", gone("hidden-env-web")), [false, true]),
         ("the removal of another workspace's", on("stage", gone("hidden-team")), [true, false]),
@@ -261,14 +261,14 @@ async fn a_limited_publisher_changes_nothing_of_others() {
         ),
         ("a folder of another workspace", on("stage", place("hidden-team", "stage", &["open-team"])), [true, false]),
         ("a folder of several workspaces", on("stage", place("both", "stage", &["open-team"])), [true, false]),
-        ("nobody's", on("new", json!({"path": "x", "tree": "a".repeat(40), "role": "platform"})), [false, false]),
+        ("no owner", on("new", json!({"path": "x", "tree": "a".repeat(40), "role": "platform"})), [false, false]),
         ("the order of environments", ordered, [false, false]),
     ] {
-        // Who may changes whose it is: who may not comes first.
+        // A permitted publication may change the owner of a folder. So the token without permission comes first.
         let mut tokens = [(allowed[0], &of_environment), (allowed[1], &of_workspace)];
         tokens.sort_by_key(|(allowed, _)| *allowed);
         for (allowed, token) in tokens {
-            // Without a commit it is checked in the same way.
+            // A publication without a commit is checked in the same way.
             let mut body = body.clone();
             if body.get("range").is_none() {
                 body.as_object_mut().unwrap().retain(|key, _| key != "commit" && key != "committedOn");

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Permissions of tokens.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn host(name: &str) -> Scope {
     Scope::Host { host: name.into() }
 }
 
-/// The status with which a report of a token's owner ends, and what is wrong.
+/// The status of the response to a report by the token's owner, and the error.
 async fn check(hub: &Hub, token: &TokenText) -> (StatusCode, String) {
     let response = hub.report(token, &report("chicago-1", "one")).await;
     if response.status().is_success() {

@@ -1,4 +1,4 @@
-//! Every status that a request can end with.
+//! Each status that a response can have.
 
 use hub::limits::SUBMIT_TIMEOUT;
 use reqwest::StatusCode;
@@ -78,7 +78,7 @@ async fn a_database_that_is_away_is_503() {
     let mut lock = hub.database.begin().await.unwrap();
     lock.execute("update host set name = name", vec![]).await.unwrap();
     let request = tokio::spawn(hub.post("/api/v1/reports").json(&report("a", "one")).send());
-    // Another request that takes the same way: by its end the first one waits.
+    // When this second request has ended, the first one waits.
     hub.get("/metrics").send().await.unwrap();
     later(SUBMIT_TIMEOUT).await;
     let response = request.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The audit log is kept with a limit.
+//! The audit log has a limited number of entries.
 
 use std::time::Duration;
 

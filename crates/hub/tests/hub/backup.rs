@@ -24,7 +24,7 @@ async fn backup(database: &Database) -> Vec<u8> {
     bytes
 }
 
-/// The rows, each behind its table, in one order: tables have none.
+/// The rows of a backup, each with its table, in a fixed order, because tables have no order.
 fn sorted(backup: &[u8]) -> Vec<String> {
     let mut table = String::new();
     let mut lines = Vec::new();
@@ -99,7 +99,7 @@ async fn a_damaged_backup_restores_nothing(ground: Ground) {
     }
 }
 
-/// A backup as the version before migration 20 wrote it.
+/// A backup in the format of the version before migration 20.
 fn of_previous_tables(backup: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8(backup.to_vec()).unwrap();
     let end = text.trim_end().rfind('\n').unwrap() + 1;

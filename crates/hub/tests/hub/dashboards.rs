@@ -1,4 +1,4 @@
-//! The SQL of the Grafana dashboards, and of those that were written for Microsoft's hub.
+//! The SQL of the Grafana dashboards, and of dashboards that were written for Microsoft's hub.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn dashboard(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-/// As Grafana puts variables in: texts in quotes, separated by commas.
+/// Substitutes variables as Grafana does: texts in quotes, separated by commas.
 fn substituted(sql: &str, values: &[(&str, &[&str])]) -> String {
     let quoted = |values: &[&str]| {
         values.iter().map(|value| format!("'{}'", value.replace('\'', "''"))).collect::<Vec<_>>().join(",")
@@ -39,14 +39,14 @@ fn substituted(sql: &str, values: &[(&str, &[&str])]) -> String {
         .fold(sql.to_owned(), |sql, (name, values)| sql.replace(&format!("${{{name}:sqlstring}}"), &quoted(values)))
 }
 
-/// What a panel shows, with these values of variables.
+/// The rows of a panel with these values of its variables.
 fn panel(postgres: &PostgresDatabase, (name, title): (&str, &str), values: &[(&str, &[&str])]) -> String {
     let dashboard = dashboard(name);
     let panel = dashboard["panels"].as_array().unwrap().iter().find(|panel| panel["title"] == title).unwrap();
     postgres.psql(&substituted(panel["targets"][0]["rawSql"].as_str().unwrap(), values)).unwrap()
 }
 
-/// Everything in a dashboard that is sent to the database.
+/// All queries of a dashboard.
 fn queries(dashboard: &Value) -> Vec<&str> {
     let panels = dashboard["panels"].as_array().unwrap().iter();
     let of_panels = panels.flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| &target["rawSql"]);
@@ -64,7 +64,7 @@ async fn filled() -> Ground {
 async fn every_query_of_every_dashboard_runs() {
     let ground = filled().await;
     let postgres = ground.postgres.as_ref().unwrap();
-    // Roles belong to the server, which other tests use too.
+    // Roles belong to the server, which other tests use, too.
     let role = format!("grafana_{}", std::process::id());
     postgres.psql(&format!("create role \"{role}\"")).unwrap();
     hub::export::grant_read(&ground.database, &role).await.unwrap();
@@ -137,7 +137,8 @@ async fn environment_discrepancies_are_side_by_side() {
     assert_eq!(show("Hosts"), both("3 of 3", "2 of 3"));
 }
 
-/// Joined by endpoint and commit, the latest by `created_on`, the reconciler's name split at dots: the ways of the original's dashboards.
+/// Features of the original dashboards' queries: joins by endpoint and commit, the latest row by `created_on`, and names of reconcilers that are split
+/// at dots.
 async fn queries_written_for_microsofts_hub_run() {
     let ground = filled().await;
     let sql = "select h.name, split_part(r.name, '.', -1), e.name, wl.name, wv.version, d.status \

@@ -31,7 +31,7 @@ async fn text(database: &Database, selection: &Selection, format: Format) -> Str
     String::from_utf8(bytes).unwrap()
 }
 
-/// Somebody is silent, and somebody was told of it.
+/// Adds rows to tables that are empty after `fill`: silence, rules, notifications and the order of environments.
 async fn tell(database: &Database) {
     let mut transaction = database.begin().await.unwrap();
     for sql in [
@@ -136,7 +136,7 @@ async fn a_reader_may_read_and_nothing_else() {
     let ground = Ground::postgres().await;
     fill(&ground.database).await;
     let (database, psql) = (&ground.database, ground.postgres.as_ref().unwrap());
-    // Roles belong to the server, which other tests use too.
+    // Roles belong to the server, which other tests use, too.
     let role = format!("reader \"of\" {}", std::process::id());
     let quoted = role.replace('"', "\"\"");
     psql.psql(&format!("create role \"{quoted}\"")).unwrap();

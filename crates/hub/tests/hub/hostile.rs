@@ -1,4 +1,4 @@
-//! Texts that a database may refuse, in everything that comes from outside: they are refused with a reason, and are never the hub's mistake.
+//! Texts that a database may refuse, in each field of a request: the hub refuses them with a reason, and never with an internal error.
 
 use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use reqwest::StatusCode;
@@ -10,7 +10,7 @@ use crate::twins::Ground;
 
 twins![questions_with_any_character, publications_with_any_text, reports_with_any_text];
 
-/// Characters that mean something to databases, to patterns, or to nobody.
+/// Characters with a special meaning for databases or patterns, and unusual characters.
 const TEXTS: [&str; 9] = ["\0", "a\0b", "'; drop table host; --", "%", "_", "\\", "\u{feff}", "\u{10ffff}", "$1"];
 
 async fn questions_with_any_character(ground: Ground) {
@@ -45,7 +45,7 @@ async fn questions_with_any_character(ground: Ground) {
     }
 }
 
-/// The status of what is sent, and what is said about it.
+/// The status and the text of the response to a body.
 async fn send(hub: &Process, path: &str, body: &Value) -> (StatusCode, String) {
     let response = hub.door.post(path).json(body).send().await.unwrap();
     (response.status(), response.text().await.unwrap())

@@ -17,12 +17,12 @@ twins![
     names_that_can_not_be_read_are_refused,
 ];
 
-/// A host has what is desired.
+/// A report of a host that holds the desired content.
 fn report() -> Report {
     Report { labels: BTreeMap::new(), ..sample::report("chicago", "dev", "cart", (1, 10)) }
 }
 
-/// A host that is to have it.
+/// The registration of a host that should have this content.
 fn registration(host: &str) -> Registration {
     let Report { reconciler: name, kind, endpoint: place, .. } = report();
     let labels = BTreeMap::from([("site".to_owned(), "chicago".to_owned())]);
@@ -34,12 +34,12 @@ fn registration(host: &str) -> Registration {
     }
 }
 
-/// Something is desired at the place of [`report`].
+/// Publishes desired content at the place of [`report`].
 async fn publish(database: &Database) {
     Writer::start(database.clone()).0.publish(sample::publication("dev", 1)).await.unwrap();
 }
 
-/// How many reconcilers are counted, by status.
+/// The number of counted reconcilers, by status.
 async fn counted(database: &Database) -> Vec<(i64, i64)> {
     let sql = "select status, reconcilers from tally where reconcilers <> 0 order by status";
     database.query(sql, vec![]).await.unwrap()

@@ -1,4 +1,4 @@
-//! Signed files, taken over into both databases.
+//! Imports of signed files into both databases.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! What this crate does with a database, each test on SQLite and on PostgreSQL.
+//! Tests of this crate with a database. Each test runs on SQLite and on PostgreSQL.
 //!
-//! A test is an async function that takes a [`twins::Ground`]; its module lists it in `twins!`. It gets two names: `store::names_round_trip::sqlite` and
-//! `store::names_round_trip::postgres`. Where PostgreSQL can't be started, the second is counted as skipped.
+//! A test is an async function with a [`twins::Ground`] as its argument. Its module lists it in `twins!`. It gets two names:
+//! `store::names_round_trip::sqlite` and `store::names_round_trip::postgres`. If PostgreSQL cannot be started, the second one is counted as skipped.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,7 +42,7 @@ mod tokens;
 mod workloads;
 
 fn main() {
-    // Tests start this program to have several processes.
+    // Tests start this program as additional processes.
     match std::env::args().collect::<Vec<_>>().as_slice() {
         [_, word, url] if word == store::OPEN => return store::open(url),
         [_, word, url] if word == faults::SERVE => return faults::serve(url),

@@ -1,4 +1,4 @@
-//! What queries for Microsoft's hub show of the views that stand for its tables, against a count of our own.
+//! The results of queries for Microsoft's hub with the views that replace its tables, compared with a separate count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,19 +24,19 @@ twins![
 
 const STATUSES: [Status; 3] = [Status::Success, Status::Failure, Status::InProgress];
 const HOSTS: i64 = 9;
-/// One host moves from one workload to the other, one is out of service at the end, and one says nothing.
+/// One host moves from one workload to the other, one is retired at the end, and one never reports.
 const MOVES: i64 = 6;
 const RETIRES: i64 = 7;
 const QUIET: i64 = 8;
 
-/// What is known of a host: where it is, and of each commit that it reported of that place, what it said last and when.
+/// The expected data about a host: its place, and for each commit that it reported of that place, its last status and the time.
 #[derive(Default)]
 struct Known {
     workload: &'static str,
     said: BTreeMap<i64, (Status, i64)>,
 }
 
-/// Hosts that report as they do: a rollout begins, goes on and succeeds or fails, they say so more than once, go back to earlier commits, and move.
+/// Simulates hosts: rollouts begin, continue, and succeed or fail; hosts repeat reports, go back to earlier commits, and move.
 async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     for commit in 1..=4 {
@@ -46,7 +46,7 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
     for at in 1..=60_i64 {
         let mut reports = Vec::new();
         for host in (0..HOSTS).filter(|host| *host != QUIET) {
-            // Anything that looks accidental: the commit goes up and down, and a status often stays.
+            // Pseudo-random values: the commit goes up and down, and a status often stays.
             let mixed = (at / 3 * 31 + host * 17) % 23;
             let (commit, status) = (1 + mixed % 4, STATUSES[((at / 2 + host + mixed) % 3) as usize]);
             let workload = if host == MOVES && at > 30 || host % 3 == 1 { "portal" } else { "cart" };
@@ -70,7 +70,7 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
     known
 }
 
-/// The rows of a query in which tables of Microsoft's hub stand in braces.
+/// The rows of a query in which tables of Microsoft's hub are written in braces.
 async fn ask(database: &Database, sql: &str) -> BTreeSet<String> {
     let sql = sql.replace('{', "microsoft_").replace('}', "");
     let text = |value: &Value| if let Value::Text(Some(text)) = value { text.clone() } else { String::new() };
@@ -78,7 +78,8 @@ async fn ask(database: &Database, sql: &str) -> BTreeSet<String> {
     database.rows(&sql, Vec::new()).await.unwrap().iter().map(cells).collect()
 }
 
-/// Its "Environment History": reconcilers of a target, joined with all that they reported of commits which the target was assigned.
+/// The query of Microsoft's dashboard "Environment History": the reconcilers of a target, joined with all their reports of commits that the target was
+/// assigned.
 const HISTORY: &str = "select l.name, x.version, x.gitops_commit_id, \
       cast(sum(case x.status when 'success' then 1 else 0 end) as text) as succeeded, \
       cast(sum(case x.status when 'failure' then 1 else 0 end) as text) as failed, \
@@ -106,12 +107,12 @@ async fn each_host_counts_once_for_a_commit(ground: Ground) {
         format!("{workload} 1.{commit} {} {succeeded} {failed} {in_progress}", hash(*commit))
     };
     assert_eq!(ask(&ground.database, HISTORY).await, counts.iter().map(row).collect());
-    // The history itself has more rows than that.
+    // The history itself has more rows than the view.
     let reports = HISTORY.replace("{deployment} d", "deployment d");
     assert_ne!(ask(&ground.database, &reports).await, counts.iter().map(row).collect());
 }
 
-/// Its "Clusters State": of each host the row that was made last.
+/// The query of Microsoft's dashboard "Clusters State": for each host, the row that was added last.
 const STATE: &str = "select h.name, l.name, v.version, d.status from {deployment} d join {reconciler} r on r.id = d.reconciler_id \
     join {host} h on h.id = r.host_id join {deployment_target} t on t.manifests_endpoint = r.manifests_endpoint \
     join {workload} l on l.id = t.workload_id \
@@ -145,7 +146,7 @@ async fn no_assignment_is_there_twice(ground: Ground) {
     assert_eq!(ask(&ground.database, latest).await, BTreeSet::from(["1.2".to_owned()]));
 }
 
-/// What one reconciler reported costs what it reported, and not what all did.
+/// A query for one reconciler reads the rows of this reconciler, and not those of all.
 async fn the_history_is_read_along_its_chains(ground: Ground) {
     fill(&ground).await;
     let explain = if ground.postgres.is_some() { "set enable_seqscan = off; explain" } else { "explain query plan" };

@@ -1,4 +1,4 @@
-//! Databases of the previous tables, brought up to date.
+//! Migration of databases with the previous tables.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ twins![desired_names_keep_all_data];
 /// The last version before desired content had this name.
 const PREVIOUS: &str = "0019";
 
-/// A row of each table and column that migration 20 renames. `{at}` is a timestamp of the database.
+/// A row for each table and column that migration 20 renames. `{at}` is a timestamp of the database.
 const ROWS: &str = "insert into environment (id, name) values (1, 'dev');
     insert into gitops_branch (id, repository, branch) values (1, 'https://git.example/shop', 'dev');
     insert into gitops_commit (id, branch_id, commit_id, sequence, committed_on) values (7, 1, 'c0ffee', 1, {at});
@@ -25,7 +25,7 @@ const ROWS: &str = "insert into environment (id, name) values (1, 'dev');
         values (1, 1, 7, 0, 0, 2, 0, 5);
     insert into rule_state (name, phase, since_on, looked_on) values ('failing', 'firing', {at}, {at})";
 
-/// The renamed columns, and what is in them.
+/// The renamed columns and their values.
 const EXPECTED: [(&str, i64); 4] = [
     ("select desired_revision_id from place", 3),
     ("select {desired_on} from place_revision", 86_400_000),
@@ -33,7 +33,7 @@ const EXPECTED: [(&str, i64); 4] = [
     ("select {evaluated_on} from rule_state", 86_400_000),
 ];
 
-/// A folder with the migrations of a kind of database up to the previous version.
+/// A migrator with the migrations of a kind of database up to the previous version.
 async fn previous(kind: &str) -> Migrator {
     let folder = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(kind)).unwrap() {
@@ -45,7 +45,7 @@ async fn previous(kind: &str) -> Migrator {
     Migrator::new(folder.path()).await.unwrap()
 }
 
-/// Makes the tables of the previous version instead of those of the ground, with the rows.
+/// Replaces the tables of the ground by those of the previous version, with the rows.
 async fn make_previous(ground: &Ground) -> DatabaseUrl {
     match &ground.url {
         DatabaseUrl::Postgres(url) => {

@@ -1,4 +1,4 @@
-//! Reports that name no place, of reconcilers that are named after deployment targets.
+//! Reports without a place, of reconcilers that are named after deployment targets.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ fn publication() -> BranchContent {
     sample::publication("dev", 1)
 }
 
-/// What a reconciler of this name says of commit 1, without a place, at that millisecond.
+/// A report of commit 1 without a place, of a reconciler with this name, at this time in milliseconds.
 fn report(name: &str, at: i64) -> Report {
     Report { reconciler: name.into(), endpoint: None, ..sample::report("berlin", "dev", "cart", (1, at)) }
 }
 
-/// Each reconciler should be at that folder; with ` ok`, if it holds what is desired there.
+/// Checks the folder of each reconciler; with ` ok` if the reconciler holds the desired content.
 async fn check(database: &Database, expected: &[(&str, &str)]) {
     let sql = "select r.name, coalesce(p.path, '-'), case when s.held_revision_id = p.desired_revision_id then ' ok' else '' end \
         from reconciler r join reconciler_state s on s.reconciler_id = r.id left join place p on p.id = r.place_id";
@@ -112,7 +112,7 @@ async fn reconcilers_follow_targets_that_move(ground: Ground) {
     let placed = Report { endpoint: Endpoint::new(REPOSITORY, "dev", "cart").ok(), ..report("told", 10) };
     let name = "dev.cart.functional-test";
     ingest.submit(vec![report(name, 10), placed.clone()]).await.unwrap();
-    // Its name says the same as its second report: it is the report that counts.
+    // The name and the second report give the same place. The report has precedence.
     let both = "dev.acme.shop.cart.functional-test";
     ingest.submit(vec![report(both, 10)]).await.unwrap();
     ingest.submit(vec![Report { endpoint: placed.endpoint, ..report(both, 20) }]).await.unwrap();

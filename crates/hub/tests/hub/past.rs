@@ -1,5 +1,5 @@
-//! What is said of the past, against a model that keeps all reports: whatever the order in which they arrive, wherever reconcilers move, and however often the
-//! branch is reset or loses folders.
+//! Answers about the past, compared with a model that keeps all reports. Reports arrive in any order, reconcilers move, and the branch is reset or
+//! loses folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,13 +27,13 @@ const BRANCH: &str = "dev";
 const PLACES: [&str; 3] = ["cart", "portal", "depot"];
 const HOSTS: [&str; 2] = ["berlin", "chicago"];
 const COMMITS: i64 = 5;
-/// Moments of which reports tell. Commits are made between them.
+/// The number of timestamps that reports may have. Commits are made between them.
 const MOMENTS: usize = 14;
-/// How far timestamps are from each other, in milliseconds.
+/// The milliseconds between two timestamps.
 const STEP: i64 = 10;
 const STATUSES: [Status; 3] = [Status::InProgress, Status::Success, Status::Failure];
 
-/// What a host says: its number, that of the timestamp, of the status, and of the commit.
+/// A report: the numbers of the host, of the timestamp, of the status, and of the commit.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     host: usize,
@@ -46,13 +46,13 @@ struct Said {
 enum Step {
     /// Reports that arrive together.
     Reports(Vec<Said>),
-    /// The branch is seen to be at a commit.
+    /// The branch is observed at a commit.
     Branch(i64),
 }
 
 #[derive(Clone, Debug)]
 struct Case {
-    /// Which place each host names at each timestamp.
+    /// The place that each host names, by timestamp.
     named: Vec<Vec<Option<usize>>>,
     steps: Vec<Step>,
 }
@@ -73,12 +73,12 @@ fn millis(moment: usize) -> i64 {
     (moment as i64 + 1) * STEP
 }
 
-/// When a commit was made.
+/// The time when a commit was made.
 fn made(commit: i64) -> i64 {
     commit * 3 * STEP - STEP / 2
 }
 
-/// What is in a folder at a commit; some have nothing there.
+/// The tree of a folder at a commit; none if the folder does not exist there.
 fn tree(commit: i64, place: usize) -> Option<i64> {
     let number = commit * 7 + place as i64 * 5;
     (number % 4 != 0).then_some(number % 3)
@@ -136,14 +136,14 @@ fn publication(commit: i64) -> BranchContent {
     }
 }
 
-/// A report that counts: the greatest of its timestamp.
+/// A report that counts: the greatest one of its timestamp.
 type Counting = (i64, i64, Said);
 
-/// What should be known of a host: of each range in which it said the same, the first and the last report.
+/// The expected history of a host: the first and the last report of each range of equal reports.
 #[derive(Default)]
 struct Host(BTreeMap<usize, Counting>);
 
-/// A range in which a host said the same: since when, what, and of which place.
+/// A range of equal reports: the first timestamp, the report, and its place.
 type Run = (usize, Said, Option<usize>);
 
 impl Host {
@@ -180,11 +180,11 @@ impl Host {
     }
 }
 
-/// All that should be known.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     hosts: [Host; HOSTS.len()],
-    /// The commits that the branch went through, and since when. A reset is seen now, after all timestamps.
+    /// The commits of the branch in order, with the time since when each was the last one. A reset is observed now, after all timestamps.
     branch: Vec<(i64, i64)>,
 }
 
@@ -199,7 +199,7 @@ impl Model {
         self.branch.push((if is_known { i64::MAX } else { before.max(made(commit)) }, commit));
     }
 
-    /// Whether anything was ever desired there.
+    /// Whether content was ever desired at the place.
     fn is_place(&self, place: usize) -> bool {
         self.branch.iter().any(|(_, commit)| tree(*commit, place).is_some())
     }
@@ -213,7 +213,7 @@ impl Model {
         tree(*commit, place)
     }
 
-    /// The row of a host at a timestamp, as [`shown`] shows it.
+    /// The row of a host at a timestamp, in the format of [`shown`].
     fn row(&self, case: &Case, (host, at): (usize, i64)) -> Option<String> {
         let runs = self.hosts[host].runs(&case.named[host]);
         let (since, said, place) = *runs.iter().rev().find(|(moment, ..)| millis(*moment) <= at)?;
@@ -225,7 +225,7 @@ impl Model {
     }
 }
 
-/// The status and its timestamp, what is desired and what is held, and where that leaves the host.
+/// The status and its timestamp, the desired and the held content, and the resulting state of the host.
 fn line(
     (host, place): (&str, Option<usize>),
     (status, since): (Status, i64),
@@ -247,7 +247,7 @@ fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<
     })
 }
 
-/// A row as [`line`] has it. What is desired and held is what the commits that it names have there.
+/// A row in the format of [`line`]. The desired and the held content are the trees of its commits.
 fn shown(row: &Deployment) -> String {
     let path = row.target.as_ref().map(|target| target.workload.as_str());
     let place = PLACES.iter().position(|place| Some(*place) == path);
@@ -270,7 +270,7 @@ async fn play(case: &Case, database: &Database) -> Model {
         match step {
             Step::Reports(reports) => {
                 ingest.submit(reports.iter().map(|said| case.report(*said)).collect()).await.unwrap();
-                // What arrives together is put in order first.
+                // Reports that arrive together are sorted first.
                 let mut ordered = reports.clone();
                 ordered.sort_by_key(|said| said.moment);
                 ordered.into_iter().for_each(|said| model.hosts[said.host].hear(said, &case.report(said)));
@@ -306,7 +306,7 @@ async fn check(case: &Case, database: &Database) {
     }
 }
 
-/// The reports of a host, the newest first, and when it was heard of.
+/// Checks the reports of a host, the newest first, and the time of its first report.
 async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str), database: &Database) {
     let (filter, page) =
         (Filter { host: Some(host.into()), ..Filter::default() }, Page { limit: Some(100), cursor: None });
@@ -329,27 +329,27 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     assert_eq!(now.first().and_then(|row| row.last_report_on), last, "{host}");
 }
 
-/// Reports of the first host: which place each names, and its timestamp, status and commit; in the order in which they arrive.
+/// Reports of the first host in order of arrival: the named place, the timestamp, the status and the commit of each.
 type Arrival = &'static [&'static [(Option<usize>, usize, usize, i64)]];
 
-/// Cases that once went wrong: what the branch goes through first, and what is reported then.
+/// Cases that failed in earlier versions: the commits of the branch, and then the reports.
 const FOUND: [(&[i64], Arrival); 7] = [
-    // A late report is the first that names a place: all before it follow.
+    // A late report is the first that names a place: all reports before it are about that place.
     (&[2], &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2), (Some(1), 13, 1, 2)], &[(Some(0), 9, 1, 2)]]),
-    // So they do where it names the place at which the reconciler is.
+    // The same, if it names the present place of the reconciler.
     (
         &[2],
         &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2)], &[(Some(0), 9, 1, 2)], &[(Some(1), 11, 1, 2)], &[(Some(1), 5, 0, 2)]],
     ),
-    // The first places arrive together.
+    // The first reports with a place arrive together.
     (&[2], &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2)], &[(Some(0), 9, 1, 2), (Some(1), 11, 1, 2)]]),
-    // What a commit means at the place that an early report follows is another commit than where it was said to be.
+    // At the place of an early report, its commit identifies another content than at the previous place.
     (&[5, 2], &[&[(None, 0, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 6, 0, 1)]]),
-    // A row that is written once more follows too.
+    // A row that is written again gets the place, too.
     (&[5, 2], &[&[(None, 0, 0, 2), (None, 4, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 2, 0, 1)]]),
-    // Of two reports with the same timestamp that arrive together, the one that counts confirms what is known.
+    // Of two reports with the same timestamp that arrive together, the one that counts confirms the stored report.
     (&[2], &[&[(None, 0, 0, 1), (None, 2, 2, 2)], &[(None, 9, 0, 1), (None, 9, 2, 2)]]),
-    // The first row is taken out, because the next one says the same as what counts instead of it.
+    // The first row is deleted, because the next one equals the report that replaces it.
     (&[1], &[&[(None, 1, 2, 1)], &[(Some(0), 4, 0, 1)], &[(None, 0, 0, 1)], &[(None, 0, 2, 1)], &[(Some(1), 2, 0, 1)]]),
 ];
 
@@ -382,7 +382,7 @@ fn run(cases_count: u32, ground: impl AsyncFn() -> Ground) {
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// How many cases are tried; `KALYPSO_PAST_CASES` says another number.
+/// The number of cases; `KALYPSO_PAST_CASES` overrides the default.
 fn cases_count() -> u32 {
     std::env::var("KALYPSO_PAST_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
 }

@@ -1,4 +1,4 @@
-//! What several replicas do at the same time.
+//! Several replicas that work at the same time.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ twins![
     a_commit_that_is_told_in_parts_means_what_all_parts_say,
 ];
 
-/// Commit number `commit` of `dev`, in which the workloads have folders of their own that no other commit has.
+/// Commit number `commit` of `dev`, in which the workloads have folders that no other commit has.
 fn publication(commit: i64) -> BranchContent {
     let mut publication = sample::publication("dev", commit);
     publication.is_complete = false;
@@ -28,7 +28,7 @@ fn publication(commit: i64) -> BranchContent {
     publication
 }
 
-/// What reconcilers of that name say of the same commit, each for the first time.
+/// Reports of the same commit from reconcilers with this name: the first report of each.
 fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
     let report = |host: i64| Report {
         reconciler: reconciler.into(),
@@ -82,7 +82,7 @@ async fn a_commit_that_is_told_in_parts_means_what_all_parts_say(ground: Ground)
     let report = |host: &str| sample::report(host, "dev", "cart", (2, 20));
     publisher.publish(part(1, 0)).await.unwrap();
     publisher.publish(part(2, 1)).await.unwrap();
-    // As far as anybody knows, commit 2 changes nothing for the cart.
+    // So far, commit 2 changes nothing for the cart.
     replica.submit(vec![report("berlin")]).await.unwrap();
     publisher.publish(part(2, 0)).await.unwrap();
     replica.submit(vec![report("chicago")]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Publications that list all folders of a range of a branch: what they do not list is gone.
+//! Publications that list all folders in a range of a branch: a folder that is not listed no longer exists.
 
 use hub::desired::DesiredUpdate;
 use hub::store::Database;
@@ -30,7 +30,7 @@ fn place(path: &str, role: Role) -> DesiredPlace {
     }
 }
 
-/// A commit, made at that timestamp, that has these folders of the platform.
+/// A commit at this timestamp with these platform folders.
 fn publication(commit: i64, at: i64, paths: &[&str]) -> BranchContent {
     BranchContent {
         repository: REPOSITORY.into(),
@@ -42,12 +42,12 @@ fn publication(commit: i64, at: i64, paths: &[&str]) -> BranchContent {
     }
 }
 
-/// All between two paths.
+/// The range of paths between two paths.
 fn range(below: &str, after: Option<&str>, until: Option<&str>) -> PathRange {
     PathRange { below: below.into(), after: after.map(str::to_owned), until: until.map(str::to_owned) }
 }
 
-/// The paths at which something is desired.
+/// Checks the paths at which content is desired.
 async fn check(database: &Database, expected: &[&str]) {
     let sql =
         "select p.path from place p join place_revision w on w.id = p.desired_revision_id where w.tree is not null";
@@ -99,7 +99,7 @@ async fn who_is_late_removes_nothing(ground: Ground) {
         ingest.update_desired(DesiredUpdate::Complete(first, range("", None, Some("west")))).await.unwrap().removed,
         0
     );
-    // Meanwhile somebody publishes.
+    // A publication arrives in between.
     ingest.publish(publication(3, 3_000, &["west/cart"])).await.unwrap();
     let rest = publication(2, 2_000, &[]);
     assert_eq!(

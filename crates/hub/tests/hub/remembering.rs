@@ -1,4 +1,4 @@
-//! What a hub remembers of who reports, and that it is never taken for more than it is.
+//! The cache of reconcilers, and that it never returns a wrong id.
 
 use hub::ingest::Outcome;
 use hub::store::Database;
@@ -24,7 +24,7 @@ async fn reconcilers(database: &Database) -> Vec<(String, String)> {
     database.query(sql, Vec::new()).await.unwrap().into_iter().collect()
 }
 
-/// Submits them again and again, each time later; each must be of its own reconciler.
+/// Submits the reports several times, each time with a later timestamp. Each must be stored for its own reconciler.
 async fn check(ground: &Ground, ingest: &Writer, subjects: &[(&str, &str)], from: i64) {
     ingest.publish(sample::publication("dev", 1)).await.unwrap();
     for at in from..from + 3 {
@@ -54,7 +54,7 @@ async fn reconcilers_are_known_after_a_restart(ground: Ground) {
     }
 }
 
-/// Somebody has emptied the tables: nothing is taken for a repetition of what is not there any more.
+/// The tables were emptied: a report must not be treated as a repetition of a deleted one.
 async fn reconcilers_that_are_gone_are_registered_anew(ground: Ground) {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let submit = async || ingest.submit(vec![report("berlin", "cart", 10)]).await.unwrap().outcomes;

@@ -1,4 +1,4 @@
-//! What is forgotten, and that the present never is.
+//! Retention deletes history, but never the present state.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ twins![
     it_is_done_at_each_moment_that_comes,
 ];
 
-/// Questions about the present.
+/// Queries about the present state.
 const PRESENT: [&str; 5] = [
     "select h.name, r.name, d.gitops_commit_id, d.status, d.status_message, d.revision, s.held_revision_id, s.status \
      from reconciler_state s join reconciler r on r.id = s.reconciler_id join host h on h.id = r.host_id \
@@ -53,7 +53,7 @@ async fn count(database: &Database, table: &str) -> i64 {
     database.one(&format!("select count(*) from {table}"), Vec::new()).await.unwrap()
 }
 
-/// Every row is reached from its reconciler's latest.
+/// Checks that each row is reachable from the latest row of its reconciler.
 async fn check_chains(database: &Database) {
     let sql = "select count(*) from deployment d where d.previous_id is not null \
         and not exists (select 1 from deployment p where p.id = d.previous_id and p.reconciler_id = d.reconciler_id)";
@@ -84,7 +84,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
     fill(&ground.database).await;
     let retention =
         Retention { reports: Keep { age: Some(Duration::from_millis(15)), count: None }, ..Retention::default() };
-    // Reports are of 10, 20, 30 and 40; the horizon is 25, when the one of 20 was in effect.
+    // The reports have the timestamps 10, 20, 30 and 40. The horizon is 25; then the report of 20 was in effect.
     forget(&ground.database, &retention, Timestamp::from_millis(40)).await.unwrap();
     let dialect = ground.database.dialect();
     let sql = format!("select distinct {} from deployment order by 1", dialect.millis("created_on"));
@@ -101,7 +101,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
         let pick = |shift: u32, of: usize| (random >> shift) as usize % of;
         let environment = ENVIRONMENTS[pick(20, 2)];
         ingest.publish(publication(environment, round)).await.unwrap();
-        // Some report the new commit, some an earlier one, some late.
+        // Some reports are about the new commit, some about an earlier one, and some arrive late.
         let said = (round - pick(24, 4) as i64, round * 10 - pick(28, 25) as i64);
         ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], said)]).await.unwrap();
         let before = present(database).await;

@@ -1,4 +1,4 @@
-//! Rules, and whom they tell.
+//! Rules and their notifications.
 
 use std::collections::VecDeque;
 use std::future::{Ready, ready};
@@ -48,7 +48,7 @@ twins![
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// A receiver of notifications: it gives the listed answers first, and then accepts everything.
+/// A receiver of notifications. It sends the listed responses first, and then accepts everything.
 #[derive(Clone, Default)]
 struct TestReceiver {
     answers: Arc<Mutex<VecDeque<Response>>>,
@@ -71,7 +71,7 @@ impl TestReceiver {
         ready(server.answers.lock().unwrap().pop_front().unwrap_or_else(|| StatusCode::NO_CONTENT.into_response()))
     }
 
-    /// What has come: the id and the body of each, whose signatures are good.
+    /// The received notifications: the id and the body of each. Checks the signatures.
     fn received(&self) -> Vec<(String, Value)> {
         let received = self.received.lock().unwrap();
         let checked = received.iter().map(|(headers, body)| {
@@ -86,7 +86,7 @@ impl TestReceiver {
         checked.collect()
     }
 
-    /// What has come, whatever it is: its content type has to be JSON.
+    /// The received bodies, for formats without a signature. The content type must be JSON.
     fn bodies(&self) -> Vec<Value> {
         let received = self.received.lock().unwrap();
         let body = |(headers, body): &(HeaderMap, String)| {
@@ -115,12 +115,12 @@ fn rule(server: &TestReceiver, condition: Condition) -> Rule {
     }
 }
 
-/// The same, in a format of others.
+/// The same rule, with a receiver of another format.
 fn rule_as(server: &TestReceiver, format: Format) -> Rule {
     Rule { receiver: Receiver::new(&server.address, format).unwrap(), ..rule(server, Condition::Failed) }
 }
 
-/// A timestamp so many seconds after the beginning of the test.
+/// A timestamp this number of seconds after the beginning of the test.
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000).after(Duration::from_secs(seconds))
 }
@@ -136,14 +136,14 @@ async fn state(database: &Database, rule: &Rule) -> RuleState {
     states(database, std::slice::from_ref(rule)).await.unwrap().remove(0)
 }
 
-/// Looks every minute from one to the other.
+/// Evaluates the rule once per minute in this range of minutes.
 async fn evaluate_at(database: &Database, rule: &Rule, minutes: std::ops::RangeInclusive<u64>) {
     for minute in minutes {
         evaluate(database, std::slice::from_ref(rule), at(60 * minute)).await.unwrap();
     }
 }
 
-/// Of two hosts in prod, one fails.
+/// One of two hosts in prod fails.
 async fn failing(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
@@ -163,7 +163,7 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     evaluate_at(&ground.database, &rule, 10..=11).await;
     assert_eq!(send(&ground.database, &rule, 660).await, [0, 1, 0]);
     assert_eq!(send(&ground.database, &rule, 661).await, [0; 3]);
-    // Another process goes on.
+    // Another process continues.
     let database = Database::open(&ground.url).await.unwrap();
     assert!(
         state(&database, &rule)
@@ -301,14 +301,14 @@ async fn a_test_is_sent_at_once(_: Ground) {
     );
 }
 
-/// The integration key of a service of PagerDuty.
+/// An integration key for a PagerDuty service.
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
 fn pager() -> Format {
     Format::pagerduty(KEY, Severity::Critical).unwrap()
 }
 
-/// What a rule of that format sends when it begins to fire, and when it is over.
+/// The notifications of a rule with that format when it begins to fire, and when it is resolved.
 async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64)) -> Vec<Value> {
     let accepted = || StatusCode::ACCEPTED.into_response();
     let server = TestReceiver::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
@@ -323,7 +323,7 @@ async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64))
         [[0, 1, 0], [1, 0, 0]]
     );
     let bodies = server.bodies();
-    // What was not taken is sent again as it was.
+    // A notification that was not accepted is sent again without changes.
     assert!(bodies.len() == 3 && bodies[1] == bodies[2], "{bodies:?}");
     bodies
 }
@@ -347,7 +347,7 @@ async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
         [part(&pager[0]), part(&pager[1])],
         ["\"trigger\" \"kalypso/rule/r-2\"", "\"resolve\" \"kalypso/rule/r-2\""]
     );
-    // No receiver's secret is stored.
+    // The secrets of receivers are not stored.
     let bodies: Vec<String> = ground.database.query("select body from notification", Vec::new()).await.unwrap();
     assert!(bodies.len() == 6 && bodies.iter().all(|body| !body.contains(KEY)));
 }
@@ -370,7 +370,7 @@ async fn drift_counts_when_it_is_old_enough(ground: Ground) {
         let longer_than = Duration::from_hours(hours);
         Rule { name: format!("h-{hours}"), lasting, above, longer_than, ..rule(&server, Condition::Drifting) }
     };
-    // The content of prod is from the beginning of all times: half a century before the test's.
+    // The content of prod has been desired since 1970: half a century before the test's timestamps.
     let counted = async |rule: &Rule| {
         evaluate_at(&ground.database, rule, 0..=0).await;
         let state = state(&ground.database, rule).await;
@@ -399,14 +399,14 @@ async fn hosts_that_never_reported_are_counted(ground: Ground) {
     assert_eq!(server.received()[0].1["data"]["examples"][0]["host"], "h-9");
 }
 
-/// A heartbeat of an hour, demanded of what is selected.
+/// A required heartbeat of one hour for the selected reconcilers.
 fn hourly(select: impl Fn(&mut HeartbeatOptions)) -> Heartbeat {
     let mut options = HeartbeatOptions { every: "1h".into(), ..HeartbeatOptions::default() };
     select(&mut options);
     HeartbeatOptions::resolve_all(vec![options]).unwrap().remove(0)
 }
 
-/// The reconcilers that are silent, with the second until which they should have reported.
+/// The silent reconcilers, with the time in seconds at which their report was due.
 async fn silent(database: &Database) -> Vec<String> {
     let sql = format!(
         "select h.name, {} from reconciler_state s join reconciler r on r.id = s.reconciler_id \
@@ -420,10 +420,10 @@ async fn silent(database: &Database) -> Vec<String> {
 async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
-    // A promise counts from now on: reports are from the last two hours.
+    // A heartbeat counts from the present time at the latest. So the reports are from the last two hours.
     let start = Timestamp::now().whole_seconds().millis() - 2 * 3_600_000;
     fleet.application("h-1", start + 10_000, (11, Status::Success)).await;
-    // A promise to report much later is not enough.
+    // A longer announced heartbeat does not replace the required one.
     let heartbeat = Some(Duration::from_hours(24 * 31));
     fleet.submit(Report { heartbeat, ..of_application("h-2", start + 20_000, 11) }).await;
     let sweep = async |seconds: i64| {
@@ -440,7 +440,7 @@ async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     assert_eq!((sweep(3_611).await, silent().await), (1, vec!["h-1 3610".to_owned()]));
     assert_eq!((sweep(3_611).await, sweep(3_700).await), (0, 1));
     assert_eq!(silent().await, ["h-1 3610", "h-2 3620"]);
-    // Its next report ends it; what it did not promise is not remembered.
+    // The next report ends the silence. The due time of the required heartbeat is not stored with it.
     fleet.application("h-1", start + 4_000_000, (11, Status::Success)).await;
     assert_eq!(silent().await, ["h-2 3620"]);
     assert_eq!((sweep(7_600).await, sweep(7_601).await), (0, 1));

@@ -1,4 +1,4 @@
-//! A small company, whose workloads go through some versions in two environments while hosts report.
+//! A small company: its workloads have several versions in two environments, and hosts report them.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];
 pub(crate) const WORKLOADS: [&str; 2] = ["cart", "portal"];
 pub(crate) const HOSTS: [&str; 3] = ["berlin", "chicago", "門真"];
 
-/// A hash of git.
+/// A commit hash with this number.
 pub(crate) fn hash(number: i64) -> String {
     format!("{number:040x}")
 }
 
-/// Commit number `commit` of an environment's branch: each workload has version `1.<commit>`, made at that millisecond.
+/// Commit number `commit` of an environment's branch, made at that time in milliseconds: each workload has version `1.<commit>`.
 pub(crate) fn publication(environment: &str, commit: i64) -> BranchContent {
     let place = |workload: &&str| DesiredPlace {
         path: (*workload).into(),
@@ -54,7 +54,7 @@ fn target(environment: &str, workload: &str, commit: i64) -> DesiredTarget {
     }
 }
 
-/// What a host says of a workload at that millisecond.
+/// A host's report of a workload at that time in milliseconds.
 pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at): (i64, i64)) -> Report {
     Report {
         host: host.into(),
@@ -73,7 +73,8 @@ pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at)
     }
 }
 
-/// Commits 1 to 4 in both environments; every host reports each one after the other, but the last host stays at 3 in prod, and fails there.
+/// Publishes commits 1 to 4 in both environments. Each host reports all of them in order, but in prod, the last host stays at commit 3 and fails
+/// there.
 pub(crate) async fn fill(database: &Database) {
     let (ingest, writer) = Writer::start(database.clone());
     for commit in 1..=4 {
@@ -105,7 +106,7 @@ fn reports(commit: i64) -> Vec<Report> {
     reports
 }
 
-/// Rows as lines.
+/// The rows of a query as lines.
 pub(crate) async fn lines(database: &Database, sql: &str) -> Vec<String> {
     let rows = database.rows(sql, Vec::new()).await.unwrap();
     let line = |row: &hub::store::Row| {

@@ -1,4 +1,4 @@
-//! The past stays what it was: when reconcilers move, when branches are reset, and whatever the order in which reports arrive.
+//! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
 use hub::export::MICROSOFTS;
@@ -32,26 +32,26 @@ twins![
     a_database_of_before_goes_on,
 ];
 
-/// What a reconciler of a host says at that millisecond; it may name the folder that it applies.
+/// A report of a host at that time in milliseconds. It may name the folder that the reconciler applies.
 fn said(host: &str, place: Option<&str>, (commit, at): (i64, i64)) -> Report {
     let endpoint = place.and_then(|place| Endpoint::new(REPOSITORY, "dev", place).ok());
     Report { reconciler: "one".into(), endpoint, ..report(host, "dev", "cart", (commit, at)) }
 }
 
-/// A hub at which commit 1 of `dev` is desired.
+/// A hub in which commit 1 of `dev` is desired.
 async fn hub(ground: &Ground) -> Writer {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     ingest.publish(publication("dev", 1)).await.unwrap();
     ingest
 }
 
-/// What was where at that millisecond.
+/// The deployments at that time in milliseconds.
 async fn then(database: &Database, filter: &Filter, at: i64) -> Vec<Deployment> {
     let page = Page { limit: Some(100), cursor: None };
     deployments(database, filter, &page, Some(Timestamp::from_millis(at))).await.unwrap().items
 }
 
-/// The workload that a host had at that millisecond, as far as it was at a place.
+/// The workload of a host at that time in milliseconds, if the host was at a place.
 async fn workload(database: &Database, host: &str, at: i64) -> String {
     let rows = then(database, &Filter { host: Some(host.into()), ..Filter::default() }, at).await;
     let workload = |row: &Deployment| row.target.as_ref().map_or("-".to_owned(), |target| target.workload.clone());
@@ -82,7 +82,7 @@ async fn what_was_reported_of_a_place_stays_of_it(ground: Ground) {
     assert_eq!(workloads, ["portal", "cart", "portal", "cart"]);
 }
 
-/// All orders of four things.
+/// All orders of four items.
 fn orders() -> Vec<[usize; 4]> {
     let all = (0..256).map(|number| [number & 3, number >> 2 & 3, number >> 4 & 3, number >> 6 & 3]);
     all.filter(|order| (0..4).all(|index| order.contains(&index))).collect()
@@ -143,7 +143,7 @@ async fn of_two_reports_with_the_same_timestamp_one_counts(ground: Ground) {
     assert!(rows.iter().all(|row| *row == rows[0] && row.contains("failure")), "{rows:?}");
     let twice = "select reconciler_id from deployment group by reconciler_id, created_on having count(*) > 1";
     assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
-    // What comes after what was taken out has a number of its own.
+    // A row that is added after a deletion gets a new id.
     let last = || async { ground.database.one::<i64>("select max(id) from deployment", Vec::new()).await.unwrap() };
     let before = last().await;
     ingest.submit(vec![said("a", Some("cart"), (1, 20))]).await.unwrap();
@@ -167,7 +167,7 @@ async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
     }
 }
 
-/// What a watcher sees: the branch is at that commit.
+/// An observation of the branch: it is at that commit.
 async fn see(ingest: &Writer, before: Option<i64>, publication: BranchContent) {
     let seen = ReadProgress { before: before.map(hash), is_last: true };
     ingest.update_desired(DesiredUpdate::Observed(publication, seen)).await.unwrap();
@@ -273,7 +273,7 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
     assert_eq!(then(&ground.database, &Filter::default(), later).await.len(), 1);
 }
 
-/// Makes the tables what they were before reports kept their places, with assignments that are there twice.
+/// Restores the tables to the state before reports stored their places, with duplicate assignments.
 async fn turn_back(ground: &Ground) {
     let mut transaction = ground.database.begin().await.unwrap();
     for table in MICROSOFTS {
@@ -326,7 +326,7 @@ async fn a_database_of_before_goes_on(ground: Ground) {
         ..report("berlin", "dev", "cart", (4, 60))
     };
     ingest.submit(vec![moved]).await.unwrap();
-    // It is found where it is now, and told where it was.
+    // Answers about the present have the new place, answers about the past the earlier one.
     let after = then(&database, &Filter::default(), 25).await;
     assert!(after.len() == rows.len() && rows.iter().all(|row| after.contains(row)));
     see(&ingest, None, publication("dev", 3)).await;

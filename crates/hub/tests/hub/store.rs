@@ -1,4 +1,4 @@
-//! Databases: made and brought up to date, gone and back.
+//! Databases: creation, migration, loss of the connection, and recovery.
 
 use std::process::Command;
 use std::str::FromStr as _;
@@ -19,16 +19,16 @@ twins![
     a_server_that_comes_back_is_used_again,
 ];
 
-/// The argument with which this program opens a database, and ends.
+/// The argument with which this program opens a database and exits.
 pub(crate) const OPEN: &str = "open-the-database";
 
-/// What another process does.
+/// The main function of the other process.
 pub(crate) fn open(url: &str) {
     let url = DatabaseUrl::from_str(url).unwrap();
     wait(async { Database::open(&url).await.unwrap().close().await });
 }
 
-/// Where the database is, as an argument of a program.
+/// The URL of the database as an argument of a program.
 pub(crate) fn argument(url: &DatabaseUrl) -> String {
     match url {
         DatabaseUrl::Sqlite(file) => format!("sqlite:{}", file.display()),
@@ -60,7 +60,7 @@ async fn several_processes_bring_a_database_up_to_date_at_once(ground: Ground) {
     let url = match &ground.url {
         DatabaseUrl::Sqlite(file) => DatabaseUrl::Sqlite(file.with_extension("fresh")),
         url => {
-            // As it was before the first process came.
+            // An empty database, as before the first process.
             ground.database.close().await;
             let database = ground.postgres.as_ref().unwrap();
             database.psql("drop schema public cascade; create schema public").unwrap();
@@ -84,7 +84,7 @@ async fn a_database_of_a_later_version_is_refused(ground: Ground) {
     assert!(matches!(&refused, Err(DatabaseError::Tables(reason)) if reason.contains("999999")), "{refused:?}");
 }
 
-/// Names in every script, and with what means something to SQL, to its patterns, to JSON or to a shell.
+/// Names in several scripts, and names with characters that have a meaning in SQL, in its patterns, in JSON or in a shell.
 const NAMES: &[&str] = &[
     "plain",
     "Ørsted",

@@ -1,4 +1,4 @@
-//! Tokens are made, recognized, rotated and revoked.
+//! Tokens are created, recognized, rotated and revoked.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
     let token = find(&database, text.id()).await.unwrap().unwrap();
     let signature = text.signing_key().sign(b"body");
     assert_eq!(token.recognize_signature(b"body", &signature, Timestamp::now()), Err(Invalid::Secret));
-    // The text says it to its owner, whatever its secret is.
+    // The text of a token shows whether it can sign, independent of its secret.
     let signing = create(&database, &new("site"), "test").await.unwrap();
     let rotated = rotate(&database, "site", (Duration::ZERO, "test")).await.unwrap();
     assert_eq!([text.signs(), signing.signs(), rotated.signs()], [false, true, true]);
@@ -109,7 +109,7 @@ async fn a_limit_that_can_not_be_read_is_an_error(Ground { database, .. }: Groun
     let mut transaction = database.begin().await.unwrap();
     transaction.run("update token set workspaces = 'shop'").await.unwrap();
     transaction.commit().await.unwrap();
-    // Without a limit it would read everything.
+    // Without its limit, the token could read everything.
     let error = find(&database, text.id()).await.unwrap_err().to_string();
     assert!(error.starts_with("column 16 holds a text instead of a list as JSON"), "{error}");
 }

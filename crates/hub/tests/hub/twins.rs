@@ -1,4 +1,4 @@
-//! The same test on both databases.
+//! Runs each test on both databases.
 
 use std::future::Future;
 use std::os::unix::process::parent_id;
@@ -10,11 +10,11 @@ use libtest_mimic::Trial;
 use tempfile::TempDir;
 use testkit::postgres::{PostgresDatabase, PostgresServer, availability};
 
-/// An empty database, with its tables, that only this test uses.
+/// An empty database with its tables. Only one test uses it.
 pub(crate) struct Ground {
     pub(crate) database: Database,
     pub(crate) url: DatabaseUrl,
-    /// The same on PostgreSQL, for what programs besides the hub do with it.
+    /// The same database on PostgreSQL, for programs other than the hub.
     pub(crate) postgres: Option<PostgresDatabase>,
     _folder: TempDir,
 }
@@ -35,7 +35,7 @@ impl Ground {
     }
 }
 
-/// The server of this process, or of all the processes that nextest starts in a run.
+/// The server of this process, or of all processes that nextest starts in one run.
 fn server() -> PostgresServer {
     let (run, guardian) = match env::var("NEXTEST_RUN_ID") {
         Ok(run) => (run, parent_id()),
@@ -49,7 +49,7 @@ pub(crate) fn of<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) 
     [on_sqlite(name, test), on_postgres(name, async move || test(Ground::postgres().await).await)]
 }
 
-/// A test that makes sense on SQLite only.
+/// A test on SQLite only.
 pub(crate) fn on_sqlite<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> Trial {
     let run = move || {
         wait(async move { test(Ground::sqlite().await).await });
@@ -58,7 +58,7 @@ pub(crate) fn on_sqlite<F: Future<Output = ()> + 'static>(name: &str, test: fn(G
     Trial::test(format!("{name}::sqlite"), run)
 }
 
-/// A test that makes sense on PostgreSQL only.
+/// A test on PostgreSQL only.
 pub(crate) fn on_postgres<F>(name: &str, test: F) -> Trial
 where
     F: AsyncFnOnce() + Send + 'static,
@@ -71,13 +71,13 @@ where
     Trial::test(format!("{name}::postgres"), run).with_ignored_flag(is_skipped)
 }
 
-/// Runs until the future is done.
+/// Runs a future to its end.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(future)
 }
 
-/// `trials()` of a module: each of these tests on both databases; behind a semicolon, those for PostgreSQL only.
+/// Defines `trials()` of a module: each of these tests on both databases, and those after a semicolon on PostgreSQL only.
 macro_rules! twins {
     ($($test:ident),* $(,)? $(; $($of_postgres:ident),* $(,)?)?) => {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {

@@ -1,4 +1,5 @@
-//! Reports that name a workload and a version instead of a folder and a commit: of Workload Orchestration, and of scripts that know nothing of git.
+//! Reports that name a workload and a version instead of a folder and a commit: those of Workload Orchestration, and of scripts that do not know the
+//! GitOps repository.
 
 use hub::questions::{compare, deployments, rollout};
 use hub::store::Database;
@@ -28,7 +29,7 @@ twins![
     targets_that_move_take_those_along_who_name_them,
 ];
 
-/// What a host says of a workload at that millisecond: that it has a version of it.
+/// A host's report, at that time in milliseconds, that it has a version of a workload.
 fn report(name: &str, (version, at): (&str, i64)) -> Report {
     Report {
         reconciler: format!("line-7/{name}"),
@@ -46,7 +47,7 @@ fn in_environment(report: Report, environment: &str) -> Report {
     Report { workload, ..report }
 }
 
-/// Each is where it stands with which version of what: `environment workload version state`, or why nobody knows.
+/// Checks each reconciler: `environment workload version state`, or why it has no place.
 async fn check(database: &Database, expected: &[&str]) {
     let answer = deployments(database, &Filter::default(), &Page::default(), None).await.unwrap();
     let line = |row: &Deployment| {

@@ -8,12 +8,12 @@ const NOW: Timestamp = Timestamp::MIN;
 const OLD: &str = "1111111111111111111111111111111111111111";
 const NEW: &str = "2222222222222222222222222222222222222222";
 
-/// An Application whose last operation applied NEW.
+/// An Application whose last operation applied `NEW`.
 fn application() -> Value {
     serde_json::from_str(include_str!("../../../tests/payloads/argocd-deployed.json")).unwrap()
 }
 
-/// The report of an Application with these values at these places.
+/// The report of an Application in which the values at these paths are replaced.
 fn report(changes: &[(&str, Value)]) -> Report {
     let (mut taken, refused) = read_with(changes).into_parts();
     assert_eq!(refused, []);
@@ -29,7 +29,7 @@ fn read_with(changes: &[(&str, Value)]) -> Batch {
     read(application.to_string().as_bytes(), NOW).unwrap()
 }
 
-/// Status and commit.
+/// The status and the commit of such a report.
 fn check(changes: &[(&str, Value)]) -> (Status, String) {
     let report = report(changes);
     (report.status, report.commit().to_owned())

@@ -4,19 +4,19 @@ use super::*;
 
 const NOW: Timestamp = Timestamp::MIN;
 
-/// As kustomize-controller ends each reconciliation.
+/// The event of kustomize-controller at the end of each reconciliation.
 const SUCCEEDED: &str = include_str!("../../../tests/payloads/flux-reconciliation-succeeded.json");
 
 /// The example of Flux's documentation, with a group before the keys of the metadata.
 const FAILED: &str = include_str!("../../../tests/payloads/flux-validation-failed.json");
 
-/// As kustomize-controller says what it changed, within the second in which it is done.
+/// The event of kustomize-controller that lists the changes, in the same second as the final event.
 const PROGRESSING: &str = include_str!("../../../tests/payloads/flux-progressing.json");
 
-/// As helm-controller says that it could not.
+/// The event of helm-controller for a failed upgrade.
 const UPGRADE_FAILED: &str = include_str!("../../../tests/payloads/flux-upgrade-failed.json");
 
-/// As source-controller says that there is something new.
+/// The event of source-controller for a new artifact.
 const NEW_ARTIFACT: &str = include_str!("../../../tests/payloads/flux-new-artifact.json");
 
 fn report(body: &str) -> Report {
@@ -25,7 +25,7 @@ fn report(body: &str) -> Report {
     taken.remove(0)
 }
 
-/// What is wrong with an event with this metadata.
+/// The error for an event with this metadata.
 fn check_metadata(metadata: &str) -> String {
     let body = format!(r#"{{"involvedObject": {{"kind": "Kustomization", "name": "a"}}, "metadata": {metadata}}}"#);
     let (_, refused) = read(body.as_bytes(), NOW).unwrap().into_parts();

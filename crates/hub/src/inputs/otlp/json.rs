@@ -1,7 +1,8 @@
-//! OTLP in JSON: the part of it that reports are made of.
+//! OTLP in JSON: only the fields that reports need.
 //!
-//! The rules: <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. 64-bit numbers are texts or numbers, unknown fields are ignored. The
-//! types of `opentelemetry-proto` read JSON too, but refuse a whole request for an empty list (`{"arrayValue":{}}`), which the collector writes.
+//! The rules: <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. 64-bit numbers are texts or numbers. Unknown fields are ignored. The
+//! types of `opentelemetry-proto` can read JSON too, but they refuse the whole request because of an empty list (`{"arrayValue":{}}`), which the
+//! collector writes.
 
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -55,12 +56,12 @@ struct JsonAttribute {
     value: Option<Json>,
 }
 
-/// Decodes a request in JSON, as OTLP/HTTP sends it with content type `application/json`. Only what [`super::read`] looks at is in the result.
+/// Decodes a request in JSON, as OTLP/HTTP sends it with content type `application/json`. The result has only the fields that [`super::read`] uses.
 ///
 /// # Errors
-/// It is no such request, or has too many parts.
+/// The body is not such a request, or has too many parts.
 pub fn decode_json(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
-    // Every part is an object; a text with braces in it is counted too generously, but has that many bytes.
+    // Each part is an object. Braces in texts are counted too, so the count may be too high, but not higher than the number of bytes.
     if body.iter().filter(|byte| **byte == b'{').count() > OTLP_PARTS_MAX {
         return Err(BodyError::TooManyParts);
     }
@@ -70,7 +71,7 @@ pub fn decode_json(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
     Ok(ExportLogsServiceRequest { resource_logs })
 }
 
-/// The answer to a request in JSON.
+/// The response to a request, in JSON.
 pub fn encode_json(answer: &ExportLogsServiceResponse) -> String {
     let Some(partial) = &answer.partial_success else { return "{}".to_owned() };
     let count = partial.rejected_log_records.to_string();
@@ -107,13 +108,13 @@ fn attributes(attributes: Option<Vec<JsonAttribute>>) -> Vec<KeyValue> {
     attributes.unwrap_or_default().into_iter().map(attribute).collect()
 }
 
-/// A number, or a text of one; unknown (zero) if it is neither.
+/// A number, or a number in a text; 0 (unknown) for all other values.
 fn nanoseconds(value: Option<&Json>) -> u64 {
     let text = |value: &Json| value.as_str()?.parse().ok();
     value.and_then(|value| value.as_u64().or_else(|| text(value))).unwrap_or_default()
 }
 
-/// Lists, maps and bytes are told apart from texts and numbers, and not looked into: no attribute of ours has one.
+/// Lists, maps and bytes are only distinguished from texts and numbers. Their content is not read, because no attribute of Kalypso has such a value.
 fn any_value(value: &Json) -> AnyValue {
     let integer = |value: &Json| value.as_i64().or_else(|| value.as_str()?.parse().ok());
     let found = value.as_object().into_iter().flatten().find_map(|(name, value)| match name.as_str() {

@@ -1,4 +1,4 @@
-//! OTLP in protobuf, counted before it is decoded.
+//! OTLP in protobuf. Its parts are counted before it is decoded.
 
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use prost::Message as _;
@@ -7,14 +7,14 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_f
 use super::BodyError;
 use crate::limits::OTLP_PARTS_MAX;
 
-/// The fields with parts worth counting, level by level: the resources of a request; a resource and its scopes; the attributes of a resource, or a scope
-/// and its records. Below, everything counts that has a length.
+/// The numbers of the fields whose parts are counted, by level: the resources of a request; a resource and its scopes; the attributes of a resource,
+/// or a scope and its records. Below these levels, each field with a length is counted.
 const COUNTED: [&[u32]; 3] = [&[1], &[1, 2], &[1, 2]];
 
 /// Decodes a request in protobuf, as OTLP/HTTP sends it with content type `application/x-protobuf`.
 ///
 /// # Errors
-/// It is no such request, or has too many parts.
+/// The body is not such a request, or has too many parts.
 pub fn decode_protobuf(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
     if parts(body, &COUNTED).is_some_and(|parts| parts > OTLP_PARTS_MAX) {
         return Err(BodyError::TooManyParts);
@@ -23,12 +23,12 @@ pub fn decode_protobuf(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyErro
         .map_err(|error| BodyError::Syntax { format: "OTLP request in protobuf", message: error.to_string() })
 }
 
-/// The answer in protobuf.
+/// The response in protobuf.
 pub fn encode_protobuf(answer: &ExportLogsServiceResponse) -> Vec<u8> {
     answer.encode_to_vec()
 }
 
-/// How many parts a message has; none if it is no message, which decoding finds out too, no later than here.
+/// The number of parts of a message; none if the bytes are not a message. Decoding rejects such bytes, too.
 fn parts(mut message: &[u8], counted: &[&[u32]]) -> Option<usize> {
     let mut parts = 0;
     while !message.is_empty() {
@@ -54,7 +54,7 @@ fn parts(mut message: &[u8], counted: &[&[u32]]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A request with one resource and one scope, and `count` empty records: two bytes each.
+    /// A request with one resource, one scope and `count` empty records of two bytes each.
     fn request(count: usize) -> Vec<u8> {
         let part = |content: &[u8]| {
             let mut part = vec![0x12];

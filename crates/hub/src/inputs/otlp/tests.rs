@@ -8,10 +8,10 @@ use crate::limits::OTLP_PARTS_MAX;
 
 const NOW: Timestamp = Timestamp::MIN;
 
-/// As a collector sends it in JSON: one record of ours, and the example of the OpenTelemetry project.
+/// A JSON request as a collector sends it: one record with attributes of Kalypso, and the example of the OpenTelemetry project.
 const REQUEST: &str = include_str!("../../../tests/payloads/otlp-logs.json");
 
-/// What comes of a record with a reconciler, a status, and this attribute.
+/// The report of a record with a reconciler, a status, and this attribute.
 fn check(key: &str, value: &str) -> Result<Report, String> {
     let body = format!(
         r#"{{"resourceLogs": [{{"scopeLogs": [{{"logRecords": [{{"attributes": [

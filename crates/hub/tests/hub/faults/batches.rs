@@ -1,4 +1,4 @@
-//! Batches of reports that can be told from each other, and whether the database has them right.
+//! Batches of reports with distinguishable content, and checks that the database stored them correctly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,18 @@ use hub_api::report::{Report, Status};
 
 use crate::sample::{self, ENVIRONMENTS, WORKLOADS};
 
-/// Reports in a batch: one of each reconciler.
+/// The number of reports in a batch: one per reconciler.
 pub(super) const SIZE: usize = 40;
-/// Commits that are known before reports come.
+/// The number of commits that are known before the first report.
 const COMMITS: i64 = 4;
 
-/// Batch number `number`. Its reconcilers are those of every batch, at another timestamp; some batches have them at other places than the one before.
+/// Batch number `number`. Each batch has reports of the same reconcilers, at another timestamp. In some batches, the reconcilers are at other places
+/// than in the batch before.
 pub(super) fn batch(number: usize) -> Vec<Report> {
     of_size(number, SIZE)
 }
 
-/// The same with another number of reconcilers.
+/// The same, with another number of reconcilers.
 pub(super) fn of_size(number: usize, size: usize) -> Vec<Report> {
     let at = number as i64;
     let report = |index: usize| {
@@ -32,12 +33,12 @@ pub(super) fn of_size(number: usize, size: usize) -> Vec<Report> {
     (0..size).map(report).collect()
 }
 
-/// What is desired before anything is reported.
+/// Publishes the desired state, before the first report.
 pub(super) async fn publish(database: &Database) {
     publish_commits(database, 1..=COMMITS).await;
 }
 
-/// These commits in every environment.
+/// Publishes these commits in each environment.
 pub(super) async fn publish_commits(database: &Database, commits: impl IntoIterator<Item = i64>) {
     let (ingest, writer) = Writer::start(database.clone());
     for commit in commits {
@@ -49,7 +50,7 @@ pub(super) async fn publish_commits(database: &Database, commits: impl IntoItera
     writer.await.unwrap();
 }
 
-/// Which batches are in the history, each of which has that many reports. None is there in part, and no report twice.
+/// The numbers of the batches in the history, each with that many reports. No batch is there in part, and no report twice.
 pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> {
     let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment group by status_message";
     let rows = database.query::<(Option<String>, (i64, i64))>(sql, Vec::new()).await.unwrap();
@@ -62,7 +63,7 @@ pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> 
     counts.into_iter().map(number).collect()
 }
 
-/// What is kept besides the history is what the history says.
+/// Checks that the states and tallies agree with the history.
 pub(crate) async fn check_consistent(database: &Database) {
     let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
         coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \

@@ -1,4 +1,4 @@
-//! A disk that fills, and has room again: SQLite's, and both that PostgreSQL needs, of its tables and of its log.
+//! A disk that is full, and later has space again: the disk of SQLite, and the two disks of PostgreSQL, for tables and for the log.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::process::{Answer, Process};
 use super::{prepared, stored_reports};
 use crate::twins::{Ground, on_postgres, on_sqlite};
 
-/// Bytes that a file may have: room for some batches.
+/// The most bytes of a file: enough for some batches.
 const ROOM: u64 = 1024 * 1024;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -50,9 +50,9 @@ async fn a_full_one_is_told_of_and_used_again(ground: Ground) {
     assert_eq!(stored_reports(&ground.url, SIZE).await, (0..number).collect());
 }
 
-/// MiB of the disk of a server: more than what an empty one needs.
+/// The size of the server's disk in MiB: more than an empty server needs.
 const DISK: u32 = 128;
-/// KiB of it that are left when something else has taken the rest: room for some batches, and in the log for some of its files, of a MiB each.
+/// The space in KiB that is left on it after another file was written: enough for some batches, and in the log for some of its files, of 1 MiB each.
 const LEFT: usize = 3 * 1024 + 512;
 
 async fn that_of_postgres_fills(part: OnSmallDisk) {
@@ -74,13 +74,13 @@ async fn that_of_postgres_fills(part: OnSmallDisk) {
         }
         number += 1;
     }
-    assert!(acknowledged.len() > 1, "the disk was full before anything was sent");
+    assert!(acknowledged.len() > 1, "the disk was full before the first batch");
     match part {
         OnSmallDisk::Tables => {
             assert!(refused.iter().all(|why| why.contains("disk")), "{refused:?}");
             assert_eq!(stored_reports(&url, SIZE).await, acknowledged);
         }
-        // Of its own accord it has gone.
+        // The server has ended by itself.
         OnSmallDisk::Log => server.kill(),
     }
     server.free_disk().unwrap();

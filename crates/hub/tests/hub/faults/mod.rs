@@ -1,4 +1,4 @@
-//! Acknowledged means stored, exactly once, whatever breaks: the hub, its database, its disk, or the patience of those who report.
+//! An acknowledged report is stored exactly once, whatever fails: the hub, its database, its disk, or the client's connection.
 
 mod batches;
 pub(crate) mod disk;
@@ -28,16 +28,16 @@ twins![
     a_database_that_goes_away_and_comes_back,
 ];
 
-/// Those who send at a time.
+/// The number of concurrent senders.
 const SENDERS: usize = 4;
 
-/// Something is desired, and nobody but hubs has the database open.
+/// Publishes the desired state. Then only hubs have the database open.
 async fn prepared(ground: &Ground) {
     publish(&ground.database).await;
     ground.database.close().await;
 }
 
-/// What a new process finds.
+/// The batches that a new process finds.
 async fn stored_reports(url: &DatabaseUrl, size: usize) -> BTreeSet<usize> {
     let database = Database::open(url).await.unwrap();
     let stored = stored(&database, size).await;
@@ -76,7 +76,7 @@ async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
         }
         let found = stored_reports(&ground.url, SIZE).await;
         assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
-        assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came too late to show anything");
+        assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came after all batches");
     }
     let hub = Process::start(&ground.url);
     for number in 0..ROUNDS * BATCHES {
@@ -96,7 +96,7 @@ async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
         let door = replicas[sender % 2].door.clone();
         senders.spawn(async move {
             for step in 0..BATCHES {
-                // Each goes through all of them in an order of its own.
+                // Each sender sends all batches, in an order of its own.
                 let number = (step * [1, 7, 11, 39][sender] + sender * 13) % BATCHES;
                 let mut reports = batch(number);
                 reports.rotate_left(sender * 9);
@@ -104,7 +104,7 @@ async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
             }
         });
     }
-    // Meanwhile somebody says what is desired from now on.
+    // Publications come at the same time.
     publish_commits(&ground.database, 5..=10).await;
     while let Some(sent) = senders.join_next().await {
         sent.unwrap();
@@ -112,7 +112,7 @@ async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
     assert_eq!(stored_reports(&ground.url, SIZE).await, (0..BATCHES).collect());
 }
 
-/// Sends batches one after the other, each until it is stored, and tells which are, and what else was answered.
+/// Sends batches one after the other, each until it is stored. The receiver gets the stored batches, and the other answers.
 fn send_for_ever(door: &Door) -> (JoinHandle<()>, mpsc::UnboundedReceiver<(usize, Answer)>) {
     let (tell, answers) = mpsc::unbounded_channel();
     let door = door.clone();
@@ -178,7 +178,7 @@ async fn a_storm_is_turned_away_and_nothing_acknowledged_is_lost(ground: Ground)
     const BATCHES: usize = FIT + 3;
     publish(&ground.database).await;
     let hub = Process::start(&ground.url);
-    // Nothing can be stored for a while.
+    // For a while, nothing can be stored.
     let mut lock = ground.database.begin().await.unwrap();
     if lock.dialect() == Dialect::Postgres {
         lock.run("lock table reconciler_state in exclusive mode").await.unwrap();

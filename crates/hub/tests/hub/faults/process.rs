@@ -1,4 +1,4 @@
-//! A hub that is a process of its own, so that it can be killed as the system does it.
+//! A hub in its own process, so that the system can kill it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -15,10 +15,10 @@ use serde_json::Value;
 use crate::store::argument;
 use crate::twins::wait;
 
-/// The argument with which this program is a hub until its input ends.
+/// The argument with which this program runs a hub until its input ends.
 pub(crate) const SERVE: &str = "serve-as-a-hub";
 
-/// What the process does: it says where it listens, and ends with the test.
+/// The main function of the process: it prints its address, and ends with the test.
 pub(crate) fn serve(url: &str) {
     let options = ServerOptions {
         listen: "127.0.0.1:0".into(),
@@ -41,19 +41,19 @@ pub(crate) struct Process {
     pub(crate) door: Door,
 }
 
-/// Where a hub is spoken to.
+/// The address and the client for requests to a hub.
 #[derive(Clone)]
 pub(crate) struct Door {
     address: String,
     client: Client,
 }
 
-/// What became of a request with reports.
+/// The result of a request with reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// They are stored, as the hub says.
+    /// The hub acknowledged the reports.
     Stored,
-    /// They are not stored now: the status, what is wrong, and whether it is said when to come back.
+    /// The reports are not stored: the status, the detail, and whether the answer has a `Retry-After`.
     Refused(StatusCode, String, bool),
     /// There was no answer.
     Nothing,
@@ -65,7 +65,7 @@ impl Process {
         Self::start_as(command.args([SERVE, &argument(url)]))
     }
 
-    /// A hub whose files can't become larger than that, until [`Process::give_room`].
+    /// A hub whose files cannot become larger than this, until [`Process::give_room`].
     pub(super) fn start_with_room(url: &DatabaseUrl, bytes: u64) -> Self {
         let mut command = Command::new("sh");
         // Without the signal, a write beyond the limit fails as it does on a full disk.
@@ -83,7 +83,7 @@ impl Process {
         Self { child, door: Door { address: address.trim().to_owned(), client } }
     }
 
-    /// Ends it as `kill -9` does.
+    /// Ends the process as `kill -9` does.
     pub(super) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -95,7 +95,7 @@ impl Process {
         assert!(status.success());
     }
 
-    /// The most memory that it ever had, in MiB, where the system tells it.
+    /// The highest memory use of the process, in MiB, if the system provides it.
     pub(super) fn peak_mebibytes(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -119,7 +119,7 @@ impl Door {
         self.client.post(format!("http://{}{path}", self.address))
     }
 
-    /// A stream of changes, behind an event if one is named.
+    /// Opens a stream of changes, after an event if one is given.
     pub(super) async fn follow(&self, after: &str) -> Response {
         let client = Client::builder().no_proxy().build().unwrap();
         let mut request = client.get(format!("http://{}/api/v1/events", self.address));
@@ -138,7 +138,7 @@ impl Door {
         answer(response, reports.len()).await.unwrap_or(Answer::Nothing)
     }
 
-    /// Sends them until they are stored.
+    /// Sends the reports until they are stored.
     pub(super) async fn insist(&self, reports: &[Report]) {
         while self.send(reports).await != Answer::Stored {
             tokio::time::sleep(Duration::from_millis(100)).await;

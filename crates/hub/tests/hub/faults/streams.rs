@@ -1,4 +1,4 @@
-//! As many streams of events as there may be while reports come in: each gets every change once and in order, and who is slow is in nobody's way.
+//! The maximum number of event streams while reports arrive: each stream gets each change once and in order, and a slow client delays no other.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::twins::Ground;
 
 twins![every_stream_gets_every_change_once_and_in_order, who_does_not_read_is_in_nobodys_way_and_misses_nothing,];
 
-/// Batches that come in.
+/// The number of batches that arrive.
 const BATCHES: usize = 5;
-/// How long a stream may be silent while something is missing.
+/// The longest silence of a stream that has not got all changes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What a stream brought: the ids of its changes, and how often each thing was reported.
+/// The changes of a stream: their ids, and how often each message was reported.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Received {
     ids: Vec<String>,
     messages: Vec<String>,
 }
 
-/// Reads until so many changes came.
+/// Reads until this number of changes has arrived.
 async fn read(mut stream: Response, count: usize) -> Received {
     let (mut received, mut text) = (Received::default(), String::new());
     while received.messages.len() < count {
@@ -72,16 +72,16 @@ async fn every_stream_gets_every_change_once_and_in_order(ground: Ground) {
     let mut messages = one.messages.clone();
     messages.sort();
     messages.dedup();
-    assert_eq!(messages.len(), BATCHES * SIZE, "something came twice, and something else did not");
+    assert_eq!(messages.len(), BATCHES * SIZE, "some reports arrived twice, others not at all");
     assert!(all.iter().all(|other| *other == one), "streams differ");
-    // Who comes later and begins somewhere in the middle gets what is behind it.
+    // A stream that begins in the middle gets the changes after its position.
     let middle = one.ids.len() / 3;
     let rest = read(hub.door.follow(&one.ids[middle]).await, one.ids.len() - middle - 1).await;
     assert_eq!(rest.ids, one.ids[middle + 1..]);
 }
 
 async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) {
-    // Far more than what the system keeps for a connection.
+    // Far more than the system buffers for a connection.
     const MANY: usize = 60;
     let numbered = |number: usize| {
         let padded = |report: Report| Report { message: format!("{:.<4000}", report.message), ..report };
@@ -98,7 +98,7 @@ async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) 
     for number in 0..MANY {
         assert_eq!(hub.door.send(&numbered(number)).await, Answer::Stored);
     }
-    // The others have read nothing yet, and this one is at the end.
+    // The other streams have not read yet, and this one is at the end.
     let received = reader.await.unwrap();
     if let (Some(before), Some(after)) = (before, hub.peak_mebibytes()) {
         assert!(after < before + 150, "{before} MiB became {after} MiB");

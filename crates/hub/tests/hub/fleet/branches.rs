@@ -1,4 +1,4 @@
-//! A GitOps repository with a branch for each environment, which changes while the hosts pull it.
+//! A GitOps repository with a branch for each environment. It changes while the hosts pull it.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -15,33 +15,33 @@ use watch::{WatchSettings, WatchedBranch};
 
 const URL: &str = "https://git.example/acme/platform-gitops";
 pub(super) const ENVIRONMENTS: [&str; 3] = ["dev", "prod", "stage"];
-/// What hosts pull: assignments, and whole cluster types.
+/// The folders that hosts pull: assignments, and whole cluster types.
 pub(super) const PATHS: [&str; 5] = ["cloud/cart", "cloud/portal", "edge/cart", "edge/kiosk", "edge"];
 
-/// What happens, at which step, in which environment, to which folder: it gets that content, or goes.
+/// Changes: the step, the environment, the folder, and its new content, or none to remove it.
 const CHANGES: [(usize, &str, &str, Option<&str>); 9] = [
     (12, "dev", "edge/cart", Some("2")),
     (20, "stage", "edge/cart", Some("2")),
     (22, "dev", "cloud/portal", None),
     (25, "prod", "edge/cart", Some("2")),
     (30, "prod", "cloud/cart", Some("2")),
-    // Back to what was there before.
+    // The content of an earlier commit again.
     (35, "stage", "edge/cart", Some("1")),
-    // A commit that changes nothing that anybody pulls.
+    // A commit that changes no folder that a host pulls.
     (40, "prod", "nobody/pulls", Some("2")),
     (45, "dev", "edge/kiosk", Some("3")),
     (58, "stage", "cloud/portal", Some("2")),
 ];
 
-/// The commits of a branch, each with the trees of the folders that are pulled.
+/// The commits of a branch, each with the trees of the folders that hosts pull.
 type Commits = Vec<(GitId, BTreeMap<&'static str, GitId>)>;
 
-/// The repository, and what its branches held.
+/// The repository, and the history of the content of its branches.
 pub(super) struct Branches {
     folder: TempDir,
     pub(super) repositories: GitRepositories,
     files: BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>,
-    /// What each branch held.
+    /// The history of each branch.
     pub(super) commits: BTreeMap<&'static str, Commits>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn url() -> RepositoryUrl {
 }
 
 impl Branches {
-    /// All environments hold the same.
+    /// A repository in which all environments have the same content.
     pub(super) fn new(moment: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut git = Command::new("git");
@@ -75,7 +75,7 @@ impl Branches {
         WatchSettings { branches, pause: Duration::from_millis(200), git: settings(&self.folder, "hub") }
     }
 
-    /// Does what is to happen at that step; whether there is something new to pull.
+    /// Makes the changes of a step. Returns whether there is new content to pull.
     pub(super) fn change(&mut self, step: usize, moment: i64) -> bool {
         let changes: Vec<_> = CHANGES.iter().filter(|(at, ..)| *at == step).collect();
         for (_, environment, path, content) in &changes {
@@ -99,17 +99,17 @@ impl Branches {
         let commits = self.commits.entry(environment).or_default();
         let expected = commits.last().map(|(commit, _)| *commit);
         let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
-        // Otherwise the first commits of all branches would be one.
+        // Without this, the first commits of all branches would be the same commit.
         let message = &format!("Published {environment}");
         let parents: Vec<_> = expected.into_iter().collect();
         let commit = NewCommit { parents: &parents, tree: &tree, open: &closed, message, author: &author, seconds };
         let push = Push { branch: environment, expected, commit: Some(commit), progress: &Progress::default() };
-        let Pushed::Moved(id) = self.repositories.push(&url(), &push).unwrap() else { panic!("nobody else pushes") };
+        let Pushed::Moved(id) = self.repositories.push(&url(), &push).unwrap() else { panic!("the push failed") };
         let folder = |path: &&'static str| Some((*path, tree.folder(path, &closed).unwrap()?.id()));
         commits.push((id, PATHS.iter().filter_map(folder).collect()));
     }
 
-    /// The branches with what they are at.
+    /// The branches with their present commits.
     pub(super) fn heads(&self) -> BTreeMap<String, String> {
         let head = |(name, commits): (&&str, &Commits)| {
             ((*name).to_owned(), commits.last().map(|(id, _)| id.to_string()).unwrap())

@@ -1,4 +1,4 @@
-//! Carries messages of simulated hosts to a real hub, each in its own way.
+//! Sends the messages of simulated hosts to a real hub, each in its own format.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -24,10 +24,10 @@ use watch::{Resources, WatchSettings};
 use super::PATIENCE;
 use crate::twins::Ground;
 
-/// Messages under way at once: who is first is left to chance.
+/// The number of concurrent messages. Their order of arrival is random.
 const AT_ONCE: usize = 8;
 
-/// A hub, and what is needed to speak to it.
+/// A hub, with the client and the tokens for requests to it.
 pub(super) struct Carrier {
     database: Database,
     url: String,
@@ -69,7 +69,7 @@ impl Carrier {
         }
     }
 
-    /// A token for that host.
+    /// The token of a host.
     pub(super) async fn token(&self, host: &str) -> Token {
         let token =
             NewToken { name: host.into(), scope: Scope::Host { host: host.into() }, signs: true, expires_on: None };
@@ -80,7 +80,7 @@ impl Carrier {
         token
     }
 
-    /// Sends messages until the hub has them all.
+    /// Sends messages until the hub has accepted all.
     pub(super) async fn carry(&self, messages: Vec<Message>) {
         stream::iter(messages).for_each_concurrent(AT_ONCE, |message| self.send(message)).await;
     }
@@ -96,7 +96,7 @@ impl Carrier {
         let request = headers.fold(request, |request, (name, value)| request.header(*name, value));
         let response = request.send().await.unwrap();
         let status = response.status();
-        // What gRPC refuses has its reason in the headers; what it takes, in the trailers.
+        // An error of gRPC has its status in the headers, a success in the trailers.
         let refused = response.headers().get("grpc-status").cloned();
         let text = response.text().await.unwrap();
         assert!(
@@ -105,7 +105,7 @@ impl Carrier {
         );
     }
 
-    /// Somebody brings a file that the host signed.
+    /// Imports a file that the host signed.
     async fn bring(&self, message: &Message) {
         let token = self.tokens.lock().unwrap()[&message.host].clone();
         let reports: Vec<_> = message
@@ -144,7 +144,7 @@ impl Carrier {
     }
 }
 
-/// The server with the reading of branches as a task of it.
+/// Adds the poller of branches to the server as a task.
 fn reading(server: Server, WatchSettings { branches, pause, git }: WatchSettings) -> Server {
     let repositories = Arc::new(git::GitRepositories::new(git));
     let resources = Resources { sink: server.desired_state_sink(), repositories };

@@ -1,4 +1,4 @@
-//! A simulated fleet reports in every format, out of order and twice: what the hub answers is what the hosts know.
+//! A simulated fleet reports in each format, in random order and twice. The answers of the hub must match the states of the hosts.
 
 mod branches;
 mod carrier;
@@ -20,9 +20,9 @@ use crate::twins::Ground;
 
 twins![seed_1, seed_2, seed_3, seed_4];
 
-/// The hosts live for an hour, which ends now: heartbeats are measured by the hub's clock.
+/// The simulated time: one hour, in seconds, which ends now, because the hub's clock decides whether heartbeats are overdue.
 const HOUR: i64 = 3_600;
-/// Between two looks at them.
+/// The seconds between two polls of the hosts.
 const STEP: i64 = 60;
 
 async fn seed_1(ground: Ground) {
@@ -57,12 +57,12 @@ async fn check(ground: Ground, seed: u64) {
     let truth = Truth::of(&fleet, &branches, now);
     let Counts { succeeded, failed, silent, outdated, succeeded_but_silent, .. } = truth.all();
     let all = [succeeded, failed, silent, outdated, succeeded_but_silent, truth.unwanted()];
-    assert!(!all.contains(&0), "this seed proves little: {all:?}");
+    assert!(!all.contains(&0), "no reconciler in some state with this seed: {all:?}");
     ask(&carrier, &truth).await;
     carrier.stop().await;
 }
 
-/// Seven hosts for each format, in three environments; each has a reconciler for two folders.
+/// Seven hosts for each format, in three environments; each host has a reconciler for each of two folders.
 async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
     let mut hosts = Vec::new();
     for number in 0..7 * Format::ALL.len() {
@@ -117,7 +117,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
     assert_eq!(rows, truth.rows());
 }
 
-/// What is where, in one line: what `Truth::rows` says of it.
+/// A row of the deployments as one line, in the format of `Truth::rows`.
 fn row(row: &Deployment) -> String {
     let status = row.status.map_or("-", hub_api::report::Status::as_str);
     let state = row.state.map_or("unwanted", model::rollout::RolloutState::as_str);
@@ -133,5 +133,5 @@ fn names(rows: &[Deployment]) -> Vec<String> {
     names
 }
 
-/// Long enough for the slowest machine; nothing waits that long where all is well.
+/// Long enough for the slowest machine. A successful test does not wait that long.
 const PATIENCE: Duration = Duration::from_mins(2);

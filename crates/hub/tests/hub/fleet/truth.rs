@@ -1,4 +1,4 @@
-//! What is so, by what the hosts said and what the branches hold: worked out without the hub, from everything.
+//! The expected answers, computed without the hub from all messages of the hosts and all commits of the branches.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use simulator::simulation::{SentReport, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
 
-/// What is so of one reconciler.
+/// The expected state of one reconciler.
 #[derive(Debug)]
 struct Fact {
     host: String,
     report: SentReport,
-    /// What it has: since which commit that was desired, and its tree.
+    /// The held content: the commit since which it was desired, and its tree.
     held: (GitId, GitId),
-    /// What it should have.
+    /// The desired content, in the same form.
     desired: Option<(GitId, GitId)>,
     is_silent: bool,
 }
 
-/// What is so of all of them.
+/// The expected state of all reconcilers.
 #[derive(Debug)]
 pub(super) struct Truth {
     facts: Vec<Fact>,
-    /// Every commit, with its environment and the folders that it changed.
+    /// Each commit, with its environment and the folders that it changed.
     commits: Vec<(&'static str, GitId, Vec<&'static str>)>,
 }
 
@@ -59,7 +59,7 @@ impl Truth {
         Self { facts, commits: changed }
     }
 
-    /// How many reconcilers stand how: at least one everywhere, or a test of it would prove little.
+    /// The number of reconcilers by state. Each number must be at least one, or the test would prove little.
     pub(super) fn all(&self) -> Counts {
         count(self.facts.iter().filter_map(|fact| Some((fact.state()?, fact.is_silent))))
     }
@@ -72,7 +72,7 @@ impl Truth {
         ENVIRONMENTS.iter().map(counts).collect()
     }
 
-    /// Of each commit, how many stand where. Those that changed nothing that somebody pulls are left out: nobody rolls them out.
+    /// For each commit, the number of reconcilers by state. Commits that changed no pulled folder are omitted: they are not rolled out.
     pub(super) fn rollouts(&self) -> Vec<(String, Vec<(String, Counts)>)> {
         let rollout = |(environment, commit, paths): &(&str, GitId, Vec<&str>)| {
             let concerned = |fact: &&Fact| {
@@ -111,13 +111,13 @@ impl Truth {
 }
 
 impl Fact {
-    /// Where it stands with what it should have.
+    /// The state of the reconciler with its desired content.
     fn state(&self) -> Option<RolloutState> {
         let (_, desired) = self.desired?;
         Some(self.stands(self.held.1 == desired))
     }
 
-    /// Where it stands with what a commit brought.
+    /// The state of the reconciler with the content of a commit.
     fn standing_with(&self, commit: GitId) -> Option<RolloutState> {
         let (since, desired) = self.desired?;
         Some(self.stands(self.held.0 == commit || self.held.1 == desired && since == commit))

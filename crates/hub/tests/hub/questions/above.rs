@@ -1,4 +1,4 @@
-//! Reports of the folders of cluster types, each of which holds the folders of many workloads.
+//! Reports about the folders of cluster types, each of which contains the folders of many workloads.
 
 use hub::questions::{Position, changes, history, settled};
 use hub::store::Database;
@@ -46,8 +46,8 @@ fn place(path: &str, tree: i64) -> DesiredPlace {
     }
 }
 
-/// Commit 1 brings `cart` and `portal`, commit 2 another `cart`, commit 3 another `portal`; a host says so of each but the last, and then something of `cart`'s
-/// own folder.
+/// Commit 1 adds `cart` and `portal`, commit 2 changes `cart`, commit 3 changes `portal`. A host reports each commit but the last, and then the folder
+/// of `cart` itself.
 async fn some(ground: &Ground) -> &Database {
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let report = |path: &str, commit, at| Report {
@@ -84,7 +84,7 @@ fn reported(reported: &Reported) -> String {
     format!("{} {commit} {}", reported.reconciler, workloads.join("+"))
 }
 
-/// All of a history, page by page.
+/// The complete history, page by page.
 async fn check(database: &Database, filter: &Filter, limit: usize) -> Vec<String> {
     let (mut page, mut lines) = (Page { limit: Some(limit), cursor: None }, Vec::new());
     loop {

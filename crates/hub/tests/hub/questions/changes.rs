@@ -1,4 +1,4 @@
-//! What has changed since somebody last looked.
+//! Changes since a position.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn line(change: &FleetChange) -> String {
     }
 }
 
-/// All that is selected behind a position, as lines, and the position behind it.
+/// All selected changes after a position as lines, and the position at their end.
 async fn since(database: &Database, filter: &Filter, after: Position) -> (Vec<String>, Position) {
     let until = settled(database).await.unwrap();
     let (mut position, mut lines) = (after, Vec::new());
@@ -85,7 +85,7 @@ async fn who_goes_on_misses_nothing(ground: Ground) {
     let (_, mut position) = since(&ground.database, &Filter::default(), Position::default()).await;
     for (at, status) in [(50, Status::InProgress), (60, Status::Success), (70, Status::Failure)] {
         fleet.application("h-2", at, (30, status)).await;
-        // It goes on with what it was told, as a text.
+        // The next request continues at the returned position, which was converted to text.
         let (lines, end) = since(&ground.database, &Filter::default(), position.to_string().parse().unwrap()).await;
         assert!(lines.len() == 1 && lines[0].ends_with(status.as_str()), "{lines:?}");
         position = end;
@@ -142,7 +142,7 @@ async fn changes_are_selected(ground: Ground) {
     let target = filter(|filter| filter.target = Some("checkout-prod".into()));
     assert_eq!(check(database, &target).await.len(), 7);
     let edge = filter(|filter| filter.cluster_type = Some("edge".into()));
-    // No host has told that it is of this type, but it is desired there.
+    // No host has reported this cluster type, but content is desired there.
     assert_eq!(check(database, &edge).await, ["desired 1 ", "desired 1 ", "desired b 1.0", "desired 1e 2.0"]);
 }
 
@@ -175,7 +175,7 @@ async fn many_who_write_at_once_hide_nothing(ground: Ground) {
     let (hosts, reports) = (8, 12);
     let mut writers = tokio::task::JoinSet::new();
     for host in 0..hosts {
-        // Each is a replica of its own.
+        // Each fleet uses its own replica of the hub.
         let fleet = Fleet::empty(&Database::open(&ground.url).await.unwrap());
         writers.spawn(async move {
             for at in 1..=reports {
@@ -205,7 +205,7 @@ async fn many_who_write_at_once_hide_nothing(ground: Ground) {
     assert_eq!((seen.len(), count), ((hosts * reports) as usize, hosts * reports));
 }
 
-/// Reports that were begun first may be committed last.
+/// Reports whose transaction began first may be committed last.
 async fn what_is_under_way_is_waited_for() {
     let ground = Ground::postgres().await;
     sample::fill(&ground.database).await;

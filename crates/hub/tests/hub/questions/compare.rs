@@ -1,4 +1,4 @@
-//! How two environments differ.
+//! Differences between two environments.
 
 use hub::questions::compare;
 use hub_api::compare::{Compared, ComparedSide};

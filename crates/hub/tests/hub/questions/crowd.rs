@@ -1,4 +1,4 @@
-//! Many hosts, loaded in bulk: each with a reconciler for the platform and one for a workload.
+//! Many hosts, loaded in bulk: each has a reconciler for the platform and one for a workload.
 
 use hub::store::{Database, Dialect};
 use hub::writer::Writer;
@@ -7,10 +7,10 @@ use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::hash;
 
-/// Cluster types, and as many workloads.
+/// The number of cluster types, and of workloads.
 pub(super) const KINDS: i64 = 100;
 
-/// A host of the crowd, known by its number.
+/// A host of the crowd, identified by its number.
 #[derive(Clone, Copy)]
 pub(super) struct Member(pub(super) i64);
 
@@ -19,7 +19,7 @@ impl Member {
         if self.0 % 2 == 0 { "prod" } else { "stage" }
     }
 
-    /// The number of its cluster type, and of its workload. A quarter of all are of one.
+    /// The number of its cluster type, and of its workload. A quarter of the hosts have the same number.
     pub(super) fn kind(self) -> i64 {
         if self.0 % 4 == 0 { 0 } else { self.0 % KINDS }
     }
@@ -28,7 +28,7 @@ impl Member {
         self.0 % 10 < 3
     }
 
-    /// What both its reconcilers said: 1 in progress, 2 success, 3 failure.
+    /// The status of both reconcilers: 1 in progress, 2 success, 3 failure.
     pub(super) fn status(self) -> i64 {
         match self.0 % 9 {
             0 => 3,
@@ -42,7 +42,7 @@ impl Member {
     }
 }
 
-/// The same in SQL, of the host `h`.
+/// The same in SQL, for the host `h`.
 const ENVIRONMENT: &str = "case h.id % 2 when 0 then 'prod' else 'stage' end";
 const STATUS: &str = "case h.id % 9 when 0 then 3 when 1 then 1 else 2 end";
 const SILENT: &str = "case h.id % 7 when 0 then 1 else 0 end";
@@ -65,7 +65,7 @@ fn target(environment: &str, number: i64, version: Option<&str>) -> DesiredTarge
     DesiredTarget { workspace, application, workload, name, environment, version, ..DesiredTarget::default() }
 }
 
-/// Two environments with cluster types and workloads, and that many hosts, numbered from 1.
+/// Loads two environments with cluster types and workloads, and this number of hosts, numbered from 1.
 pub(super) async fn load(database: &Database, hosts: i64) {
     let (ingest, writer) = Writer::start(database.clone());
     for environment in ["prod", "stage"] {
@@ -126,7 +126,7 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
              join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.desired_revision_id \
              group by 1, 2, 3, 5, 6"
         ),
-        // Of how many rows an expression is true, PostgreSQL guesses badly: it gets them before it joins.
+        // PostgreSQL estimates the selectivity of expressions badly. So they are materialized before the join.
         format!(
             "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
              tally_id, is_silent) with k as materialized (select r.id, p.desired_revision_id, p.place_group_id, {STATUS} as status, \

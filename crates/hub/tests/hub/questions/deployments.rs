@@ -1,4 +1,4 @@
-//! What is where.
+//! The present deployments.
 
 use hub::questions::deployments;
 use hub_api::deployments::Deployment;

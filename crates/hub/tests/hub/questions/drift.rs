@@ -1,4 +1,4 @@
-//! Drift, and silence.
+//! Drift and silent reconcilers.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
     assert_eq!(listed(&fleet, DriftKind::RemovedPlace).await, ["knows-more"]);
 }
 
-/// A host that promises to report every minute, and when it did.
+/// Submits a report of a host that announces a heartbeat of one minute. Returns the time of the report.
 async fn promising(fleet: &Fleet, host: &str) -> Timestamp {
     let now = Timestamp::now();
     let heartbeat = Some(Duration::from_mins(1));

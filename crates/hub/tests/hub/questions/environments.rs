@@ -1,4 +1,4 @@
-//! How environments are.
+//! The totals of environments.
 
 use hub::desired::DesiredUpdate;
 use hub::questions::{environment_targets, environments, rollout};
@@ -103,7 +103,7 @@ async fn what_was_desired_at_a_timestamp(ground: Ground) {
     }
 }
 
-/// Two hosts of the cluster type `edge`, of which one has not the version; and one of another type, which has.
+/// Two hosts of the cluster type `edge`, one of them without the version; and a host of another type with the version.
 async fn of_two_types(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2"] {

@@ -1,4 +1,4 @@
-//! A small company: two environments, a workload with a target in each, hosts that pull platform and application.
+//! A small company: two environments, a workload with a target in each, and hosts that pull platform and application folders.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use hub_api::timestamp::Timestamp;
 
 const PLATFORM: &str = "https://git.example/acme/platform";
 const APPLICATION: &str = "https://git.example/acme/checkout";
-/// The workload's name: quotes and wildcards are letters like others.
+/// The name of the workload. Quotes and wildcards must be treated as ordinary characters.
 pub(crate) const WORKLOAD: &str = "check'out_100%";
 
-/// A hub, and the commits of its repositories so far.
+/// A hub: its database and its writer.
 pub(crate) struct Fleet {
     pub(crate) database: Database,
     pub(crate) ingest: Writer,
 }
 
 impl Fleet {
-    /// A hub that knows nothing.
+    /// An empty hub.
     pub(crate) fn empty(database: &Database) -> Self {
         let (ingest, _) = Writer::start(database.clone());
         Self { database: database.clone(), ingest }
@@ -83,7 +83,7 @@ impl Fleet {
         self.publish(("https://git.example/acme/others", workload), commit, vec![place]).await;
     }
 
-    /// The workload is not desired anymore.
+    /// Publishes a commit without the workload.
     pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
         self.publish((APPLICATION, environment), commit, Vec::new()).await;
     }
@@ -100,23 +100,23 @@ impl Fleet {
         self.ingest.publish(publication).await.unwrap();
     }
 
-    /// A host says at a timestamp how it applied a commit of the platform.
+    /// Submits a host's report about a commit of the platform.
     pub(crate) async fn platform(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
     }
 
-    /// A host says at a timestamp how it applied a commit of the application.
+    /// Submits a host's report about a commit of the application.
     pub(crate) async fn application(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
     }
 
-    /// Takes a report.
+    /// Submits a report.
     pub(crate) async fn submit(&self, report: Report) {
         self.ingest.submit(vec![report]).await.unwrap();
     }
 }
 
-/// A report of an application's commit, to be changed.
+/// A report about a commit of the application, as a template.
 pub(crate) fn of_application(host: &str, at: i64, commit: i64) -> Report {
     report(host, ("checkout", APPLICATION, "checkout"), at, commit)
 }
@@ -155,7 +155,7 @@ fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, com
     }
 }
 
-/// A hash that is recognizable.
+/// A hash in which the number is recognizable.
 pub(crate) fn hash(number: i64) -> String {
     format!("{number:040x}")
 }

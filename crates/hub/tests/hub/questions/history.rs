@@ -1,4 +1,4 @@
-//! What happened when.
+//! The history of changes.
 
 use hub::questions::history;
 use hub_api::filter::Filter;
@@ -65,7 +65,7 @@ async fn a_host_has_a_history(ground: Ground) {
 async fn an_environment_has_one_with_all_its_hosts(ground: Ground) {
     let fleet = some(&ground).await;
     let filter = Filter { environment: Some("prod".into()), ..Filter::default() };
-    // In the order in which the hub heard of it: commits are of 1970 here, reports of today.
+    // In order of arrival at the hub: commits are of 1970 here, reports of today.
     let expected = [
         "h-1 checkout 2.0 in_progress",
         "h-1 checkout 2.0 success",

@@ -1,4 +1,4 @@
-//! Totals of many of many hosts: more than are examined one by one.
+//! Totals for many of many hosts: for so many, the hosts are not examined one by one.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ twins![totals_of_any_hosts_are_what_they_say_one_by_one];
 
 const HOSTS: i64 = 22_000;
 
-/// Where both reconcilers of a host stand.
+/// The state of both reconcilers of a host.
 fn state(member: Member) -> RolloutState {
     match (member.status(), member.is_silent()) {
         (2, _) => RolloutState::Succeeded,
@@ -28,7 +28,7 @@ fn state(member: Member) -> RolloutState {
     }
 }
 
-/// What is true of some hosts: how many stand where, and how many are silent. `reconcilers` says which of the two of each count.
+/// The expected totals of some hosts: reconcilers by state, and the number of silent ones. `reconcilers` is the number of counted reconcilers per host.
 fn truth(is: impl Fn(Member) -> bool, reconcilers: i64) -> (BTreeMap<&'static str, i64>, i64) {
     let (mut truth, mut silent) = (BTreeMap::new(), 0);
     for member in (1..=HOSTS).map(Member).filter(|member| is(*member)) {
@@ -50,7 +50,7 @@ fn filter(selector: &str) -> Filter {
     Filter { selector: Some(selector.to_owned()), ..Filter::default() }
 }
 
-/// All questions about totals say the same of what a filter selects, and it is true.
+/// All queries of totals give the same, expected result for a filter.
 async fn check(database: &Database, filter: Filter, (is, reconcilers): (impl Fn(Member) -> bool, i64)) {
     let (expected, silent) = truth(&is, reconcilers);
     let (counts, of_these_silent) = questions::totals(database, &filter).await.unwrap();
@@ -108,7 +108,7 @@ async fn totals_of_any_hosts_are_what_they_say_one_by_one(ground: Ground) {
     rules_agree(database).await;
 }
 
-/// What is listed one by one is what was counted.
+/// The lists have as many rows as the totals count.
 async fn lists_agree(database: &Database) {
     let gold = filter("tier=gold");
     let mut listed: BTreeMap<&str, i64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The questions over small fleets, whose names are full of what SQL takes for its own.
+//! Queries over small fleets whose names contain characters with a special meaning in SQL.
 
 mod above;
 mod changes;

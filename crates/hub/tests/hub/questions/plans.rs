@@ -1,4 +1,4 @@
-//! No question looks at all hosts, however many there are: the databases' own plans of every statement say so.
+//! No query scans all hosts of a large fleet. The query plans of the databases for each statement prove it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,14 +20,14 @@ use crate::twins::Ground;
 
 twins![no_question_looks_at_all_hosts];
 
-/// Hosts, each with two reconcilers. Of fewer, databases rightly look at all.
+/// The number of hosts, each with two reconcilers. With fewer hosts, a scan is rightly the best plan.
 const HOSTS: i64 = 50_000;
-/// What a statement may cost that counts them. To go through all states for a hundredth of the hosts would cost more.
+/// The highest cost of a statement that counts hosts. A scan of all states for one percent of the hosts would cost more.
 const COST_MAX: f64 = 100_000.0;
-/// What grows with the fleet.
+/// The tables that grow with the fleet.
 const LARGE: [&str; 4] = ["host", "reconciler", "reconciler_state", "deployment"];
 
-/// Keeps the statements that are sent to the database.
+/// Records the statements that are sent to the database.
 #[derive(Clone, Default)]
 struct Statements(Arc<Mutex<Vec<String>>>);
 
@@ -81,7 +81,7 @@ fn filters() -> Vec<Filter> {
     ]
 }
 
-/// Asks everything about what a filter selects.
+/// Runs all queries with a filter.
 async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> {
     let page = Page::default();
     let at = Some(Timestamp::from_millis(1));
@@ -107,7 +107,7 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
     Ok(())
 }
 
-/// Asks what does not take all filters.
+/// Runs the queries that do not accept all filters.
 async fn ask_others(database: &Database) -> Result<(), QuestionError> {
     let compared = Compared { from: "stage".into(), to: "prod".into(), ..Compared::default() };
     questions::compare(database, &compared, &Filter::default(), &Page::default()).await?;
@@ -120,11 +120,11 @@ async fn ask_others(database: &Database) -> Result<(), QuestionError> {
     Ok(())
 }
 
-/// A statement's plan.
+/// The plan of a statement.
 struct Plan {
-    /// The tables that it looks at from their beginning to their end.
+    /// The tables that are scanned completely.
     scanned: Vec<String>,
-    /// What PostgreSQL thinks that it costs: to read a page in its turn is 1.
+    /// PostgreSQL's cost estimate: a sequential page read costs 1.
     cost: f64,
 }
 
@@ -134,7 +134,7 @@ async fn plan(database: &Database, sql: &str) -> Plan {
         Dialect::Sqlite => format!("explain query plan {sql}"),
         Dialect::Postgres => {
             let parameters = (1..100).take_while(|number| sql.contains(&format!("${number}"))).count();
-            // Plans for any parameters, where reading pages here and there costs what it costs on an SSD.
+            // Plans that are independent of parameters, with the cost of random page reads on an SSD.
             let settings = "set local plan_cache_mode = force_generic_plan; set local random_page_cost = 1.1";
             let prepare = format!("{settings}; prepare statement as {sql}");
             transaction.run(&prepare).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
@@ -155,14 +155,14 @@ async fn plan(database: &Database, sql: &str) -> Plan {
     Plan { scanned: of_plan(&lines, sql), cost: cost.unwrap_or_default() }
 }
 
-/// Where some hosts of many are counted, all of these have to be looked at, once: on SQLite by index, but that it may go through the names of all hosts.
-/// PostgreSQL may also read a table in one go. What it must not do is to go through one for every row of another.
+/// Whether a plan counts some of many hosts. Each of these hosts has to be read once: on SQLite by an index, or by a scan of the names of all hosts.
+/// PostgreSQL may also scan a table once. A scan of a table for each row of another one is not allowed.
 fn is_counting(sql: &str, plan: &Plan) -> bool {
     let counts = sql.contains("count(*) as reconcilers from");
     counts && (plan.cost > 0.0 || plan.scanned.iter().all(|table| table == "host")) && plan.cost < COST_MAX
 }
 
-/// SQLite says `SCAN r` where it does not go by an index; PostgreSQL says `Seq Scan on reconciler r`.
+/// SQLite reports a scan without an index as `SCAN r`, PostgreSQL as `Seq Scan on reconciler r`.
 fn of_plan(lines: &[String], sql: &str) -> Vec<String> {
     let aliases: BTreeMap<&str, &str> = LARGE
         .iter()
@@ -185,7 +185,7 @@ fn of_plan(lines: &[String], sql: &str) -> Vec<String> {
     lines.iter().filter_map(scan).collect()
 }
 
-/// Every tenth host was elsewhere before: its reports stay of the place where it was.
+/// Each tenth host had another place before. Its earlier reports stay with that place.
 async fn move_some(database: &Database) {
     let mut transaction = database.begin().await.unwrap();
     let before = "insert into deployment (id, gitops_commit_id, reconciler_id, status, created_on, received_on, digest, manifests_endpoint) \

@@ -1,4 +1,4 @@
-//! How far rollouts are.
+//! The progress of rollouts.
 
 use hub::questions::{DeploymentStateRequest, deployment_state, rollout, rollout_hosts, rollouts};
 use hub_api::filter::Filter;
@@ -27,7 +27,7 @@ fn counts(counts: &Counts) -> String {
     format!("{succeeded} of {expected}, {failed} failed, {in_progress} in progress, {outdated} outdated")
 }
 
-/// Version 2.0 is on one of four hosts; one is at it, one failed, one has 1.0.
+/// Version 2.0 with four hosts: one holds it, one applies it, one failed, one has 1.0.
 async fn half(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2", "h-3", "h-4"] {
