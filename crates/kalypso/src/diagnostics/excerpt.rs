@@ -1,4 +1,4 @@
-//! The lines of a file that a message is about.
+//! The lines of a file that a diagnostic points at.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use model::credential::HIDDEN;
 use super::hidden::touching;
 use crate::visible::visible_bytes;
 
-/// Lines that take more bytes than this were not written by people: they are not shown.
+/// The maximum size of an excerpt in bytes. Longer excerpts are not shown: they come from generated files.
 const EXCERPT_BYTES_MAX: usize = 32 * 1024;
 
-/// Some lines of a file, ready to be printed.
+/// Lines of a file for output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
-    /// The lines, with nothing in them that a terminal would obey.
+    /// The lines, without terminal control sequences.
     pub(super) text: String,
-    /// The number of the first one, from 1.
+    /// The number of the first line, from 1.
     pub(super) first_line: usize,
-    /// The ranges that were asked for, as bytes of `text`. One that spans several lines ends with its first.
+    /// The requested ranges, in bytes of `text`. A range over several lines ends with its first line.
     pub(super) marks: Vec<Range<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl Excerpt {
         })
     }
 
-    /// Whether both places fit into one excerpt.
+    /// Whether both ranges fit into one excerpt.
     pub(super) fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
         one.start.abs_diff(other.start) < EXCERPT_BYTES_MAX / 2
     }
