@@ -1,18 +1,18 @@
-//! The files of the example company, as they are under `examples/acme`.
+//! The files of the example company, from `examples/acme`.
 
 use include_dir::{Dir, include_dir};
 
-/// One folder is one branch of one repository.
+/// Each folder is one branch of one repository.
 static COMPANY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples/acme");
 
-/// A file of a repository: its path there, and its content.
+/// A file of a repository, with its path and content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CompanyFile {
     pub(super) path: String,
     pub(super) content: Vec<u8>,
 }
 
-/// The files under a folder such as `control-plane/prod`, sorted by path. Empty if there is no such folder.
+/// The files below a folder such as `control-plane/prod`, sorted by path. Empty if the folder does not exist.
 pub(super) fn files(folder: &str) -> Vec<CompanyFile> {
     let mut files = Vec::new();
     let mut folders: Vec<_> = COMPANY.get_dir(folder).into_iter().collect();
@@ -43,7 +43,7 @@ mod tests {
         "platform-services",
     ];
 
-    /// The macro notices changed files, but not new ones: this does.
+    /// The macro notices changed files, but not new ones. This test does.
     #[test]
     fn every_file_of_the_example_is_embedded() {
         for folder in FOLDERS {

@@ -1,5 +1,5 @@
-//! The company's git repositories: the same files, people and dates every time, so that commits have the same ids on every machine; but for what clusters
-//! pull, which is as old as the demo wants it.
+//! The company's Git repositories. Files, authors and times are always the same, so that commits have the same ids on each machine. An exception are
+//! the manifests that clusters pull: their age depends on the time of the demo.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::manifests;
 use super::program::{Signature, feed, git};
 use crate::exit::Failure;
 
-/// The environments, in the order in which changes travel through them.
+/// The environments in the order of promotion.
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
 /// The platform team's repository.
 pub(super) const CONTROL_PLANE: &str = "control-plane";
@@ -33,12 +33,12 @@ pub(super) const STORE_TEAM: Signature =
     Signature { name: "Stan Store", email: "stores@acme.example", seconds: MONDAY_MORNING };
 pub(super) const FACTORY_TEAM: Signature =
     Signature { name: "Fay Factory", email: "factory@acme.example", seconds: MONDAY_MORNING };
-/// 2026-01-05 08:00 UTC. Any fixed moment in the past would do.
+/// 2026-01-05 08:00 UTC. The time is arbitrary, but in the past.
 const MONDAY_MORNING: i64 = 1_767_600_000;
-/// What stands in the files of the example for the commit of main that an environment is built on.
+/// The placeholder in the files of the example for the promoted commit of main.
 const UNKNOWN_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Makes all repositories in a folder where none of them exists. Clusters have pulled for a while by now.
+/// Creates all repositories in a folder without repositories. At the time `now`, clusters have pulled for some time.
 pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
     control_plane(&folder.join(CONTROL_PLANE))?;
     application(folder, "checkout", STORE_TEAM)?;
@@ -63,7 +63,7 @@ fn control_plane(folder: &Path) -> Result<(), Failure> {
     git(folder, &["switch", "--quiet", "main"]).map(drop)
 }
 
-/// Says which commit of main the environment is built on.
+/// Sets the promoted commit of main of an environment.
 fn pin(file: &mut CompanyFile, main: &str) {
     if file.path == "base-repo.yaml" {
         let text = String::from_utf8_lossy(&file.content);
@@ -80,7 +80,7 @@ fn application(folder: &Path, name: &str, team: Signature) -> Result<(), Failure
     commit(&folder, &format!("Deployment of {name}"), team)
 }
 
-/// A bare repository with a branch for each environment.
+/// Creates a bare repository with a branch for each environment.
 fn gitops(folder: &Path) -> Result<(), Failure> {
     create_folder(folder)?;
     git(folder, &["init", "--quiet", "--bare", "--template="])?;
@@ -96,7 +96,7 @@ fn gitops(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An empty repository that the person at this machine can commit to, whatever their own git is configured to do.
+/// Creates an empty repository in which the user can commit, independent of the user's Git configuration.
 pub(super) fn init(folder: &Path) -> Result<(), Failure> {
     create_folder(folder)?;
     git(folder, &["init", "--quiet", "--template="])?;
@@ -112,7 +112,7 @@ pub(super) fn init(folder: &Path) -> Result<(), Failure> {
     for (name, value) in settings {
         git(folder, &["config", name, value])?;
     }
-    // `sed -i.bak` is the one form of it that works on Linux and on macOS.
+    // Only `sed -i.bak` works both on Linux and on macOS.
     let exclude = CompanyFile { path: ".git/info/exclude".to_owned(), content: b"*.bak\n".to_vec() };
     write(folder, &[exclude])
 }
