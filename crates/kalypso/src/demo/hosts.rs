@@ -7,10 +7,10 @@ use simulator::simulation::{Behavior, Format, HostOptions, OF_PLATFORM, Pull, Si
 /// The seed is arbitrary. This one shows hosts in each state.
 const SEED: u64 = 12;
 
-/// The behavior of an environment's hosts: the age of the publication in minutes when the demo begins, and the rate of success.
+/// The behavior of an environment's hosts: the age of the publication in minutes when the demo begins, and the numbers for failures.
 struct Story {
     minutes: i64,
-    /// The maximum time of applying, as a part of that age.
+    /// The divisor of the simulated time that gives the maximum time of applying.
     slowest: i64,
     failing: u64,
     faltering: u64,
