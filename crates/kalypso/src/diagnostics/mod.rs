@@ -34,7 +34,7 @@ use crate::visible::escaped_json;
 
 pub use yaml::to_yaml;
 
-/// How a report is written.
+/// The output format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For reading, with the lines that are wrong
@@ -55,7 +55,7 @@ pub enum Format {
 pub struct Batch<'d> {
     /// The environment.
     pub environment: Option<&'d EnvironmentName>,
-    /// What is wrong.
+    /// The diagnostics.
     pub diagnostics: &'d [Diagnostic],
     /// The number of assignments of the environment. None if it is not known.
     pub assignments: Option<usize>,

@@ -76,7 +76,7 @@ impl Shell {
     pub(crate) fn run(&mut self, command: &str) -> String {
         if let Some(folder) = command.strip_prefix("cd ") {
             self.place = self.place.join(folder);
-            assert!(self.place.is_dir(), "there is no folder {folder}");
+            assert!(self.place.is_dir(), "the folder {folder} does not exist");
             return String::new();
         }
         let output = self.command(&format!("exec 2>&1\n{command}")).output().unwrap();

@@ -40,7 +40,7 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
             );
             resume_unwind(panic);
         }
-        assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "runs end before they are killed");
+        assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "too many runs end before they are killed");
     }
     site.check_thoroughly();
     let Tally { rounds, kills, ended } = tally;

@@ -127,7 +127,7 @@ impl Site {
         while let Some(run) = runs.iter_mut().find_map(|run| run.try_wait().unwrap().is_none().then_some(run)) {
             if start.elapsed() > self.limit {
                 drop(run.kill());
-                panic!("a plain run is stuck:\n{}", self.log());
+                panic!("a plain run exceeds its time limit:\n{}", self.log());
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -169,7 +169,7 @@ impl Site {
         // After a push, Git checks whether the target repository needs maintenance. This happens in the background and with a lock.
         self.await_orphans();
         let locks = locks(&repository).chain(copies(&self.company.path("cache")).flat_map(|copy| locks(&copy)));
-        assert_eq!(locks.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "locks are left");
+        assert_eq!(locks.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "lock files remain");
     }
 
     /// Checks that the published files are equal to those of a clean run, and that `git fsck` finds no error in any repository.
@@ -206,7 +206,7 @@ impl Site {
             if living.is_empty() {
                 return;
             }
-            assert!(Instant::now() < end, "these live on: {living:?}");
+            assert!(Instant::now() < end, "these processes still run: {living:?}");
             thread::sleep(Duration::from_millis(20));
         }
     }

@@ -67,7 +67,7 @@ fn a_name_that_nobody_is_registered_by_stays_as_it_is_while_two_teams_bring_it()
     ]);
     assert_eq!(folder(&company, "west/page-test"), before, "byte for byte");
     let others = company.file("gitops", "dev", "west/shop-test/reconciler.yaml");
-    assert!(others.contains("shop-next"), "others go on: {others}");
+    assert!(others.contains("shop-next"), "other assignments are published: {others}");
     // No confirmation is required, because the kept files are not removed.
     assert!(!company.kalypso("plan -e dev").ends(1).out.contains("--confirm"));
     company.remove("all", "main", "page.yaml");

@@ -171,7 +171,7 @@ fn check(signal: &str, code: Option<i32>) {
         folder_text(&path.join(out))
     };
     let (next, whole) = (render("out"), render("other"));
-    assert!(next == whole, "the next run has not finished what was begun");
+    assert!(next == whole, "the next run did not complete the output");
     let shared = |file: &&str| file.split_once('\n').is_some_and(|(path, _)| whole.contains(path));
     for file in part.split("--- ").filter(|file| !file.contains(".kalypso")).filter(shared) {
         assert!(whole.contains(file), "{file}");

@@ -100,7 +100,7 @@ fn a_plan_has_colours_where_they_are_seen() {
     let company = Company::new().published();
     company.change("control-plane@dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
     let plan = |variable| Ran::of(company.command().args(["plan", "-e", "dev"]).env(variable, "1")).ends(2);
-    assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "there is no colour");
+    assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "the output has no colour");
     assert!(!plan("NO_COLOR").out.contains('\u{1b}'));
 }
 
@@ -133,7 +133,7 @@ fn an_explanation_of_a_mistyped_key_names_the_keys_like_it() {
     ran.says(&["west/shop-test has no value `DATABSE` in dev", "did you mean `DATABASE`?"]);
     let ran = company.kalypso("explain -e dev west/shop-test Q -o json").ends(1);
     ran.says(&["kalypso explain -e dev west/shop-test lists all keys"]);
-    // What others have is an answer.
+    // A key that only other places have is not an error.
     company.change("control-plane@dev", "moon.yaml", &config("moon", "region: moon", "MOON: x"));
     company.kalypso("explain -e dev west/shop-test MOON").ends(0).says(&["MOON has no value", "not used"]);
 }

@@ -115,7 +115,7 @@ fn a_copy_that_is_older_than_what_was_published_is_not_used() {
     machines.one("publish -e dev --direct").ends(1).says(&said);
     machines.has("dev", "2");
     assert!(machines.has_value("cart", "high") && !machines.has_value("shop", "high"));
-    assert_eq!(machines.source(), second, "what is kept is still made of it");
+    assert_eq!(machines.source(), second, "the kept files come from this commit");
     // The same after that was published: the other machine's commit is not the newest any more.
     machines.value("higher");
     machines.one("publish -e dev --direct").ends(1).says(&["K0610"]);

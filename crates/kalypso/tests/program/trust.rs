@@ -55,8 +55,8 @@ fn a_cache_that_others_may_write_to_is_left_alone() {
         let ran = ran.says(&["warning: [K0611] the cache", "other users may write to", "chmod 700", "2 of 2"]);
         assert_eq!(ran.err.matches("K0611").count(), 1, "{}", ran.err);
     }
-    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written there");
-    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "the untrusted cache is not written");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "the temporary folder is removed");
     set_mode(&cache, 0o700);
     let ran = company.kalypso("check").ends(0).says(&["2 of 2"]);
     assert!(!ran.err.contains("K0611"), "{}", ran.err);
@@ -175,7 +175,7 @@ fn nothing_is_pushed_where_somebody_elses_hooks_would_run() {
     assert_eq!((company.head("gitops", "dev"), trace.exists()), (before.clone(), false));
     set_mode(&gitops.join("hooks"), 0o755);
     company.kalypso("publish -e dev --direct").ends(0);
-    assert!(company.head("gitops", "dev") != before && trace.exists(), "one's own hooks run");
+    assert!(company.head("gitops", "dev") != before && trace.exists(), "the user's own hooks run");
 }
 
 #[test]
