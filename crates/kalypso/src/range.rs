@@ -173,7 +173,8 @@ impl Branches<'_> {
         Ok(None)
     }
 
-    /// The commit of a tag, a branch or an id, with its branches: those that contain the commit, else the branch at which its own history began.
+    /// The commit of a tag, a branch or an id, with the branches that contain it. If no branch contains it, these are the branches that contain its
+    /// newest ancestor on a branch.
     fn of_line(&self, commit: &Commit) -> Result<Option<Found>, RepositoryError> {
         let main = self.main.as_ref();
         let found =

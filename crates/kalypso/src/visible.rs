@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Replaces each such character in `text` by a visible escape. Line breaks and tabs stay.
+/// Replaces each hidden character in `text` by a visible escape. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ pub(crate) fn message(text: &str) -> String {
     visible(&model::credential::without(text)).into_owned()
 }
 
-/// Replaces each such character by its JSON escape. The value of the JSON does not change, because these characters occur only in strings.
+/// Replaces each hidden character by its JSON escape. The value of the JSON does not change, because these characters occur only in strings.
 pub(crate) fn escaped_json(json: String) -> String {
     if !json.contains(is_hidden) {
         return json;
@@ -52,7 +52,7 @@ pub(crate) fn escaped_json(json: String) -> String {
     result
 }
 
-/// Whether a text has no such characters.
+/// Whether a text has no hidden characters.
 pub(crate) fn is_visible(text: &str) -> bool {
     !text.contains(is_hidden)
 }
