@@ -1,17 +1,17 @@
-//! Files below a folder: written whole, and never through a symbolic link that stands in it.
+//! Files below a folder. A file is written completely or not at all, and never through a symbolic link below this folder.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What the name of a file begins with while it is written.
+/// The prefix of a file's name while the file is written.
 const UNFINISHED: &str = ".kalypso-new-";
 
-/// Writes a file so that it is there whole or not at all. A link in its place is replaced, not followed.
+/// Writes a file completely or not at all. A symbolic link at this path is replaced, not followed.
 ///
 /// # Errors
-/// If a folder on the way is a link or a file, or the system refuses.
+/// If a folder on the path is a symbolic link or a file, or if an operation of the file system fails.
 pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     let target = resolve(folder, path)?;
     fs::create_dir_all(target.parent().unwrap_or(folder))?;
@@ -19,7 +19,7 @@ pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
         return Ok(());
     }
     let new = unfinished(&target);
-    // What is there under this name was left behind, or put there for us to follow it.
+    // A file or link with this name is left from an earlier run, or is an attempt to redirect the write. It is removed.
     remove_if_there(&new)?;
     let mut options = File::options();
     let written = options.write(true).create_new(true).open(&new).and_then(|mut file| file.write_all(bytes));
@@ -30,10 +30,10 @@ pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     placed
 }
 
-/// Opens a file that is there, to write behind what is in it.
+/// Opens an existing file to append to it.
 ///
 /// # Errors
-/// As [`write()`], and if the file is a link.
+/// As [`write()`], and if the file is a symbolic link.
 pub(crate) fn append(folder: &Path, path: &str) -> io::Result<File> {
     let target = resolve(folder, path)?;
     if fs::symlink_metadata(&target)?.is_file() {
@@ -42,7 +42,7 @@ pub(crate) fn append(folder: &Path, path: &str) -> io::Result<File> {
     Err(not_followed(&target))
 }
 
-/// Removes a file with what was not finished of it, if they are there, and the folders that become empty with it.
+/// Removes a file and its unfinished copy if they exist, and the folders that become empty.
 ///
 /// # Errors
 /// As [`write()`].
@@ -58,10 +58,10 @@ pub(crate) fn remove(folder: &Path, path: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The bytes of a file; none if there is none.
+/// Reads a file. None if it does not exist.
 ///
 /// # Errors
-/// As [`write()`], and if the file is a link.
+/// As [`write()`], and if the file is a symbolic link.
 pub(crate) fn read(folder: &Path, path: &str) -> io::Result<Option<Vec<u8>>> {
     let target = resolve(folder, path)?;
     match fs::symlink_metadata(&target) {
@@ -72,10 +72,10 @@ pub(crate) fn read(folder: &Path, path: &str) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Whether nothing is in a folder but what a run leaves behind that ended before its first file was whole.
+/// Whether a folder is empty, except for files that an interrupted run leaves before its first file is complete.
 ///
 /// # Errors
-/// If it can't be read.
+/// If the folder can't be read.
 pub(crate) fn is_unused(folder: &Path) -> io::Result<bool> {
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -96,12 +96,13 @@ pub(crate) fn is_unused(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether a path, which somebody else may have written, stays in its folder.
+/// Whether a path from untrusted input stays inside its folder.
 pub(crate) fn is_inside(path: &str) -> bool {
     !path.is_empty() && !Path::new(path).is_absolute() && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// Where a path leads, if no folder on the way is anything else. The folder itself may be a link: that is the user's word.
+/// Resolves a path below a folder. Fails if a component on the path is not a folder. The folder itself may be a symbolic link, because the user chose
+/// it.
 fn resolve(folder: &Path, path: &str) -> io::Result<PathBuf> {
     if !is_inside(path) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leads out of the folder"));
@@ -114,7 +115,7 @@ fn resolve(folder: &Path, path: &str) -> io::Result<PathBuf> {
         match fs::symlink_metadata(&way) {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(not_followed(&way)),
-            // Below what does not exist is nothing.
+            // Below a path that does not exist there are no further components to check.
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             Err(error) => return Err(error),
         }
@@ -133,7 +134,7 @@ fn not_followed(path: &Path) -> io::Error {
     )
 }
 
-/// Whether a regular file has this content.
+/// Whether a path is a regular file with this content.
 fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() == bytes.len() as u64 => Ok(fs::read(path)? == bytes),
@@ -143,7 +144,7 @@ fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Where a file is written before it takes its place.
+/// The path of the unfinished copy of a file, before it is renamed.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = OsString::from(UNFINISHED);
     name.push(path.file_name().unwrap_or_default());

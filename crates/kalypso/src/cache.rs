@@ -1,4 +1,4 @@
-//! The folder of the cache: the one that is named, or a new one where that can't be trusted.
+//! The cache folder: the configured folder, or a temporary folder if the configured folder is not trusted.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +10,11 @@ use tempfile::TempDir;
 use crate::exit::Failure;
 use crate::terminal;
 
-/// What is used for this run instead of a cache that is not trusted.
+/// The temporary folder that replaces an untrusted cache in this run.
 static TEMPORARY: Mutex<Option<TempDir>> = Mutex::new(None);
 
-/// The folder to use for the one that is named. What can't be made is no matter of trust: who needs it says so.
+/// Returns the folder, or a temporary folder if it is not trusted. A folder that can't be created is returned too: the first access reports the
+/// error.
 pub(crate) fn trusted(folder: PathBuf) -> anyhow::Result<PathBuf> {
     match trust::check_folder(&folder) {
         Ok(_) | Err(Distrust::Unusable { .. }) => Ok(folder),
@@ -21,7 +22,7 @@ pub(crate) fn trusted(folder: PathBuf) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// An empty folder, the same one for the whole run. The first one who needs it says why.
+/// Returns an empty folder, which is the same for the whole run. The first call prints the reason.
 fn temporary(folder: &Path, distrust: &Distrust) -> anyhow::Result<PathBuf> {
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(temporary) = &*temporary {
@@ -46,8 +47,8 @@ fn temporary(folder: &Path, distrust: &Distrust) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Removes what was used in this run only.
+/// Removes the temporary folder of this run.
 pub(crate) fn remove_temporary() {
-    // Dropping it removes it.
+    // Dropping the value removes the folder.
     drop(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

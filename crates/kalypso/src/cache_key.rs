@@ -1,4 +1,4 @@
-//! The key that signs what is believed of the cache. It is never in the cache.
+//! The key that signs cache entries. It is never stored in the cache.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,19 +8,19 @@ use git::{Key, trust};
 
 use crate::exit::Failure;
 
-/// The variable with a secret that several machines or runs share.
+/// The environment variable with a secret that several machines or runs share.
 const SECRET: &str = "KALYPSO_CACHE_KEY";
-/// The variable with the name of a file that holds it.
+/// The environment variable with the path of a file that holds this secret.
 const SECRET_FILE: &str = "KALYPSO_CACHE_KEY_FILE";
-/// The file in the user's folder for state.
+/// The file with the user's own key, in the user's state directory.
 const OWN_FILE: &str = "cache-key";
-/// Bytes of a file that are read.
+/// The number of bytes of a key file that are read.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// The key for a cache: of the secret that is given, in a variable or file, else this user's own, which is made if there is none. None if it can't be
-/// kept: then nothing is believed, and nothing signed.
+/// Returns the key for a cache. It is derived from the secret in a variable or a file. Without a secret it is this user's own key, which is created
+/// if it does not exist. None if the own key can't be stored: then cache entries are neither signed nor accepted.
 pub(crate) fn of(cache: &Path, file: Option<&Path>) -> anyhow::Result<Option<Key>> {
-    // An empty variable is what CI systems make of a secret that a run may not see.
+    // CI systems set an empty variable for a secret that a run may not read.
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(secret) = variable(SECRET) {
         return secret_of(SECRET, secret.as_encoded_bytes()).map(Some);
@@ -57,7 +57,7 @@ fn is_in(cache: &Path, file: &Path) -> bool {
     real(file).starts_with(real(cache))
 }
 
-/// This user's own key, on this machine.
+/// This user's own key on this machine. None if it can't be stored.
 fn own(cache: &Path) -> Option<Key> {
     use etcetera::BaseStrategy as _;
     let strategy = etcetera::choose_base_strategy().ok()?;
@@ -68,7 +68,7 @@ fn own(cache: &Path) -> Option<Key> {
     own_in(&folder)
 }
 
-/// The key that is kept in a folder, which nobody else may read.
+/// The key that is stored in a folder. Other users can't read this folder.
 fn own_in(folder: &Path) -> Option<Key> {
     let folder = trust::prepare_folder(folder).ok()?;
     let path = folder.join(OWN_FILE);
@@ -82,7 +82,7 @@ fn own_in(folder: &Path) -> Option<Key> {
     writeln!(file, "{text}").ok()?;
     file.as_file().sync_all().ok()?;
     if let Err(there) = file.persist_noclobber(&path) {
-        // Another process may have been quicker. What others could read, or what is no key, is replaced.
+        // Another process may have created the key in the meantime. A key that other users could read, or a file without a valid key, is replaced.
         if kept(&path).is_none() {
             there.file.persist(&path).ok()?;
         }
@@ -105,7 +105,7 @@ fn is_secret(metadata: &fs::Metadata) -> bool {
     metadata.mode() & FOR_OTHERS == 0
 }
 
-/// Folders of a user are closed to others by the system.
+/// The system denies other users access to a user's folders.
 #[cfg(not(unix))]
 fn is_secret(_metadata: &fs::Metadata) -> bool {
     true

@@ -1,4 +1,4 @@
-//! Two states of what an environment is made of: before and after a change of the control plane.
+//! The two states of an environment before and after a change of the control plane.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,44 +24,44 @@ use crate::progress::Watch;
 use crate::range::{Branches, Of, Range};
 use crate::terminal::count;
 
-/// The name by which people give a patch through a pipe.
+/// The file name that stands for standard input, for a patch from a pipe.
 const STANDARD_INPUT: &str = "-";
-/// How many files of a patch are named.
+/// The maximum number of files of a patch that a message names.
 const FILES_NAMED_MAX: usize = 3;
-/// How much of a file a patch may change.
+/// The maximum size of a file that a patch may change, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Two states of an environment.
 pub(crate) struct EnvironmentChange {
     pub(crate) old: Arc<Loaded>,
     pub(crate) new: Arc<Loaded>,
-    /// The state before, for reading: `prod@77aa012`.
+    /// The description of the state before, for people: `prod@77aa012`.
     pub(crate) from: String,
     to: String,
-    /// What else the environment is made of, which is the same on both sides.
+    /// The description of the commit that is the same in both states.
     stays: Option<String>,
     answer: Json,
 }
 
 impl EnvironmentChange {
-    /// What is compared, for reading: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
+    /// The description of the comparison, for people: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
     pub(crate) fn title(&self) -> String {
         let stays = self.stays.as_ref().map_or_else(String::new, |stays| format!("   ({stays})"));
         format!("{} → {}{stays}", self.from, self.to)
     }
 
-    /// The same for programs.
+    /// The description of the comparison, as JSON.
     pub(crate) fn answer(&self) -> &Json {
         &self.answer
     }
 }
 
-/// What an environment is made of, with where that is read from.
+/// The current state of an environment, with access to the repositories it is read from.
 struct Now {
     loaded: Arc<Loaded>,
     access: Arc<RepositoryAccess>,
     own: Commit,
-    /// The promoted commit of the main branch, if the environment builds on it.
+    /// The promoted commit of the main branch. None if the environment does not use the main branch.
     promoted: Option<Commit>,
 }
 
@@ -154,7 +154,7 @@ fn read_patch(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// A file of a plain directory; none if there is none.
+/// Reads a file of a plain directory. None if the file does not exist.
 fn file_of(directory: &Path, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
     if Path::new(path).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
         return Ok(None);
@@ -166,7 +166,7 @@ fn file_of(directory: &Path, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
     }
 }
 
-/// Applies a patch to files that are read with a function.
+/// Applies a patch to files. The argument reads a file.
 type Apply<'a> = dyn Fn(&ReadFile<'_>) -> anyhow::Result<Edits> + 'a;
 
 impl Now {
@@ -219,18 +219,18 @@ impl Now {
         Some(format!("{} stays at {}", self.name(other), self.commit(other).short()))
     }
 
-    /// The head of the branch that the promoted commit is of.
+    /// The head of the branch that contains the promoted commit.
     fn main_head(&self) -> anyhow::Result<Option<Commit>> {
         let Some(promoted) = &self.promoted else { return Ok(None) };
         match self.access.repositories.resolve(&promoted.url, &promoted.revision) {
             Ok(head) => Ok(Some(head)),
-            // A promoted commit without a branch counts, but nothing comes after it.
+            // A promoted commit without a branch is valid, but there are no later commits.
             Err(RepositoryError::NoRevision { .. }) => Ok(Some(promoted.clone())),
             Err(error) => Err(Failure::outside(error.to_string()).into()),
         }
     }
 
-    /// The branches as they are now, of applications too.
+    /// The current commits of all branches, including those of applications.
     fn pins(&self) -> BTreeMap<(String, String), GitId> {
         let is_of_branch =
             |read: &&Read| matches!(read.role, ReadRole::Main | ReadRole::Application(_) | ReadRole::Environment);
@@ -238,7 +238,7 @@ impl Now {
         self.loaded.reads.iter().filter(is_of_branch).map(pin).collect()
     }
 
-    /// The environment with another commit of one of its branches.
+    /// Loads the environment with another commit of one of its branches.
     fn at(&self, of: Of, id: GitId, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
         if id == self.commit(of) {
             return Ok(Arc::clone(&self.loaded));
@@ -251,7 +251,7 @@ impl Now {
         self.load(&pinned, (of == Of::Main).then_some(id), watch)
     }
 
-    /// The environment after commits that nobody has made yet.
+    /// Loads the environment with commits that do not exist in the repositories.
     fn after(&self, next: Vec<Next>, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
         let pinned = PinnedRepositories::new(&*self.access.repositories, self.pins());
         self.load(&EditedRepositories::new(&pinned, next), None, watch)
@@ -268,14 +268,14 @@ impl Now {
         Ok(Arc::new(loading::whole(Loaded::new(read, None, Some(&self.access)), watch)?))
     }
 
-    /// What a patch makes: of the environment's branch if it fits there, else of the main branch.
+    /// Applies a patch to the environment's branch or, if it does not apply there, to the main branch.
     fn next(&self, apply: &Apply<'_>) -> anyhow::Result<(Of, Vec<Next>)> {
         let own = apply(&|path| Ok(self.file(&self.own, path)?));
         let error = match own {
             Ok(edits) => return Ok((Of::Own, vec![Next::new(self.own.clone(), edits)])),
             Err(error) => error,
         };
-        // `Environment` objects count at the head of the main branch, everything else at the promoted commit.
+        // `Environment` objects are read at the head of the main branch, all other objects at the promoted commit.
         let Some(head) = self.loaded.reads.iter().find(|read| read.role == ReadRole::Main) else { return Err(error) };
         let revision = Revision::Branch(Arc::clone(&head.revision));
         let head = Commit { url: head.url.clone(), revision, id: head.commit };
@@ -294,7 +294,7 @@ impl Now {
         Ok((Of::Main, next))
     }
 
-    /// A file of a commit; none if there is none.
+    /// Reads a file of a commit. None if the file does not exist.
     fn file(&self, commit: &Commit, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
         let failed = |error: RepositoryError| Failure::outside(error.to_string());
         let repositories = &self.access.repositories;

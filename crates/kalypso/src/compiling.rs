@@ -1,4 +1,4 @@
-//! Compiles with the results of earlier runs, and keeps the names that shells complete.
+//! Compiles environments with the results of earlier runs, and stores the names for shell completion.
 
 use std::fs;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use model::progress::Progress;
 use crate::folder_file::FolderFile;
 use crate::{cache_key, configuration, names};
 
-/// Compiles an environment, doing only what no earlier run did.
+/// Compiles an environment. Results of earlier runs are used again.
 pub(crate) fn compile(loaded: &Loaded, progress: &Progress) -> Compiled {
     begin(loaded, progress).0
 }
 
-/// Compiles an environment all of whose folders are opened afterwards. Each of them is rendered once: those that have no room in memory are stored in a
-/// temporary file.
+/// Compiles an environment whose folders are all opened afterwards. Each folder is rendered once: folders for which there is no room in memory are
+/// stored in a temporary file.
 pub(crate) fn compile_to_open(loaded: &Loaded, progress: &Progress) -> Compiled {
     let store = folder_file(loaded).map(|file| Arc::new(file) as Arc<dyn FolderStore>);
     let mut known = KnownResults::new(file_of(loaded));
@@ -27,7 +27,7 @@ pub(crate) fn compile_to_open(loaded: &Loaded, progress: &Progress) -> Compiled 
     compiled
 }
 
-/// Compiles an environment, with which others will be compared. What is known by then helps with those as well.
+/// Compiles an environment with which other environments are compared. Its results are used again for those.
 pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, KnownResults) {
     let mut known = KnownResults::new(file_of(loaded));
     let compiled = known.compile(loaded, progress, None);
@@ -35,19 +35,19 @@ pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, KnownRes
     (compiled, known)
 }
 
-/// Compiles two states of an environment that are compared. What both have in common is done once.
+/// Compiles two states of an environment for a comparison. Parts that both states have in common are compiled once.
 pub(crate) fn compile_both(earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
     KnownResults::new(file_of(later)).compile_both(earlier, later, progress)
 }
 
-/// A file on the disk of the cache. None if there is no usable cache: then folders are rendered again.
+/// A temporary file on the disk of the cache. None if there is no usable cache: then folders are rendered again.
 fn folder_file(loaded: &Loaded) -> Option<FolderFile> {
     let cache = loaded.access.as_ref().map(|access| access.settings.git.cache.clone());
     let cache = cache.or_else(|| configuration::default_cache().ok())?;
     FolderFile::create(&git::trust::prepare_folder(&cache).ok()?).ok()
 }
 
-/// The file with the results of earlier runs: of a plain directory, in the user's cache.
+/// The file with the results of earlier runs. For a plain directory, it is in the user's cache.
 fn file_of(loaded: &Loaded) -> Option<MemoFile> {
     let environment = &loaded.fleet.environment;
     if let Some(directory) = &loaded.directory {

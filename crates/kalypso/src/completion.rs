@@ -1,6 +1,7 @@
-//! What shells offer when the tabulator key is pressed: clap's part, and the names of what there is.
+//! Shell completion: clap's candidates, and the names of environments, assignments and hosts.
 //!
-//! A shell runs the program for each key. So nothing is fetched or asked, and nothing but the candidates is written: an error is no candidate.
+//! A shell runs the program for each press of the Tab key. So this module fetches nothing and sends no request to the hub. It writes only candidates:
+//! an error is not a candidate.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,12 +17,12 @@ use crate::arguments::Arguments;
 use crate::names::{Names, Subject};
 use crate::{cache, terminal};
 
-/// The variable by which the script of a shell asks: the name of the shell.
+/// The environment variable that a completion script sets: the name of the shell.
 pub(crate) const VARIABLE: &str = "KALYPSO_COMPLETE";
-/// How many candidates are offered: more than anybody reads, and few enough for any shell.
+/// The maximum number of candidates.
 const OFFERED_MAX: usize = 1_000;
 
-/// Answers a shell that asks what could be typed. None if none asks.
+/// Answers a completion request of a shell. None if the program was not started for completion.
 pub(crate) fn answer() -> Option<ExitCode> {
     let shell = std::env::var(VARIABLE).ok()?;
     terminal::be_silent();
@@ -40,13 +41,13 @@ fn candidates(shell: &str) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The words of the command line that is being typed: the program's own arguments behind `--`.
+/// The words of the command line to complete: the program's own arguments after `--`.
 fn words() -> Option<Vec<OsString>> {
     let words: Vec<_> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     (!words.is_empty()).then_some(words)
 }
 
-/// The script by which a shell asks the program. None if the shell can't.
+/// The completion script for a shell. None if the shell is not supported.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -54,7 +55,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// The command line, whose arguments know what can stand there.
+/// The command line, with completers for its arguments.
 fn completable() -> clap::Command {
     with_names(Arguments::command())
 }
@@ -80,7 +81,7 @@ fn with_candidates(argument: clap::Arg) -> clap::Arg {
     argument.add(completer)
 }
 
-/// The value of an option among the words that are typed.
+/// The value of an option in the words of the command line.
 fn option(names: [&str; 2]) -> Option<OsString> {
     let words = words()?;
     let position = words.iter().position(|word| names.iter().any(|name| word == name));
@@ -96,7 +97,7 @@ fn subject() -> Option<Subject> {
     Subject::of(path("--from").as_deref().map(Path::new), path("--config").as_deref().map(Path::new))
 }
 
-/// The names of the environment that was typed, or of all.
+/// The names of the environment on the command line, or of all environments.
 fn names() -> Names {
     let environment = option(["-e", "--env"]).and_then(|name| name.into_string().ok());
     subject().map(|subject| subject.names(environment.as_deref())).unwrap_or_default()
@@ -110,7 +111,7 @@ fn hosts() -> BTreeSet<String> {
     subject().map(|subject| subject.hosts()).unwrap_or_default()
 }
 
-/// Assignments: first the place, then what is on it.
+/// Completes assignments: first the place, then the targets on this place.
 fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Names { cluster_types, clusters, targets, assigned, .. } = names();
     match typed.to_str().and_then(|typed| typed.split_once('/')) {

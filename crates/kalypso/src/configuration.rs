@@ -1,4 +1,4 @@
-//! `kalypso.toml`: where the control plane is, and how to get at repositories.
+//! `kalypso.toml`: the location of the control plane, and the access to repositories.
 
 mod acknowledge;
 mod hub;
@@ -32,7 +32,7 @@ struct Options {
     git: GitOptions,
     #[serde(default)]
     acknowledge: Vec<Spanned<AcknowledgeOptions>>,
-    /// Where pull requests go. Not used yet: files may have it already.
+    /// The settings for pull requests. They are not used, but accepted, because existing files may have them.
     #[serde(default)]
     #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
     host: Option<HostOptions>,
@@ -85,7 +85,7 @@ fn main_branch() -> String {
     "main".to_owned()
 }
 
-/// Reads the configuration file: the one that is named, or the nearest one from the current directory upwards.
+/// Reads the configuration file: the given file, or the nearest file in the current directory and its parents.
 pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
     let path = match named {
         Some(path) => path.to_owned(),
@@ -100,7 +100,7 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings>
     Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
 }
 
-/// How repositories are reached without a configuration file: nothing is rewritten, and no credential is sent.
+/// The settings for repositories without a configuration file: no URL is rewritten, and no credential is sent.
 pub(crate) fn git_without_file() -> anyhow::Result<git::Settings> {
     git_settings(GitOptions::default(), Path::new(""))
 }
@@ -116,11 +116,11 @@ fn find() -> anyhow::Result<PathBuf> {
     Ok(find_in_ancestors()?.ok_or_else(missing)?)
 }
 
-/// The nearest configuration file, from the current directory upwards.
+/// The nearest configuration file in the current directory and its parents.
 fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     let start = std::env::current_dir().context("the current directory can't be read")?;
     let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
-    // It says which variables go where. Whoever may put one above this folder must not be who decides that.
+    // The file decides to which hosts credentials are sent. So a file of another user in a parent directory is not accepted.
     let is_planted = |path: &PathBuf| path.parent() != Some(start.as_path()) && git::trust::has_foreign_owner(path);
     match found {
         Some(path) if is_planted(&path) => {
@@ -138,7 +138,7 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings
     Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() })
 }
 
-/// How to get at repositories.
+/// The settings for access to repositories.
 fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
     let cache = match options.cache {
         Some(cache) => cache::trusted(base.join(cache))?,
@@ -155,7 +155,7 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
         if let Ok(token) = std::env::var(&token_env) {
             git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) });
         } else {
-            // The repository may be readable without it, and says so if not.
+            // The repository may be readable without the token. If it is not, reading it fails with an error.
             let name = if is_variable(&token_env) { token_env.as_str() } else { "that `token-env` should name" };
             terminal::warn(&format!("the variable {name}, which holds the token for {prefix}, is not set"));
         }
@@ -163,14 +163,14 @@ fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Setting
     Ok(git)
 }
 
-/// Whether a word looks like the name of a variable: who writes the token itself there does not see it in a log.
+/// Whether a word looks like the name of a variable. A token that is written here by mistake must not appear in a log.
 fn is_variable(word: &str) -> bool {
     !word.starts_with(|c: char| c.is_ascii_digit())
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The folder for copies of repositories and memos: `KALYPSO_CACHE_DIR`, or the user's cache directory.
-/// Another one, if that can't be trusted.
+/// The folder for copies of repositories and memos: `KALYPSO_CACHE_DIR`, or the user's cache directory. If this folder is not trusted, it is a
+/// temporary folder.
 pub(crate) fn default_cache() -> anyhow::Result<PathBuf> {
     use etcetera::BaseStrategy as _;
     if let Some(folder) = std::env::var_os("KALYPSO_CACHE_DIR").filter(|folder| !folder.is_empty()) {
@@ -199,7 +199,7 @@ mod tests {
         let read = examples
             .map(check)
             .map(|configuration| configuration.git.credentials.len() + configuration.git.rewrite.len());
-        // Variables with tokens are not set in tests: only rewritings are left.
+        // Variables with tokens are not set in tests: only rewrite rules are left.
         assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
     }
 

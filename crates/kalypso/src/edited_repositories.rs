@@ -1,4 +1,4 @@
-//! Repositories with commits that nobody has made yet: those that are there, with some files changed.
+//! Repositories with additional commits that exist only in memory: existing commits with some files changed.
 
 use git::{
     Commit, CommitInfo, Content, Edits, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
@@ -7,13 +7,13 @@ use git::{
 use model::git_id::GitId;
 use model::tree::Tree;
 
-/// Repositories in which some commits are followed by one that nobody has made yet.
+/// Repositories in which some commits are followed by a commit that exists only in memory.
 pub(crate) struct EditedRepositories<'a> {
     repositories: &'a dyn Repositories,
     next: Vec<Next>,
 }
 
-/// A commit that nobody has made yet.
+/// A commit that exists only in memory.
 pub(crate) struct Next {
     before: Commit,
     edits: Edits,
@@ -21,7 +21,7 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// The commit that changes files of the one before.
+    /// Creates a commit that changes files of the commit `before`.
     pub(crate) fn new(before: Commit, edits: Edits) -> Self {
         let file = |path| format!("{path} {:?}\n", edits.get(path).flatten().map(|bytes| GitId::of_blob(bytes)));
         let files: String = edits.paths().map(|path| file(path)).collect();
@@ -35,7 +35,7 @@ impl<'a> EditedRepositories<'a> {
         Self { repositories, next }
     }
 
-    /// The commit that was made last, and the changes since.
+    /// The existing commit below a commit, and the changes since then.
     fn made<'c>(&'c self, commit: &'c Commit) -> (Commit, Option<&'c Edits>) {
         let next = self.next.iter().find(|next| next.before.url == commit.url && next.id == commit.id);
         let id = next.map_or(commit.id, |next| next.before.id);
@@ -71,7 +71,7 @@ impl Repositories for EditedRepositories<'_> {
         tree: KnownTree,
     ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let (made, edits) = self.made(commit);
-        // A folder that an edit makes has no tree.
+        // A folder that an edit changes has no stored tree.
         if edits.is_some() { self.folder(commit, path) } else { self.repositories.known_folder(&made, path, tree) }
     }
 

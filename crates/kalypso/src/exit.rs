@@ -1,4 +1,4 @@
-//! How the program ends.
+//! The exit status and the errors of the program.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -12,28 +12,28 @@ use crate::visible::message;
 /// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Good, or no change.
+    /// Success, or no change.
     Good,
     /// Problems were found.
     Problems,
     /// Changes are pending.
     Pending,
-    /// Not done in time.
+    /// A time limit was reached.
     Late,
-    /// Something else is desired by now.
+    /// Something else is desired in the meantime.
     Superseded,
-    /// Wrong usage.
+    /// Invalid usage.
     Usage,
-    /// Something outside could not be reached.
+    /// An external system could not be reached.
     Unreachable,
-    /// A bug of our own.
+    /// A bug in Kalypso.
     Bug,
     /// Interrupted.
     Interrupted,
 }
 
 impl Exit {
-    /// All of them, for the reference.
+    /// All exit statuses, for the reference.
     pub(crate) const ALL: &[Self] = &[
         Self::Good,
         Self::Problems,
@@ -46,7 +46,7 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// What it means, for the reference.
+    /// The description for the reference.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Good => "good, or no change; warnings do not change it, unless `--strict` is given",
@@ -75,7 +75,7 @@ impl Exit {
         }
     }
 
-    /// Problems if there are any, else this.
+    /// `Problems` if `problems` is set, else `self`.
     pub(crate) fn unless(self, problems: bool) -> Self {
         if problems { Self::Problems } else { self }
     }
@@ -87,7 +87,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that says how the program ends.
+/// An error with the exit status of the program.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Failure {
@@ -97,29 +97,29 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The person who runs the program said something impossible.
+    /// An error of the user: the input or the arguments are invalid.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, message: message.into(), help: None }
     }
 
-    /// Something outside does not work: a repository, a file system.
+    /// An error of an external system, such as a repository or a file system.
     pub(crate) fn outside(message: impl Into<String>) -> Self {
         Self { exit: Exit::Unreachable, message: message.into(), help: None }
     }
 
-    /// What was asked for is not done, for a good reason.
+    /// A request that is refused for a reason that the message gives.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self { exit: Exit::Problems, message: message.into(), help: None }
     }
 
-    /// With advice.
+    /// Adds advice.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
-/// Says what was wrong with the arguments, or prints the help that was asked for.
+/// Prints an error of the arguments, or the help text that was requested.
 pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
     let is_asked_for = matches!(
         error.kind(),
@@ -128,7 +128,7 @@ pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
     if is_asked_for {
         let _ = error.print();
     } else {
-        // It repeats what was typed, which may be a URL with a token in it.
+        // The message repeats the arguments, which may contain a URL with a token.
         let _ = write!(anstream::stderr(), "{}", message(&error.render().to_string()));
     }
     match error.kind() {
@@ -137,7 +137,7 @@ pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
     }
 }
 
-/// Says what went wrong.
+/// Prints an error.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     let failure = failure(error);
     if is_closed_pipe(error) {
@@ -151,7 +151,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     failure.map_or(Exit::Unreachable, |failure| failure.exit)
 }
 
-/// The failure that an error is, or means; none if it says nothing about how the program ends.
+/// The failure in an error, or the failure for an error of a known type. None for other errors.
 fn failure(error: &anyhow::Error) -> Option<Failure> {
     let failure = error.downcast_ref::<Failure>().cloned();
     let failure = failure.or_else(|| error.downcast_ref().map(of_reading));
@@ -190,7 +190,7 @@ fn of_diagnostic(message: String, diagnostic: &Diagnostic) -> Failure {
     Failure { help: diagnostic.help.first().cloned(), ..make(message) }
 }
 
-/// Says that the program has a mistake. What it was is on the screen already.
+/// Prints that the program has a bug. The panic message is already printed.
 pub(crate) fn of_bug() -> Exit {
     let _ = writeln!(
         anstream::stderr(),
@@ -199,7 +199,7 @@ pub(crate) fn of_bug() -> Exit {
     Exit::Bug
 }
 
-/// Whether whoever read our output has had enough of it (`kalypso … | head`).
+/// Whether the reader of the output closed the pipe (`kalypso … | head`).
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

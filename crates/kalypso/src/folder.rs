@@ -1,4 +1,4 @@
-//! Trees on disk: written whole, into folders of our own only.
+//! Writes trees to disk: complete, and only into folders that are empty or that Kalypso wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,14 +14,14 @@ use serde_json::Value as Json;
 use crate::beneath;
 use crate::exit::Failure;
 
-/// The file that says what was written, under the folder. It is written last: where it is missing, a run ended early.
+/// The file that lists the written files, below the folder. It is written last: if it is missing, a run ended early.
 const RECEIPT: &str = ".kalypso/render.json";
 
-/// What was written.
+/// The list of the written files.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Receipt<F> {
-    /// The version of this file's form.
+    /// The version of the format of this file.
     version: u32,
     /// The environment.
     environment: String,
@@ -31,23 +31,23 @@ struct Receipt<F> {
     files: F,
 }
 
-/// How a tree is written.
+/// Options for writing a tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Write<'a> {
-    /// Opens what is sealed in it.
+    /// Opens sealed values in the tree.
     pub(crate) open: &'a Open<'a>,
-    /// The environment that it is of.
+    /// The environment of the tree.
     pub(crate) environment: &'a str,
-    /// Write among what others have put there.
+    /// Whether to write into a folder that holds other files.
     pub(crate) force: bool,
-    /// How many assignments have a folder in it.
+    /// The number of assignments that have a folder in the tree.
     pub(crate) assignments: usize,
-    /// Where their folders are counted.
+    /// Counts the written folders of assignments.
     pub(crate) progress: &'a Progress,
 }
 
-/// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree. The result are the files that were
-/// written, with the ids of their contents. Each folder of the tree is opened once, and few files are in memory at a time.
+/// Writes a tree into `folder`. Each file is written completely or not at all. Files of an earlier run that are not in the tree are removed. Returns
+/// the files that were written, with the ids of their contents. Each folder of the tree is opened once, and only a few files are in memory at a time.
 pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
     let earlier = earlier_files(folder, options.force)?;
     let target = Target { folder, environment: options.environment, tree: tree.id() };
@@ -64,7 +64,7 @@ pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<B
     Ok(files)
 }
 
-/// A folder that is written.
+/// The folder that is written to.
 struct Target<'a> {
     folder: &'a Path,
     environment: &'a str,
@@ -76,14 +76,14 @@ impl Target<'_> {
         Receipt { version: 1, environment: self.environment.to_owned(), tree: self.tree.to_string(), files }
     }
 
-    /// Writes the files of a tree, each after its path is in the list of the run.
+    /// Writes the files of a tree. The path of each file is added to the list of the run before the file is written.
     fn write_files(&self, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
         let mut list = beneath::append(self.folder, RUNNING).map_err(|error| self.failed(RUNNING, error))?;
         let writing = options.progress.begin(Phase::Writing);
         writing.expect(options.assignments);
         let open = |sealed: &Sealed| {
             let opened = (options.open)(sealed)?;
-            // The folder of an assignment holds files only.
+            // The folder of an assignment holds only files.
             writing.advance(usize::from(opened.children().all(|(_, child)| !child.is_folder())));
             Ok(opened)
         };
@@ -121,14 +121,14 @@ impl Target<'_> {
     }
 }
 
-/// The file that is there while a folder is written: a receipt of the files of earlier runs, and behind it, a line each, the paths of the files that
-/// are written. So it lists all that may be there if the run ends early.
+/// The file that exists while a folder is written. It begins with the receipt of the earlier runs. After it, each line is the path of a file that
+/// this run writes. So the file lists all files that may exist if the run ends early.
 const RUNNING: &str = ".kalypso/running";
 
-/// How many files are in memory while they are written.
+/// The number of files that are in memory at a time while they are written.
 const BATCH_FILES: usize = 64;
 
-/// The files of an earlier run. Refuses a folder that holds something else.
+/// Returns the files of an earlier run. Fails if the folder holds other files.
 fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure> {
     let unreadable = |error: io::Error| Failure::outside(format!("`{}` can't be read: {error}", folder.display()));
     let mut files = BTreeSet::new();
@@ -184,7 +184,7 @@ mod tests {
         Tree::from_children([(name.into(), Child::File(Entry::file(name.as_bytes())))])
     }
 
-    /// Two folders that are known by their ids: 0 holds `a.yaml`, 1 holds `b.yaml`.
+    /// Two folders with ids: folder 0 holds `a.yaml`, folder 1 holds `b.yaml`.
     fn tree() -> Tree {
         let sealed = |(key, name): (u64, &str)| Sealed { id: inside(name).id(), by: SealedBy::Generator(key) };
         let child = |key, name| Child::Sealed(sealed((key, name)));

@@ -1,4 +1,4 @@
-//! HubConnection the hub: which one, with which token, and page by page.
+//! Connections of commands to the hub: URL, token, and reading of pages.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
 use crate::exit::Failure;
 use crate::{configuration, times};
 
-/// The variable with the hub's URL.
+/// The environment variable with the hub's URL.
 const URL_VARIABLE: &str = "KALYPSO_HUB_URL";
-/// The variable with the token to ask with.
+/// The environment variable with the token for requests.
 const TOKEN_VARIABLE: &str = "KALYPSO_HUB_TOKEN";
-/// Where the hub is if nothing else is said: where `kalypso hub` listens.
+/// The default URL of the hub: the default address on which `kalypso hub` listens.
 const URL: &str = "http://127.0.0.1:8080";
 
-/// A hub that can be asked.
+/// A hub with a client.
 pub(crate) struct Hub {
     pub(crate) client: Client,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Hub {
-    /// The hub that the arguments name, else the variable, else the configuration file.
+    /// The hub of the arguments, else of the environment variable, else of the configuration file.
     pub(crate) fn of(connection: &HubConnection) -> anyhow::Result<Self> {
         let url = named(connection.hub.as_ref(), connection.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
         Self::at(&url, token(connection)?)
     }
 
-    /// The hub that is told of publications: as above, but none if nobody names one.
+    /// The hub that receives publications, found as in [`Hub::of`]. None if no hub is configured.
     pub(crate) fn for_publications(
         publication_hub: &PublicationHub,
         config: Option<&Path>,
@@ -52,12 +52,12 @@ impl Hub {
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
     }
 
-    /// The answer to a question: `hub.ask(hub.client.drift(&filter, &page))`.
+    /// Sends a request and returns its answer: `hub.ask(hub.client.drift(&filter, &page))`.
     pub(crate) fn ask<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<T, Failure> {
         self.runtime.block_on(question).map_err(|error| failure(&error))
     }
 
-    /// The answer to a question about something that the hub may not know yet.
+    /// Sends a request for something that may not exist in the hub.
     pub(crate) fn find<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<Lookup<T>, Failure> {
         match self.runtime.block_on(question) {
             Ok(answer) => Ok(Lookup::Answer(answer)),
@@ -71,7 +71,7 @@ impl Hub {
         self.runtime.block_on(self.client.report(body, are_lines, retry_time)).map_err(|error| failure(&error))
     }
 
-    /// Follows changes until `each` says that it is enough.
+    /// Follows changes until `each` ends it.
     pub(crate) fn follow(
         &self,
         filter: &Filter,
@@ -83,7 +83,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Asks for pages until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
+    /// Requests pages until the given number of rows is read. `rows` splits a page into its rows and the cursor of the next page.
     pub(crate) fn list<T, R>(
         &self,
         limit: usize,
@@ -112,7 +112,7 @@ impl hub_publication::Hub for Hub {
     }
 }
 
-/// The URL that the arguments name, else the variable, else the configuration file.
+/// The URL of the argument, else of the environment variable, else of the configuration file.
 fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Option<String>> {
     match argument.cloned().or_else(|| variable(URL_VARIABLE)) {
         Some(url) => Ok(Some(url)),
@@ -120,7 +120,7 @@ fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Opt
     }
 }
 
-/// The token of the file that the arguments name, else of the variable.
+/// The token from the file that the arguments name, else from the environment variable.
 pub(crate) fn token(connection: &HubConnection) -> Result<Option<String>, Failure> {
     if connection.is_open {
         return Ok(None);
@@ -132,7 +132,7 @@ fn token_of(file: Option<&Path>) -> Result<Option<String>, Failure> {
     let Some(file) = file else { return Ok(variable(TOKEN_VARIABLE)) };
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display())))?;
-    // What `token create --signing` prints has a second line.
+    // The output of `token create --signing` has a second line, which is not part of the token.
     Ok(Some(text.lines().next().unwrap_or_default().trim().to_owned()))
 }
 
@@ -140,22 +140,22 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-/// What is known of something.
+/// The result of a lookup.
 pub(crate) enum Lookup<T> {
-    /// That.
+    /// The answer.
     Answer(T),
-    /// The hub has never heard of it; so it says.
+    /// There is no such thing in the hub. The text is the hub's message.
     Nothing(String),
 }
 
-/// The rows of a list that were asked for.
+/// The rows of a list.
 pub(crate) struct List<R> {
     pub(crate) items: Vec<R>,
-    /// Whether there may be more.
+    /// Whether there may be more rows.
     pub(crate) is_more: bool,
 }
 
-/// What the hub is asked about.
+/// The filter of a request to the hub.
 pub(crate) fn filter(filtering: &Filtering, hosts: Option<&HostFiltering>, status: Option<&String>) -> Filter {
     let Filtering { environment, workspace, application, workload, target, cluster_type, target_selector } =
         filtering.clone();
@@ -175,17 +175,17 @@ pub(crate) fn filter(filtering: &Filtering, hosts: Option<&HostFiltering>, statu
     }
 }
 
-/// The time that `--at` names.
+/// Parses the value of `--at`.
 pub(crate) fn at(text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
     text.map(|text| times::timestamp("--at", text)).transpose()
 }
 
-/// Says how long ago something was, in one unit: `5 min ago`.
+/// The time since a timestamp, in one unit: `5 min ago`.
 pub(crate) fn ago(moment: Option<Timestamp>, now: Timestamp) -> String {
     moment.map_or_else(|| "-".to_owned(), |moment| format!("{} ago", length(now.since(moment))))
 }
 
-/// A length of time in one unit.
+/// A duration in one unit.
 pub(crate) fn length(duration: Duration) -> String {
     match duration.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
@@ -195,7 +195,7 @@ pub(crate) fn length(duration: Duration) -> String {
     }
 }
 
-/// The digits of a commit that people read.
+/// The abbreviated id of a commit, for people.
 pub(crate) fn short(commit: Option<&str>) -> String {
     match commit {
         Some(commit) if hub_api::revision::is_hash(commit) => commit.chars().take(7).collect(),
@@ -204,13 +204,13 @@ pub(crate) fn short(commit: Option<&str>) -> String {
     }
 }
 
-/// A text that comes from outside, on one line, without what terminals take for commands.
+/// External text on one line, without terminal control sequences.
 pub(crate) fn plain(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().filter(|character| !character.is_control()).collect()
 }
 
-/// Why the hub does not know of a publication.
+/// The failure for a publication that is not in the hub.
 pub(crate) fn publication_failure(error: &HubError) -> Failure {
     match error {
         HubError::Client(error) => failure(error),
@@ -224,7 +224,7 @@ fn failure(error: &ClientError) -> Failure {
         ClientError::Url { .. } => Failure::usage(text),
         ClientError::Unreachable { .. } => Failure::outside(text)
             .help("is it running? `kalypso hub` starts one; --hub or KALYPSO_HUB_URL name another"),
-        // It is busy, or can't do it now: the same question may be good later.
+        // The hub is busy or temporarily unavailable. The same request may succeed later.
         ClientError::Refused { status: 408 | 429 | 500.., hint, .. } => {
             Failure { help: hint.clone(), ..Failure::outside(text) }
         }

@@ -1,4 +1,4 @@
-//! The background tasks of the hub that are crates of their own: polling of Azure, and reading of branches.
+//! The background tasks of the hub that are in crates of their own: polling of Azure, and reading of branches.
 
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
-//! What happens when somebody interrupts the program.
+//! Handling of interrupts (Ctrl-C).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::Exit;
 
-/// Whether a command ends in its own way.
+/// Whether the current command handles interrupts itself.
 static ARE_HANDLED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interrupted program ends, with the status that says so.
+/// Sets a handler that ends the program with the exit status for interrupts.
 pub(crate) fn end_the_program() {
-    // A write that was interrupted left no file in pieces: files are renamed into their place.
+    // An interrupted write leaves no partial file, because files are renamed into place.
     let _ = ctrlc::set_handler(|| {
         if !ARE_HANDLED.load(Ordering::Acquire) {
             crate::cache::remove_temporary();
@@ -18,7 +18,7 @@ pub(crate) fn end_the_program() {
     });
 }
 
-/// From now on the command that runs notices interrupts itself, and stops in order.
+/// From now on the current command handles interrupts itself, and stops in order.
 pub(crate) fn are_handled() {
     ARE_HANDLED.store(true, Ordering::Release);
 }

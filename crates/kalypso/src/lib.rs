@@ -1,4 +1,4 @@
-//! The binary: arguments, configuration, wiring, words on the screen.
+//! The program: arguments, configuration, construction of its parts, and output.
 
 mod arguments;
 mod beneath;
@@ -38,18 +38,18 @@ use clap::Parser as _;
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 
-/// Room for recursion over what people nest: far more than the limits on depth need.
+/// The stack size of the main thread, in bytes. Recursion over nested input needs far less within the limits on depth.
 const STACK_BYTES: usize = 64 << 20;
-/// The same for the threads that work in parallel.
+/// The stack size of the threads that work in parallel, in bytes.
 const WORKER_STACK_BYTES: usize = 16 << 20;
 
-/// Runs the program with the arguments it was started with.
+/// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     if let Some(exit) = completion::answer() {
         return exit;
     }
     interrupts::end_the_program();
-    // Before anything could use TLS: with two providers of cryptography it would panic.
+    // This comes before any use of TLS: rustls panics if it finds two cryptography providers.
     hub_api::tls::install_provider();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -62,7 +62,7 @@ pub fn run() -> ExitCode {
 }
 
 fn work(arguments: &Arguments) -> Exit {
-    // Without a pool of our own the default one serves: only its stacks are smaller.
+    // If this pool can't be created, the default pool is used. It differs only in its smaller stacks.
     let _ = rayon::ThreadPoolBuilder::new().stack_size(WORKER_STACK_BYTES).build_global();
     commands::run(arguments).unwrap_or_else(|error| exit::of_error(&error))
 }

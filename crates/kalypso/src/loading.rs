@@ -18,7 +18,7 @@ use crate::exit::Failure;
 use crate::progress::Watch;
 use crate::{configuration, reporting};
 
-/// Reads one environment, which must be there as a whole.
+/// Reads one environment. Fails if the environment is incomplete.
 pub(crate) fn environment(options: &SourceOptions, name: &str, watch: &mut Watch) -> anyhow::Result<Loaded> {
     let mut loaded = environments(options, Some(name), watch.progress())?;
     let Some(loaded) = loaded.pop() else {
@@ -27,7 +27,7 @@ pub(crate) fn environment(options: &SourceOptions, name: &str, watch: &mut Watch
     whole(loaded, watch)
 }
 
-/// Reads an environment as `publish` does: with the heads of the branches that its output goes to.
+/// Reads an environment as `publish` does, with the heads of the branches to which its output is pushed.
 pub(crate) fn for_publication(
     options: &SourceOptions,
     (name, only): (&str, Option<&str>),
@@ -39,12 +39,12 @@ pub(crate) fn for_publication(
     whole(loaded, watch)
 }
 
-/// What was read, if all objects of the platform are known; else shows what is wrong.
+/// Returns the environment if all objects of the platform were read; else prints the diagnostics and fails.
 pub(crate) fn whole(loaded: Loaded, watch: &mut Watch) -> anyhow::Result<Loaded> {
     if loaded.is_complete { Ok(loaded) } else { Err(incomplete(&loaded, watch)) }
 }
 
-/// Shows what is wrong with an environment of which not all objects of the platform are known.
+/// Prints the diagnostics of an environment for which not all objects of the platform were read.
 pub(crate) fn incomplete(loaded: &Loaded, watch: &mut Watch) -> anyhow::Error {
     watch.end();
     let mut report = Report::new();
@@ -57,7 +57,7 @@ pub(crate) fn incomplete(loaded: &Loaded, watch: &mut Watch) -> anyhow::Error {
     make(format!("environment `{}` could not be read", loaded.fleet.environment)).into()
 }
 
-/// Reads all environments, or the one of this name.
+/// Reads all environments, or the environment with this name.
 pub(crate) fn environments(
     options: &SourceOptions,
     name: Option<&str>,
@@ -75,13 +75,13 @@ pub(crate) fn environments(
     Ok(loaded)
 }
 
-/// The name of an environment, as people give it.
+/// Parses the name of an environment.
 pub(crate) fn environment_name(name: &str) -> Result<EnvironmentName, Failure> {
     let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
     EnvironmentName::new(name).map_err(usage)
 }
 
-/// The control plane of the configuration file, with its repositories.
+/// The control plane of the configuration file, with access to its repositories.
 pub(crate) fn access(config: Option<&Path>, progress: &Progress) -> anyhow::Result<Arc<RepositoryAccess>> {
     Ok(Arc::new(RepositoryAccess::new(configuration::read(config)?, progress.clone())))
 }

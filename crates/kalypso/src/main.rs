@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Compiling makes many small values on all processors at once.
+/// Compiling makes many small allocations on all processors at the same time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

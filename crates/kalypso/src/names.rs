@@ -1,5 +1,5 @@
-//! The names that shells complete: those of environments as they were compiled last, and of hosts as a hub named them last. They are kept in the cache, so
-//! that completing reads nothing else.
+//! The names for shell completion: the names of environments from their last compilation, and the names of hosts from the hub's last answer. They are
+//! stored in the cache, so that completion reads nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,28 +12,28 @@ use engine::compile::Compiled;
 
 use crate::{cache_key, configuration};
 
-/// From how many assignments on it is not kept which targets are on which place: a key of a keyboard does not wait for reading them.
+/// From this number of assignments on, the targets of each place are not stored, because reading them would delay the completion.
 const ASSIGNMENTS_MAX: usize = 100_000;
-/// How many names of a kind are kept.
+/// The maximum number of stored names of a kind.
 const NAMES_MAX: usize = 20_000;
 
-/// What the names of an environment are kept as. No environment has a name of several words.
+/// The prefix of the memo file's subject. It can't be the name of an environment, because it has several words.
 const NAMES: &str = "names of";
 const ENVIRONMENTS: &str = "names of environments";
 const HOSTS: &str = "names of hosts";
 
-/// The names of an environment, by what they are of.
+/// The names of an environment, by their kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     pub(crate) cluster_types: BTreeSet<String>,
     pub(crate) clusters: BTreeSet<String>,
     pub(crate) workloads: BTreeSet<String>,
     pub(crate) targets: BTreeSet<String>,
-    /// The targets on each cluster type and cluster; empty if these are too many.
+    /// The targets on each cluster type and cluster. Empty if there are too many.
     pub(crate) assigned: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What names are kept of: a control plane, or a plain directory.
+/// The source of stored names: a control plane or a plain directory.
 pub(crate) struct Subject {
     name: String,
     cache: std::path::PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// What is named: a directory, else a configuration file, else the nearest one. None where there is none.
+    /// The given directory, else the given configuration file, else the nearest configuration file. None if none of them exists.
     pub(crate) fn of(from: Option<&Path>, config: Option<&Path>) -> Option<Self> {
         if let Some(directory) = from {
             let cache = configuration::default_cache().ok()?;
@@ -71,7 +71,7 @@ impl Subject {
         lines(&self.file(ENVIRONMENTS))
     }
 
-    /// The names of an environment; of all of them, if none is named.
+    /// The names of one environment, or of all environments if none is given.
     pub(crate) fn names(&self, environment: Option<&str>) -> Names {
         let all = || self.environments().into_iter().collect();
         let environments = environment.map_or_else(all, |name| vec![name.to_owned()]);
@@ -82,13 +82,13 @@ impl Subject {
         names
     }
 
-    /// The hosts that a hub has named.
+    /// The hosts from the hub's last answer.
     pub(crate) fn hosts(&self) -> BTreeSet<String> {
         lines(&self.file(HOSTS))
     }
 }
 
-/// Keeps the names of an environment that was compiled.
+/// Stores the names of a compiled environment.
 pub(crate) fn remember(loaded: &Loaded, compiled: &Compiled) {
     let Some(subject) = Subject::of_loaded(loaded) else { return };
     let environment = loaded.fleet.environment.as_str();
@@ -96,9 +96,9 @@ pub(crate) fn remember(loaded: &Loaded, compiled: &Compiled) {
     add(&subject.file(ENVIRONMENTS), [environment.to_owned()]);
 }
 
-/// Keeps the names of hosts that a hub has named.
+/// Stores the names of hosts from an answer of the hub.
 pub(crate) fn remember_hosts(config: Option<&Path>, hosts: impl IntoIterator<Item = String>) {
-    // Without a configuration file, it is not known what they belong to.
+    // Without a configuration file there is no subject to store the names for.
     if let Some(subject) = Subject::of(None, config) {
         add(&subject.file(HOSTS), hosts);
     }
@@ -111,7 +111,7 @@ fn add(file: &MemoFile, names: impl IntoIterator<Item = String>) {
     save(file, &text);
 }
 
-/// Writes what is not there already.
+/// Writes a file if its content changes.
 fn save(file: &MemoFile, text: &str) {
     if file.load_bytes() != text.as_bytes() {
         file.save_bytes(text.as_bytes());
@@ -145,7 +145,7 @@ impl Names {
         names
     }
 
-    /// A line for each name: its kind, and the name.
+    /// The names as text. Each line has a kind and a name.
     fn written(&self) -> String {
         let mut text = String::new();
         for (kind, names) in self.kinds() {
@@ -169,7 +169,7 @@ impl Names {
         ]
     }
 
-    /// Adds what is written.
+    /// Adds the names from this text.
     fn read(&mut self, text: &str) {
         for line in text.lines() {
             let Some((kind, rest)) = line.split_once('\t') else { continue };

@@ -1,4 +1,4 @@
-//! Colours of answers on a terminal. Where there is none, or `NO_COLOR` is set, they are taken out again when they are written.
+//! Colours of output on a terminal. They are removed when the text is written if there is no terminal or `NO_COLOR` is set.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const CYAN: &str = "\u{1b}[36m";
 const BOLD: &str = "\u{1b}[1m";
 const END: &str = "\u{1b}[0m";
 
-/// How hosts stand, as it is said in tables and counts.
+/// The states of hosts, as they are written in tables and counts.
 const STATES: [(&str, &str); 7] = [
     ("succeeded", GREEN),
     ("failed", RED),
@@ -19,10 +19,10 @@ const STATES: [(&str, &str); 7] = [
     ("never reported", YELLOW),
     ("not desired", YELLOW),
 ];
-/// What explanations call their rows.
+/// The names of rows in explanations.
 const ROWS: [&str; 6] = ["set by", "composed of", "overrides", "not used", "checked by", "ends up in"];
 
-/// A plan: its signs, and the differences of files.
+/// Colours a plan: its signs, and the differences of files.
 pub(crate) fn plan(text: &str) -> String {
     lines(text, |line| match line.as_bytes() {
         [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => in_colour(line, BOLD),
@@ -33,7 +33,7 @@ pub(crate) fn plan(text: &str) -> String {
     })
 }
 
-/// An explanation: the value, and the names of its rows.
+/// Colours an explanation: the value, and the names of its rows.
 pub(crate) fn explanation(text: &str) -> String {
     let mut is_first = true;
     lines(text, |line| {
@@ -45,7 +45,7 @@ pub(crate) fn explanation(text: &str) -> String {
     })
 }
 
-/// Answers about hosts: how they stand.
+/// Colours the states of hosts.
 pub(crate) fn states(text: &str) -> String {
     lines(text, |line| {
         let bar: String = line.chars().filter(|character| *character == '█').collect();
@@ -57,7 +57,7 @@ pub(crate) fn states(text: &str) -> String {
     })
 }
 
-/// A line with its sign, which stands before a count.
+/// Colours a line with a sign before a count.
 fn signed(line: &str) -> String {
     let colours = [("~", YELLOW), ("+", GREEN), ("-", RED), (">", CYAN), ("!", RED)];
     let found = colours.into_iter().filter_map(|(sign, colour)| {
@@ -70,7 +70,7 @@ fn signed(line: &str) -> String {
     format!("{before}{}{}", in_colour(sign, colour), after.strip_prefix(sign).unwrap_or(after))
 }
 
-/// The same with every whole word of these in a colour.
+/// Colours each occurrence of a whole word in a line.
 fn words(line: &str, word: &str, colour: &str) -> String {
     let mut result = String::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! Patches: changes of files that nobody has committed yet, as `git diff` and `git format-patch` write them.
+//! Patches: changes of files that are not committed, in the format of `git diff` and `git format-patch`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use git::Edits;
 
 use crate::exit::Failure;
 
-/// What is taken for a patch at most: far more than anybody reads.
+/// The maximum size of a patch, in bytes.
 pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
 
-/// A patch that was read.
+/// A parsed patch.
 pub(crate) struct Patch<'a> {
     text: &'a [u8],
     files: Vec<FilePatch<'a, [u8]>>,
@@ -21,17 +21,17 @@ pub(crate) struct Patch<'a> {
 /// Reads a file.
 pub(crate) type ReadFile<'a> = dyn Fn(&str) -> anyhow::Result<Content> + 'a;
 
-/// What a file holds; none if there is no such file.
+/// The content of a file. None if the file does not exist.
 pub(crate) type Content = Option<Arc<[u8]>>;
 
-/// The first line of git's part for a file.
+/// The first line of the section of a file, as Git writes it.
 const GIT_HEADER: &[u8] = b"diff --git ";
 
 impl<'a> Patch<'a> {
-    /// Reads a patch.
+    /// Parses a patch.
     ///
     /// # Errors
-    /// If it is none: says which part of it can't be read.
+    /// If the text is not a patch. The message names the part that can't be parsed.
     pub(crate) fn parse(text: &'a [u8]) -> Result<Self, Failure> {
         let is_git = lines(text).any(|line| line.starts_with(GIT_HEADER));
         let (options, header) =
@@ -48,7 +48,7 @@ impl<'a> Patch<'a> {
         Ok(Self { text, files })
     }
 
-    /// The paths that it names, before and after, sorted.
+    /// The paths before and after the patch, sorted.
     pub(crate) fn paths(&self) -> Vec<String> {
         let both = self.files.iter().map(paths);
         let mut paths: Vec<_> = both.flat_map(|(before, after)| [before, after]).flatten().collect();
@@ -57,10 +57,10 @@ impl<'a> Patch<'a> {
         paths
     }
 
-    /// Applies it to files, of which nothing is changed: the new contents are given back.
+    /// Applies the patch to files. The files do not change: the new contents are returned.
     ///
     /// # Errors
-    /// If a part does not fit: says which one, and why.
+    /// If a hunk does not apply. The message names the hunk and the reason.
     pub(crate) fn apply(&self, read: &ReadFile<'_>) -> anyhow::Result<Edits> {
         let mut edits: BTreeMap<Arc<str>, Content> = BTreeMap::new();
         let mut hunks_before = 0;
@@ -110,7 +110,7 @@ impl<'a> Patch<'a> {
         (old, hunks_before): (&Arc<[u8]>, usize),
     ) -> Result<Arc<[u8]>, Failure> {
         if matches!(file.patch(), PatchKind::Binary(_)) {
-            // Of what Kalypso does not read, it does not matter what it holds.
+            // The content of files that Kalypso does not read is not needed.
             let is_read = model::read::is_read(path);
             let refused = || Failure::refused(format!("its part for `{path}` is binary, which can't be read as YAML"));
             return if is_read { Err(refused()) } else { Ok(Arc::clone(old)) };
@@ -138,13 +138,13 @@ fn unreadable(error: &str, line: Option<usize>, part: usize) -> Failure {
     let Some(line) = line else {
         return Failure::refused("it holds no change of a file").help("make one with `git diff` or `git format-patch`");
     };
-    // What is before the last colon counts bytes, from where nobody can see.
+    // The text before the last colon has a byte offset, which does not help the user.
     let reason = error.rsplit(": ").next().unwrap_or(error);
     Failure::refused(format!("its part for file {part}, from line {line} on, can't be read: {reason}"))
         .help("make it with `git diff` or `git format-patch`, and leave its hunks as they are")
 }
 
-/// New files are read like all others: only from inside the repository, and only if they are files.
+/// New files follow the rules for all files: they must be inside the repository, and regular files.
 fn refuse_path(path: &str, file: &FilePatch<'_, [u8]>) -> Result<(), Failure> {
     if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(Failure::refused(format!("it makes `{}`, which is not in the repository", path.escape_debug())));
@@ -157,12 +157,12 @@ fn refuse_path(path: &str, file: &FilePatch<'_, [u8]>) -> Result<(), Failure> {
     }
 }
 
-/// The path before and after, without the prefixes that git and others put before them.
+/// The paths before and after, without the prefixes of Git and other tools.
 fn paths(file: &FilePatch<'_, [u8]>) -> (Option<String>, Option<String>) {
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let stripped = |path: &[u8]| {
         let path = text(path);
-        // `a/`, `b/`, and those of `diff.mnemonicPrefix`. With `--no-prefix` there is none.
+        // `a/`, `b/`, and the prefixes of `diff.mnemonicPrefix`. With `--no-prefix` there is no prefix.
         let rest = path.split_once('/').filter(|(prefix, _)| matches!(*prefix, "a" | "b" | "c" | "i" | "o" | "w"));
         rest.map_or_else(|| path.clone(), |(_, rest)| rest.to_owned())
     };
@@ -175,22 +175,22 @@ fn paths(file: &FilePatch<'_, [u8]>) -> (Option<String>, Option<String>) {
     }
 }
 
-/// Why a patch does not fit.
+/// The reason why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
 struct Misfit {
-    /// Which hunk, from 0.
+    /// The index of the hunk, from 0.
     hunk: usize,
     why: String,
 }
 
-/// Puts hunks into the lines of a file. They may have moved, but every line that they know must be there, as `git apply` has it.
+/// Applies hunks to the lines of a file. The lines may have moved, but all context lines must be equal, as in `git apply`.
 fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit> {
     let mut made = Vec::new();
     let (mut done, mut drift) = (0, 0_isize);
     for (number, hunk) in hunks.iter().enumerate() {
         let known: Vec<_> = hunk.lines().iter().filter_map(line_before).collect();
         let start = hunk.old_range().start();
-        // After line 5 nothing is removed: the hunk begins behind it.
+        // A hunk that removes nothing after line 5 begins behind line 5.
         let stated = if known.is_empty() { start } else { start.saturating_sub(1) };
         let expected = stated.saturating_add_signed(drift).max(done);
         let last = image.len().checked_sub(known.len()).filter(|last| *last >= done);
@@ -198,7 +198,7 @@ fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit>
         let ends_open = matches!(hunk.lines().last(), Some(Line::Context(_)));
         let found = match last {
             None => None,
-            // What has no context before or behind it stands at the beginning or the end.
+            // A hunk without context before it belongs to the beginning of the file, a hunk without context behind it to the end.
             Some(_) if start <= 1 => {
                 Some(0).filter(|_| done == 0).filter(fits).filter(|_| ends_open || known.len() == image.len())
             }
@@ -215,7 +215,7 @@ fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit>
     Ok(made.into())
 }
 
-/// All positions of a range, those nearest to the expected one first.
+/// All positions of a range, ordered by their distance to the expected position.
 fn nearest(expected: usize, range: std::ops::RangeInclusive<usize>) -> impl Iterator<Item = usize> {
     let (first, last) = (*range.start(), *range.end());
     let expected = expected.clamp(first, last);
@@ -226,7 +226,7 @@ fn nearest(expected: usize, range: std::ops::RangeInclusive<usize>) -> impl Iter
     (0..=reach).flat_map(both).flatten().filter(move |position| range.contains(position))
 }
 
-/// The first line that is not as a hunk says.
+/// Describes the first line that differs from the hunk.
 fn misfit(image: &[&[u8]], known: &[&[u8]], expected: usize) -> String {
     let shown = |line: &[u8]| {
         let text = String::from_utf8_lossy(line);
@@ -256,12 +256,12 @@ fn line_after<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
     }
 }
 
-/// The lines of a text, each with its end.
+/// The lines of a text, each with its line end.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// The number of the line that begins so for the time after `earlier` others.
+/// The number of the line that begins with `start`, after `earlier` other such lines.
 fn line_of(text: &[u8], start: &[u8], earlier: usize) -> Option<usize> {
     let numbered = lines(text).enumerate().filter(|(_, line)| line.starts_with(start));
     numbered.map(|(number, _)| number + 1).nth(earlier)

@@ -1,4 +1,4 @@
-//! What is going on, while it takes long: a bar on a terminal, a line now and then in a log.
+//! Progress of long operations: a bar on a terminal, or a line from time to time in a log.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -11,16 +11,16 @@ use model::progress::{Phase, Progress, Seen};
 use crate::terminal::{count, thousands};
 use crate::visible::message;
 
-/// Work that is done sooner is not worth a word.
+/// No progress is shown for work that takes less time than this.
 const QUIET: Duration = Duration::from_millis(500);
-/// How often a log gets a line: often enough to see that something goes on, and seldom enough to find what else is in it.
+/// The interval between lines in a log. It is short enough to show progress, and long enough that other messages can be found.
 const LOG_EVERY: Duration = Duration::from_secs(3);
-/// How often the bar on a terminal is drawn.
+/// The interval at which the bar on a terminal is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
-/// Set to `never`, nothing is shown.
+/// The environment variable that disables progress if its value is `never`.
 const VARIABLE: &str = "KALYPSO_PROGRESS";
 
-/// Shows what is counted, on standard error, until its end; then nothing of it is left on a terminal.
+/// Shows progress on standard error until it ends. Then the bar is removed from the terminal.
 pub(crate) struct Watch {
     progress: Progress,
     /// Dropping it ends the thread.
@@ -29,7 +29,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins to look. Where nobody can see it, or nobody wants to, nothing is counted.
+    /// Starts to show progress. Nothing is counted if there is no output for it, or if it is disabled.
     pub(crate) fn start() -> Self {
         if std::env::var_os(VARIABLE).is_some_and(|value| value == "never") {
             return Self { progress: Progress::default(), stop: None, thread: None };
@@ -47,17 +47,17 @@ impl Watch {
             }
             screen.clear();
         };
-        // A system that gives no thread still does the work.
+        // If the system can't create a thread, the work is still done, without progress.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(look).ok();
         Self { progress, stop: Some(stop), thread }
     }
 
-    /// Where work is counted.
+    /// The counters of the work.
     pub(crate) fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Shows nothing any more: something else is going to be written.
+    /// Ends the progress, because other output follows.
     pub(crate) fn end(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -72,15 +72,15 @@ impl Drop for Watch {
     }
 }
 
-/// Decides when something is shown, and how fast things go.
+/// Decides when progress is shown, and computes the speed.
 struct Pace {
     every: Duration,
     shown: Option<Duration>,
-    /// The phase, when it was seen for the first time, and how much of it was done then.
+    /// The phase, the time of its first observation, and the work done until then.
     begun: Option<(Phase, Duration, u64)>,
 }
 
-/// What is shown at one moment.
+/// The progress that is shown at one time.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     phase: &'static str,
@@ -94,11 +94,11 @@ impl Pace {
         Self { every, shown: None, begun: None }
     }
 
-    /// What to show so long after the work began; none if nothing is due.
+    /// The progress to show at this time since the start of the work. None if no output is due.
     fn shown(&mut self, now: Duration, seen: Seen) -> Option<Shown> {
         let begun = self.begun.filter(|(phase, ..)| *phase == seen.phase).unwrap_or((seen.phase, now, seen.done));
         self.begun = Some(begun);
-        // In a log, what is over before its first line is due is short as well.
+        // In a log, work that ends before its first line is due is not shown either.
         let is_due = self.shown.map_or(now >= QUIET.max(self.every), |shown| now >= shown + self.every);
         if !is_due {
             return None;
@@ -117,20 +117,20 @@ impl Shown {
     }
 }
 
-/// How far it is, how fast, and what that means: `312,004/1,000,000  52,000/s  13 s left`.
+/// The progress, the speed and the estimated remaining time: `312,004/1,000,000  52,000/s  13 s left`.
 fn words(seen: &Seen, per_second: f64) -> String {
     let Seen { done, total, under_way, .. } = seen;
     let done_shown = thousands(*done as usize);
     let mut parts = match (*total, *done) {
         (0, 0) => Vec::new(),
         (0, _) => vec![done_shown],
-        // What comes late may have been counted before it was expected.
+        // Work may be counted as done before it is added to the total.
         (total, done) => vec![format!("{done_shown}/{}", thousands(total.max(done) as usize))],
     };
     if !under_way.is_empty() {
         parts.push(under_way.join(", "));
     } else if per_second.is_finite() && per_second > 0.0 && (*total == 0 || done < total) {
-        // What is done does not get slower while something that nobody counts goes on.
+        // The speed of the phase does not fall while work goes on that is not counted.
         parts.push(format!("{}/s", rounded(per_second)));
         let left = total.saturating_sub(*done);
         if left > 0 {
@@ -152,14 +152,14 @@ fn verb(phase: Phase) -> &'static str {
     }
 }
 
-/// A number with its first two digits only: more of them would not stand still.
+/// A number rounded to two digits: further digits would change all the time.
 fn rounded(number: f64) -> String {
     let step = 10_f64.powf(number.log10().floor() - 1.0);
     if number < 10.0 { format!("{number:.1}") } else { thousands(((number / step).round() * step) as usize) }
 }
 
 fn duration(seconds: f64) -> String {
-    // Whoever reads that something takes a century has understood.
+    // The limit avoids absurdly long estimates.
     let seconds = seconds.min(1e10).ceil() as usize;
     match (seconds / 3600, seconds / 60 % 60) {
         (0, 0) => format!("{seconds} s"),
@@ -168,7 +168,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Where it is shown.
+/// The output for the progress.
 enum Screen {
     Terminal(ProgressBar),
     Log,
@@ -199,7 +199,7 @@ impl Screen {
                 bar.set_message(shown.words.clone());
                 bar.tick();
             }
-            // Nobody can be told if standard error is gone.
+            // If standard error is closed, there is no other place for this output.
             Self::Log => drop(writeln!(std::io::stderr(), "{}", shown.line())),
         }
     }
@@ -219,7 +219,7 @@ mod tests {
         Seen { phase, done, total, under_way: Vec::new() }
     }
 
-    /// What is shown at these moments, in milliseconds, to somebody who looks every so often.
+    /// Checks the progress that is shown at these times in milliseconds, when it is updated at this interval.
     fn check(every: Duration, moments: &[(u64, Seen)], expected: &[(u64, &str)]) {
         let mut pace = Pace::new(every);
         let shown =

@@ -1,4 +1,4 @@
-//! Ranges of commits of a control plane, as people name them: `HEAD~1..HEAD`.
+//! Ranges of commits of a control plane, in the notation of Git: `HEAD~1..HEAD`.
 
 use git::limits::BASE_REACHES;
 use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
@@ -6,39 +6,39 @@ use model::git_id::GitId;
 
 use crate::exit::Failure;
 
-/// How far back a commit is looked for that is named by the beginning of its id, or that another branch began at.
+/// The number of commits of a history that are searched for an abbreviated id, or for the commit at which a branch began.
 const HISTORY_MAX: usize = 1_000;
-/// How much of an id must be given.
+/// The minimum length of an abbreviated id, in hexadecimal digits.
 const DIGITS_MIN: usize = 4;
 
-/// The branches of a control plane whose commits mean something for an environment.
+/// The branches of a control plane that an environment is read from.
 pub(crate) struct Branches<'a> {
     pub(crate) repositories: &'a dyn Repositories,
     /// The head of the environment's own branch.
     pub(crate) own: Commit,
-    /// The head of the main branch, of which one commit is promoted to the environment; none if the environment does not build on it.
+    /// The head of the main branch. The environment uses a promoted commit of this branch. None if the environment does not use the main branch.
     pub(crate) main: Option<Commit>,
 }
 
 /// The branch that a commit belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// The environment's own: the commit stands for the branch.
+    /// The environment's own branch: the commit replaces its head.
     Own,
-    /// The main branch: the commit stands for the promoted one.
+    /// The main branch: the commit replaces the promoted commit.
     Main,
 }
 
-/// Two commits of one branch.
+/// A range of commits of one branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) of: Of,
-    /// None: what the environment is made of now.
+    /// None: the commit that the environment uses now.
     pub(crate) from: Option<GitId>,
     pub(crate) to: GitId,
 }
 
-/// A commit, and on which branches it is.
+/// A commit, and the branches that contain it.
 struct FoundCommit {
     id: GitId,
     own: bool,
@@ -49,7 +49,7 @@ impl Branches<'_> {
     /// The commits that `A..B` or `B` names.
     ///
     /// # Errors
-    /// If there is no such commit, or the two are of different branches.
+    /// If a commit does not exist, or if the two commits are of different branches.
     pub(crate) fn range(&self, text: &str) -> Result<Range, Failure> {
         let (from, to) = match text.split_once("..") {
             Some((_, to)) if to.starts_with('.') => {
@@ -109,7 +109,7 @@ impl Branches<'_> {
             .help("name a commit by its id, a branch or a tag of the control plane's repository, or HEAD, the head of the environment's branch; was it pushed?")
     }
 
-    /// The commit of a name.
+    /// Finds the commit of a name: `HEAD`, a branch, a tag, an id or an abbreviated id. None if there is none.
     fn named(&self, name: &str) -> Result<Option<FoundCommit>, RepositoryError> {
         let main = self.main.as_ref();
         if matches!(name, "" | "HEAD") || name == &*self.own.revision.name() {
@@ -158,7 +158,7 @@ impl Branches<'_> {
         Ok(false)
     }
 
-    /// The commit whose id begins so.
+    /// Finds the commit by the first digits of its id, on the environment's branch and on the main branch.
     fn abbreviated(&self, digits: &str) -> Result<Option<GitId>, RepositoryError> {
         if digits.len() < DIGITS_MIN || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
@@ -173,7 +173,8 @@ impl Branches<'_> {
         Ok(None)
     }
 
-    /// A commit that was found by a name: it is on the branch that it is before, or that it began at.
+    /// The commit of a tag, a branch or an id, with the branches that contain it. If no branch contains it, these are the branches that contain its
+    /// newest ancestor on a branch.
     fn of_line(&self, commit: &Commit) -> Result<Option<FoundCommit>, RepositoryError> {
         let main = self.main.as_ref();
         let found = FoundCommit {
@@ -197,7 +198,7 @@ impl Branches<'_> {
     }
 }
 
-/// How many commits `~2^` goes back.
+/// The number of commits that a suffix like `~2^` goes back. None if the suffix is not valid.
 fn back(steps: &str) -> Option<usize> {
     let mut total = 0_usize;
     let mut rest = steps;

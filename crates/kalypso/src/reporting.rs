@@ -1,4 +1,4 @@
-//! What commands do with reports.
+//! Functions of commands for diagnostics.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -12,13 +12,13 @@ use model::locate::Locator;
 
 use crate::diagnostics::{Batch, Format, Report};
 
-/// Adds what is wrong to a report, without warnings about shared objects: other environments, which were not read, may use these.
+/// Adds diagnostics to a report. Warnings about shared objects are left out: other environments, which were not read, may use these objects.
 pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) {
     let diagnostics = without_possibly_used(loaded, batch.diagnostics);
     add_all(report, loaded, Batch { diagnostics: &diagnostics, ..batch });
 }
 
-/// Adds what is wrong to a report. Returns the acknowledgements that match something.
+/// Adds diagnostics to a report. Returns the acknowledgements that match a diagnostic.
 pub(crate) fn add_all<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) -> BTreeSet<Id> {
     let of = (&*loaded.fleet, &*loaded.acknowledgements);
     let divided = acknowledgement::divide(of, batch.diagnostics, jiff::Timestamp::now());
@@ -28,19 +28,19 @@ pub(crate) fn add_all<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Ba
     divided.used
 }
 
-/// A batch of these diagnostics of an environment.
+/// A batch with the diagnostics of an environment.
 pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -> Batch<'d> {
     let sensitive = Some(compiled.prepared().sensitive());
     Batch { diagnostics, assignments: Some(compiled.len()), sensitive, ..Batch::default() }
 }
 
-/// Whether a report makes the program end with an error.
+/// Whether the diagnostics of a report make the program exit with an error.
 pub(crate) fn has_problems(report: &Report<'_>, strict: bool) -> bool {
     let summary = report.summary();
     summary.errors > 0 || (strict && summary.warnings > 0)
 }
 
-/// Shows a report beside an answer, if something is wrong.
+/// Prints a report to standard error if it has diagnostics.
 pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
     let summary = report.summary();
     if summary.errors + summary.warnings == 0 {
@@ -51,7 +51,7 @@ pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
     stderr.write_all(b"\n")
 }
 
-/// A report as part of a larger answer.
+/// A report as JSON, as a part of a larger document.
 pub(crate) fn json(report: &Report<'_>) -> serde_json::Value {
     report.to_json()
 }

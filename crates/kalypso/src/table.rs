@@ -1,24 +1,24 @@
-//! Tables for people: columns one below the other, as wide as the terminal at most.
+//! Tables for people: aligned columns that fit the width of the terminal.
 //!
-//! What is not shown on a terminal is never cut or wrapped, so that `grep` and `awk` find whole rows.
+//! Output that does not go to a terminal is never cut or wrapped, so that `grep` and `awk` find whole rows.
 
-/// Blanks between columns.
+/// The number of blanks between columns.
 const GAP: usize = 2;
-/// The narrowest terminal that a table is made to fit.
+/// The minimum width that tables are fitted to, in columns of the terminal.
 const NARROWEST: usize = 40;
-/// The narrowest that a last column is worth having beside the others; else it stands below its row.
+/// The minimum width of the last column beside the others. If there is less room, the last column stands below its row.
 const LAST_MIN: usize = 24;
-/// By how much that is indented.
+/// The indentation of a column below its row.
 const BELOW: usize = 4;
-/// Lines of one cell at most. Whole texts are in `-o json`.
+/// The maximum number of lines of a cell. The output of `-o json` has the whole text.
 const LINES_MAX: usize = 4;
 
-/// Rows with their columns one below the other, two blanks apart.
+/// Formats rows with aligned columns, two blanks apart.
 pub(crate) fn table<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
     indented(rows, 0)
 }
 
-/// The same, with blanks before each line.
+/// Formats rows as [`table()`] does, with an indentation.
 pub(crate) fn indented<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>, indent: usize) -> String {
     let rows: Vec<_> = rows.collect();
     let text = laid_out(&rows, terminal_width().map(|width| width.max(NARROWEST).saturating_sub(indent)));
@@ -26,7 +26,7 @@ pub(crate) fn indented<const COLUMNS: usize>(rows: impl Iterator<Item = [String;
     text.lines().map(|line| format!("{}\n", format!("{indent}{line}").trim_end())).collect()
 }
 
-/// A text whose lines are no longer than the terminal: what is longer goes on in the next line, behind blanks.
+/// Wraps lines that are longer than the terminal. The continuation lines are indented.
 pub(crate) fn fitted(text: &str) -> String {
     match terminal_width() {
         Some(width) => fitted_to(text, width.max(NARROWEST)),
@@ -62,19 +62,19 @@ fn fitted_to(text: &str, width: usize) -> String {
     text.lines().map(fit).collect()
 }
 
-/// Columns of the terminal that standard output is, if it is one.
+/// The width of the terminal, if standard output is a terminal.
 fn terminal_width() -> Option<usize> {
     let terminal = console::Term::stdout();
     let (_, width) = terminal.size_checked().filter(|_| terminal.is_term())?;
     Some(width.into())
 }
 
-/// The columns that a text takes on a terminal: those of many scripts take two for a letter.
+/// The width of a text on a terminal. Letters of many scripts take two columns.
 pub(crate) fn columns(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
-/// A text with blanks behind it, up to that many columns.
+/// Pads a text with blanks to this width.
 pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
@@ -99,7 +99,7 @@ fn laid_out<const COLUMNS: usize>(rows: &[[String; COLUMNS]], width: Option<usiz
     rows.iter().map(|row| line(row, (&widths, beside), width.unwrap_or(usize::MAX))).collect()
 }
 
-/// How many of the first columns have room beside one another. Names are not broken to make room.
+/// The number of columns, from the first, that fit beside one another. Names are not broken to make room.
 fn fitting(widths: &[usize], width: usize) -> usize {
     let mut used = 0;
     let fits = |column: &&usize| {
@@ -109,7 +109,7 @@ fn fitting(widths: &[usize], width: usize) -> usize {
     widths.iter().take_while(fits).count().max(1)
 }
 
-/// A row, of as many lines as its longest cell needs. The columns that have no room beside the others stand below them.
+/// Formats a row with as many lines as its longest cell needs. The columns that do not fit stand below the others.
 fn line(row: &[String], (widths, beside): (&[usize], usize), width: usize) -> String {
     let (row, rest) = row.split_at(beside.min(row.len()));
     let cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, width)| wrapped(cell, *width)).collect();
@@ -132,7 +132,7 @@ fn line(row: &[String], (widths, beside): (&[usize], usize), width: usize) -> St
     text
 }
 
-/// A text in lines of that width: broken at blanks, or in the middle of what is longer than a line.
+/// Wraps a text to this width: at blanks, or inside of words that are longer than a line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     if columns(text) <= width {
         return vec![text.to_owned()];
@@ -160,7 +160,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     cut(lines, width)
 }
 
-/// Leaves out what is more than some lines, and says so.
+/// Removes the lines above the maximum, and adds a note about it.
 fn cut(mut lines: Vec<String>, width: usize) -> Vec<String> {
     if lines.len() > LINES_MAX {
         lines.truncate(LINES_MAX);

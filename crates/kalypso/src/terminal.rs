@@ -1,4 +1,4 @@
-//! Words on the screen.
+//! Output of the program.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,48 +8,48 @@ pub(crate) use model::count::{count, thousands};
 use crate::arguments::Format;
 use crate::visible::{escaped_json, message, visible};
 
-/// Whether nothing but the answer is written.
+/// Whether warnings and notes are suppressed.
 static IS_SILENT: AtomicBool = AtomicBool::new(false);
 
-/// Keeps warnings and notes from being written: the answer is for a program that shows both.
+/// Suppresses warnings and notes: the output is for a program that shows standard output and standard error together.
 pub(crate) fn be_silent() {
     IS_SILENT.store(true, Ordering::Relaxed);
 }
 
-/// Writes a line to standard error that nobody has to act on.
+/// Prints a warning to standard error.
 pub(crate) fn warn(text: &str) {
     if IS_SILENT.load(Ordering::Relaxed) {
         return;
     }
-    // Nobody can be told if standard error is gone.
+    // If standard error is closed, there is no other place for this output.
     let _ = writeln!(anstream::stderr(), "warning: {}", message(text));
 }
 
-/// Writes a line to standard error that helps with the answer, and is none itself.
+/// Prints a note to standard error. It helps to understand the output, but is not a part of it.
 pub(crate) fn note(text: &str) {
     if IS_SILENT.load(Ordering::Relaxed) {
         return;
     }
-    // Nobody can be told if standard error is gone.
+    // If standard error is closed, there is no other place for this output.
     let _ = writeln!(anstream::stderr(), "{}", message(text));
 }
 
-/// Writes a whole answer to standard output, with nothing in it that a terminal would obey.
+/// Prints the output to standard output, without terminal control sequences.
 pub(crate) fn answer(text: &str) -> std::io::Result<()> {
     answer_styled(&visible(text))
 }
 
-/// Writes a whole answer in colours to standard output.
+/// Prints the output in colours to standard output.
 pub(crate) fn answer_painted(text: &str, paint: fn(&str) -> String) -> std::io::Result<()> {
     answer_styled(&paint(&visible(text)))
 }
 
-/// The same, with lines that are no longer than the terminal.
+/// The same as [`answer_painted()`], with lines wrapped to the width of the terminal.
 pub(crate) fn answer_fitted(text: &str, paint: fn(&str) -> String) -> std::io::Result<()> {
     answer_styled(&paint(&crate::table::fitted(&visible(text))))
 }
 
-/// Writes a whole answer to standard output, in whose colours is nothing from outside.
+/// Prints the output with its own colours to standard output. The caller makes sure that external texts in it are escaped.
 pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     let mut stdout = anstream::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -59,16 +59,16 @@ pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     stdout.flush()
 }
 
-/// An answer as JSON or YAML.
+/// Formats output as JSON or YAML.
 pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     match format {
-        // JSON is YAML, but people who ask for YAML want to read it.
+        // JSON is valid YAML, but block style is easier to read.
         Format::Yaml => crate::diagnostics::to_yaml(json),
         Format::Human | Format::Json => escaped_json(format!("{json:#}\n")),
     }
 }
 
-/// The first of these names, and how many more there are.
+/// The first names, and the number of further names.
 pub(crate) fn named(names: &[String]) -> String {
     const MARKED_MAX: usize = 5;
     let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");

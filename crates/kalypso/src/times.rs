@@ -1,4 +1,4 @@
-//! Times as people write them.
+//! Parses timestamps and durations of the command line.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use hub_api::timestamp::Timestamp;
 
 use crate::exit::Failure;
 
-/// Parses a timestamp in the past: a date, a timestamp, or a time ago.
+/// Parses a timestamp in the past: a date, a timestamp, or a duration before now.
 pub(crate) fn timestamp(name: &str, text: &str) -> Result<Timestamp, Failure> {
     let wrong = |_| {
         Failure::usage(format!(
@@ -16,12 +16,12 @@ pub(crate) fn timestamp(name: &str, text: &str) -> Result<Timestamp, Failure> {
     date(text).map_or_else(|| Ok(Timestamp::now().before(duration(name, text).map_err(wrong)?)), Ok)
 }
 
-/// Parses a timestamp, or a date, which stands for its beginning in UTC.
+/// Parses a timestamp, or a date. A date stands for its beginning in UTC.
 pub(crate) fn date(text: &str) -> Option<Timestamp> {
     text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()
 }
 
-/// A time such as `90d` or `12h`. A day has 24 hours.
+/// Parses a duration such as `90d` or `12h`. A day has 24 hours.
 pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
     let wrong = || Failure::usage(format!("`{name} {text}` is no length of time: those are like 90d, 12h or 30m"));
     let span: jiff::Span = text.parse().map_err(|_| wrong())?;

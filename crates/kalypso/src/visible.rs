@@ -1,9 +1,9 @@
-//! Texts of other people without what could move a terminal's cursor or turn its letters round.
+//! Makes control characters in external texts visible, so that they can't move a terminal's cursor or change the direction of text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` with every such character as one can see it. Line breaks and tabs stay.
+/// Replaces each hidden character in `text` by a visible escape. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -24,17 +24,17 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-/// The same for bytes; a sequence that is not UTF-8 becomes one `�`, so that columns are those of [`model::source::Position`].
+/// The same as [`visible()`], for bytes. An invalid UTF-8 sequence becomes one `�`, so that columns match [`model::source::Position`].
 pub(crate) fn visible_bytes(bytes: &[u8]) -> String {
     visible(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
-/// A message as it is said: without what a terminal obeys, and without the credentials of URLs.
+/// A message for output: without terminal control sequences, and without the credentials of URLs.
 pub(crate) fn message(text: &str) -> String {
     visible(&model::credential::without(text)).into_owned()
 }
 
-/// JSON with every such character escaped as JSON does it. What it says is the same: they stand in texts only.
+/// Replaces each hidden character by its JSON escape. The value of the JSON does not change, because these characters occur only in strings.
 pub(crate) fn escaped_json(json: String) -> String {
     if !json.contains(is_hidden) {
         return json;
@@ -52,13 +52,13 @@ pub(crate) fn escaped_json(json: String) -> String {
     result
 }
 
-/// Whether a text holds none of them.
+/// Whether a text has no hidden characters.
 pub(crate) fn is_visible(text: &str) -> bool {
     !text.contains(is_hidden)
 }
 
-/// Controls of both sets, among them the one-character form of the sequence that begins colours; marks of direction; breaks of lines that are
-/// none in YAML; characters without a width, and tags.
+/// Whether a character is one of these: C0 and C1 control characters, including the one-character CSI; direction marks; line breaks that are not line
+/// breaks in YAML; characters without a width; tags.
 fn is_hidden(character: char) -> bool {
     let is_kept = matches!(character, '\n' | '\t');
     let is_control = matches!(character, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}');

@@ -1,4 +1,4 @@
-//! The reference names every field of every structured answer.
+//! Tests that the reference documents every field of all structured output.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -85,7 +85,7 @@ spec:
     - {name: web, environment: dev, labels: {purpose: test}, manifests: {repo: r}}
 "#;
 
-/// What is wrong for one target only, so that one assignment fails.
+/// Adds an error for one target, so that one assignment fails.
 const BROKEN: &str = r#"
 apiVersion: v1
 kind: ConfigMap
@@ -113,7 +113,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The paths of all fields but those inside reports, places and counts, which have tables of their own, and of labels.
+/// The paths of all fields, except for labels and for fields inside of reports, places and counts, which have tables of their own.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(entries) if entries.contains_key("succeededButSilent") => {
@@ -151,7 +151,7 @@ fn check(title: &str, answers: &[Value]) {
     };
     let unknown: Vec<_> = found.iter().filter(|field| !is_known(field)).collect();
     assert!(unknown.is_empty(), "{title}: {unknown:?} are not in the reference");
-    // A field that holds others is there through them.
+    // An object is documented by its nested fields.
     let is_in = |field: &str, other: &str| {
         other.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
@@ -166,7 +166,7 @@ fn git(repository: &Path, arguments: &[&str]) {
     assert!(command.current_dir(repository).status().unwrap().success());
 }
 
-/// The company of the demo in the folder `acme`, with the environment prod checked out.
+/// The company of the demo in the folder `acme`. The branch of environment `prod` is checked out.
 fn demo() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut demo = Command::new(env!("CARGO_BIN_EXE_kalypso"));
@@ -186,7 +186,7 @@ spec:
   manifests: {branch: release-41}
 ";
 
-/// What `explain` and `plan` say where an assignment fails, and a release pin holds it.
+/// The output of `explain` and `plan` for an assignment that fails and is held by a release pin.
 fn held() -> [Value; 2] {
     let folder = demo();
     let control_plane = folder.path().join("acme/control-plane");
@@ -227,7 +227,7 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--patch", "it.patch"]), run(&["plan", "--limit", "0"])]);
     fs::write(folder.path().join("in/broken.yaml"), BROKEN).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
-    // All that there was goes, which needs a word.
+    // All assignments are removed, which requires a confirmation.
     fs::write(folder.path().join("in/platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), planned_held]);
     check("plan", &plans);
@@ -278,7 +278,7 @@ fn reports_answer_what_the_reference_says() {
     check("hub import", &[run(&["hub", "import", "a.signed", "in.ndjson"])]);
 }
 
-/// A hub that runs, knows what is wanted, and was told by hosts.
+/// A running hub with a desired state and with reports of hosts.
 struct Hub {
     folder: tempfile::TempDir,
     program: HubProgram,
@@ -367,7 +367,7 @@ fn questions_answer_what_the_reference_says() {
     check("drift KIND", &["drift silent", "drift unknownPlace"]);
 }
 
-/// The first of both kinds as the hub tells them, and what only comes with time or bad luck as it is written.
+/// The first event of each kind from the hub. Events that need time or errors are written by hand.
 #[test]
 fn events_hold_what_the_reference_says() {
     let hub = Hub::new();
@@ -401,7 +401,7 @@ fn rules_hold_what_the_reference_says() {
     check("hub rule list", &[listed, json!({"rules": [full_state()]})]);
 }
 
-/// What is known of a rule that names everything, was told of, and can't be looked at.
+/// The answer for a rule with all fields, which sent notifications and can't be evaluated.
 fn full_state() -> RuleState {
     let (text, moment) = (|| "x".to_owned(), Some(Timestamp::from_millis(0)));
     let [

@@ -1,4 +1,4 @@
-//! The first minute: `kalypso demo`, as somebody meets it on a machine of any kind.
+//! Tests of `kalypso demo`, as new users run it on different machines.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use testkit::hub_program::HubProgram;
 
-/// What a git configuration can do to commits.
+/// A Git configuration that changes the way commits are made.
 const HOSTILE: &str = "\
 [user]
 	useConfigOnly = true
@@ -28,7 +28,7 @@ const HOSTILE: &str = "\
 	bareRepository = explicit
 ";
 
-/// A machine whose git is configured against us, and whose network is dead.
+/// A machine with a hostile Git configuration and without a network.
 struct Machine {
     folder: TempDir,
 }
@@ -47,7 +47,7 @@ impl Machine {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env_remove("XDG_CONFIG_HOME");
-        // On a machine that is busy with other things, something may take long enough for a word.
+        // On a busy machine, a step may take so long that progress is shown.
         command.env("KALYPSO_PROGRESS", "never");
         for variable in ["http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env(variable, "http://127.0.0.1:9");
@@ -61,14 +61,14 @@ impl Machine {
         command.output().unwrap()
     }
 
-    /// What a run that succeeds prints.
+    /// Returns the output of a run that must succeed.
     fn made(&self, arguments: &[&str]) -> String {
         let output = self.demo(arguments);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What a run that ends with wrong usage complains about.
+    /// Returns the error of a run that must end with the status for invalid usage.
     fn refused(&self, arguments: &[&str]) -> String {
         let output = self.demo(arguments);
         assert_eq!(output.status.code(), Some(64), "{output:?}");
@@ -76,13 +76,13 @@ impl Machine {
     }
 }
 
-/// What `kalypso hub` is in the folder of the demo, but for its port.
+/// Runs `kalypso hub` in the folder of the demo, on a free port.
 fn serve(machine: &Machine, folder: &str) -> HubProgram {
     let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
     HubProgram::start(command.current_dir(machine.path(folder)).args(["hub", "--listen", "127.0.0.1:0"])).unwrap()
 }
 
-/// The branches of a repository with what they are at.
+/// The branches of a repository with their commits.
 fn branches(repository: &Path, format: &str) -> String {
     let output = Command::new("git").arg("-C").arg(repository).args(["for-each-ref", "--format", format]).output();
     String::from_utf8(output.unwrap().stdout).unwrap()
@@ -129,7 +129,7 @@ fn the_hub_answers_what_the_hosts_say() {
             .contains("health check failed after 2m0s")
     );
     let compared = answer("kalypso compare dev prod --workload checkout --differing");
-    // However wide the columns are.
+    // The widths of columns do not matter.
     let words = compared.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains("~ checkout/us absent 1.4.2 on ") && words.contains("1.5.0 on 2 of 2 1.4.2 on "),
@@ -188,7 +188,7 @@ fn every_machine_has_the_same_commits() {
         let (one, two) = (at(machine.path("kalypso-demo")), at(other.path("somewhere else")));
         assert!(one.contains("refs/heads/main ") && one == two, "{repository}: {one}{two}");
     }
-    // Publications are made at different moments, so only what is in them is the same.
+    // Publications are made at different times, so only their contents are compared.
     let trees = |root: PathBuf| branches(&root.join("platform-gitops.git"), "%(refname) %(tree)");
     assert_eq!(trees(machine.path("kalypso-demo")), trees(other.path("somewhere else")));
 }
@@ -206,7 +206,7 @@ fn what_it_says_to_try_works_as_it_is_printed() {
     let output = machine.command("sh").env("KALYPSO_HUB_URL", hub.url()).arg("-c").arg(&script).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let statuses: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("status ")).collect();
-    // A plan with changes ends with 2.
+    // A plan with changes ends with exit status 2.
     let expected = |command: &&str| if command.starts_with("kalypso plan") { "2" } else { "0" };
     assert_eq!(statuses, commands.iter().map(expected).collect::<Vec<_>>(), "{output:?}");
     for said in [
@@ -271,7 +271,7 @@ fn a_folder_with_something_else_is_left_alone() {
 fn a_run_that_was_killed_is_begun_anew() {
     let machine = Machine::new();
     machine.made(&[]);
-    // What is there when it dies: the mark, no receipt, and repositories in pieces.
+    // The state after an interruption: the mark, no receipt, and incomplete repositories.
     fs::write(machine.path("kalypso-demo/.kalypso/demo-running"), "").unwrap();
     fs::remove_file(machine.path("kalypso-demo/.kalypso/demo.json")).unwrap();
     fs::remove_file(machine.path("kalypso-demo/control-plane/.git/HEAD")).unwrap();

@@ -1,4 +1,4 @@
-//! `kalypso check`: everything that is wrong.
+//! `kalypso check`: the diagnostics of the inputs.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     } else {
         environments.iter().zip(found).map(|(loaded, found)| without_possibly_used(loaded, &found)).collect()
     };
-    // A directory is never published, so there is nothing to keep.
+    // A directory is never published, so there are no published files to keep.
     let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut used = BTreeSet::new();
     for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
@@ -60,12 +60,12 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
 }
 
-/// Whether nothing is missing that warnings could be about.
+/// Whether all objects were read that warnings could be about.
 fn is_known(loaded: &Loaded) -> bool {
     loaded.is_complete && loaded.fleet.unavailable.is_empty() && loaded.fleet.unread.is_empty()
 }
 
-/// Adds what is to be said about acknowledgements that match nothing in any environment.
+/// Adds a diagnostic for each acknowledgement that matches nothing in any environment.
 fn add_idle<'a>(
     report: &mut Report<'a>,
     (environments, compiled): (&'a [Loaded], &[engine::compile::Compiled]),
@@ -80,7 +80,7 @@ fn add_idle<'a>(
     }
 }
 
-/// Where the files of a plain directory are, seen from here: code hosts show annotations at such paths.
+/// The path of a plain directory's files from the working directory: code hosts show annotations at such paths.
 fn checkout(options: &Check) -> Checkout {
     let Some(directory) = &options.source.from else { return Checkout::default() };
     let here = std::env::current_dir().unwrap_or_default();

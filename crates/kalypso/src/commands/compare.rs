@@ -1,4 +1,4 @@
-//! `kalypso compare`: how two environments differ.
+//! `kalypso compare`: the differences of two environments.
 
 use hub_api::client::Client;
 use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
@@ -58,7 +58,7 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
         [one, others @ ..] => {
             let version = |version: &Option<String>, is_there| match version {
                 Some(text) => text.chars().take(12).collect(),
-                // A target that is there may be on other cluster types only, or its configuration has no version.
+                // The target may exist only on other cluster types, or its configuration has no version.
                 None if is_there => "none known".to_owned(),
                 None => "absent".to_owned(),
             };
@@ -78,13 +78,13 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
     ]
 }
 
-/// What is desired, and how many reconcilers have it.
+/// The desired version, and the number of reconcilers that report it.
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
     let Some(side) = side else { return ["absent".to_owned(), String::new()] };
     let version = match (&side.version, &side.commit) {
         (Some(version), _) => hub_client::plain(version),
         (None, Some(commit)) => hub_client::short(Some(commit)),
-        // Nobody says which version of the workload it is: only its configuration is compared.
+        // The version of the workload is not known: only its configuration is compared.
         (None, None) => return ["version unknown".to_owned(), String::new()],
     };
     let hosts = super::status::of(&side.counts);

@@ -1,4 +1,4 @@
-//! `kalypso demo`: a small company on this machine, and the whole job for it.
+//! `kalypso demo`: an example company on this machine, with all steps from its repositories to its hosts.
 
 mod answers;
 mod life;
@@ -46,7 +46,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let mut published = Vec::new();
     for (number, ((loaded, compiled), mut known)) in environments.iter().zip(&compiled).zip(known).enumerate() {
         for mut target in targets(loaded, None, None)? {
-            // Directly: clusters are to have something to pull at once.
+            // Publishes directly, so that clusters can pull the files immediately.
             let mut options = Options { is_direct: true, ..Options::default() };
             if let Some(life) = &mut life {
                 let planned = Planned::new(loaded, (compiled, &mut known), target, false)?;
@@ -91,7 +91,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     Ok(Exit::Good.unless(reporting::has_problems(&report, false)))
 }
 
-/// The hosts pull what was published, and the hub is asked about it.
+/// Lets the hosts pull the published files, and shows answers of the hub.
 fn go_on(mut life: Life) -> anyhow::Result<()> {
     if let Some(lived) = life.live()? {
         terminal::answer(&lived.rows().map(|(name, text)| format!("{name:<16}{text}\n")).concat())?;
@@ -100,7 +100,7 @@ fn go_on(mut life: Life) -> anyhow::Result<()> {
     Ok(life.hub.stop()?)
 }
 
-/// What there is to tell.
+/// The data for the text output.
 struct Company<'a> {
     folder: &'a Path,
     environments: &'a [Arc<Loaded>],
@@ -109,7 +109,7 @@ struct Company<'a> {
     published: &'a [PlaceOutcome],
     /// Whether hosts pull something new.
     has_news: bool,
-    /// Whether that was published since the last run, by somebody else.
+    /// Whether there is a publication since the last run that the demo did not make itself.
     was_published: bool,
 }
 
@@ -209,7 +209,7 @@ fn is_unchanged(outcome: &PlaceOutcome) -> bool {
     matches!(outcome.delivered, Some(Delivered::UpToDate))
 }
 
-/// A path as people write it: `./kalypso-demo`.
+/// A path as users type it: `./kalypso-demo`.
 fn shown(path: &Path) -> PathBuf {
     let is_marked = path.is_absolute() || path.starts_with(".") || path.starts_with("..");
     if is_marked { path.to_owned() } else { Path::new(".").join(path) }

@@ -1,4 +1,4 @@
-//! `kalypso deployments`: which versions of which workloads are on which hosts.
+//! `kalypso deployments`: the versions of workloads on hosts.
 
 use hub_api::client::Client;
 use hub_api::deployments::{Deployment, Deployments};
@@ -23,12 +23,12 @@ pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// A page as its rows and the next one's cursor.
+/// Splits a page into its rows and the cursor of the next page.
 pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
     (page.items, page.next)
 }
 
-/// Writes rows.
+/// Prints rows.
 pub(super) fn show(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
         Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::states),
@@ -36,7 +36,7 @@ pub(super) fn show(list: &List<Deployment>, format: Format) -> std::io::Result<(
     }
 }
 
-/// Rows for reading.
+/// Formats rows for people.
 pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
     if list.items.is_empty() {
         return "no host matches the filter\n".to_owned();

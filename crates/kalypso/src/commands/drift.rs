@@ -1,4 +1,4 @@
-//! `kalypso drift`: where what is reported is not what is desired.
+//! `kalypso drift`: differences between the reported and the desired state.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `kalypso events`: what changes, as it happens.
+//! `kalypso events`: a stream of changes.
 
 use hub_api::client::StreamItem;
 use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
@@ -36,10 +36,10 @@ pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// An event as it is written: for programs, with its id, an object on each line or a document each.
+/// Formats an event for programs, with its id: one JSON object per line, or one document per event.
 fn text(id: String, mut change: Value, format: Format) -> String {
     if format == Format::Human {
-        // What a later hub tells may be nothing that has words here.
+        // A later version of the hub may send an event that has no text in this version.
         return serde_json::from_value(change)
             .map_or_else(|_| format!("something changed: {id}\n"), |change| line(&change));
     }
@@ -52,7 +52,7 @@ fn text(id: String, mut change: Value, format: Format) -> String {
     }
 }
 
-/// Columns for a host. Lines are written one by one, so that nobody knows the longest.
+/// The width of the column for hosts. It is fixed, because lines are printed one by one before the longest host name is known.
 const WHOM: usize = 20;
 
 fn line(change: &FleetChange) -> String {

@@ -1,4 +1,4 @@
-//! `kalypso explain`: why an assignment is there, and where its values come from.
+//! `kalypso explain`: the reasons for an assignment, and the origins of its values.
 
 use delivery::held_assignments::{self, Failing};
 use delivery::loaded::Loaded;
@@ -22,11 +22,11 @@ use crate::loading;
 use crate::progress::Watch;
 use crate::{paint, terminal};
 
-/// How many of the `ConfigMap`s are named that have a value and do not match.
+/// The maximum number of `ConfigMap`s that are named if they have a value but do not match.
 const NOT_USED_MAX: usize = 10;
-/// How many parts of a value are shown that several `ConfigMap`s gave.
+/// The maximum number of shown parts of a value that several `ConfigMap`s define.
 const PIECES_MAX: usize = 20;
-/// How many keys are named that look like an unknown one.
+/// The maximum number of similar keys that are named for an unknown key.
 const NEAREST_MAX: usize = 3;
 
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
@@ -89,7 +89,7 @@ fn assignment(text: &str) -> Result<AssignmentId, Failure> {
     })
 }
 
-/// The place of an assignment, in words.
+/// The description of an assignment's place.
 fn text_of_place(fleet: &Fleet, id: &AssignmentId) -> String {
     match Place::find(fleet, id.place.as_str()) {
         Some(Place { cluster_type, cluster: Some(cluster) }) => {
@@ -99,7 +99,7 @@ fn text_of_place(fleet: &Fleet, id: &AssignmentId) -> String {
     }
 }
 
-/// There is no such assignment: says what there is.
+/// The error for an assignment that does not exist. It names the existing ones.
 fn not_assigned(prepared: &Prepared, loaded: &Loaded, id: &AssignmentId) -> Failure {
     let environment = &loaded.fleet.environment;
     let nearest = |name: &str, known: Vec<&str>| {
@@ -126,7 +126,7 @@ fn not_assigned(prepared: &Prepared, loaded: &Loaded, id: &AssignmentId) -> Fail
     Failure::refused(format!("no policy of {environment} assigns `{}` to `{}`", id.target, id.place)).help(help)
 }
 
-/// Nothing sets such a value, could set it, or asks for it: names the keys that look like it.
+/// The error for a key that has no value and is in no `ConfigMap` and no schema. It names similar keys.
 fn unknown_key(
     (key, path): (&str, &FieldPath),
     prepared: &Prepared,
@@ -134,7 +134,7 @@ fn unknown_key(
 ) -> Failure {
     let known: Vec<_> = prepared.value_paths(id).iter().map(ToString::to_string).collect();
     let wanted = path.to_string();
-    // What is worse than half a guess helps less than the whole list.
+    // If the keys are too different, the whole list helps more than a suggestion.
     let distance = |known: &String| {
         let (wanted, known) = (wanted.to_lowercase(), known.to_lowercase());
         let distance = strsim::damerau_levenshtein(&wanted, &known);
@@ -150,10 +150,10 @@ fn unknown_key(
     Failure::refused(message).help(help)
 }
 
-/// What every text needs.
+/// The data that all texts need.
 struct Words<'a, 'f> {
     environment: &'a str,
-    /// What kind of place the assignment is on, and which.
+    /// The description of the assignment's place.
     place_text: &'a str,
     locator: &'a mut Locator<'f>,
 }
@@ -204,7 +204,7 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
     lines.join("\n") + "\n"
 }
 
-/// The parts of a value that several `ConfigMap`s gave, in the order in which they were merged.
+/// The parts of a value that several `ConfigMap`s define, in the order in which they are merged.
 fn pieces_rows(pieces: &[ValuePart], words: &mut Words<'_, '_>) -> Vec<[String; 2]> {
     let mut rows = Vec::new();
     for ValuePart { path, source } in pieces.iter().take(PIECES_MAX) {
@@ -308,7 +308,7 @@ fn cut(text: &str) -> String {
     text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
 }
 
-/// What keeps the assignment from being rendered.
+/// The diagnostics that prevent the assignment from being rendered.
 fn problems_text(problems: &[Diagnostic], held: &[(String, Held)]) -> String {
     if problems.is_empty() {
         return String::new();
@@ -321,7 +321,7 @@ fn problems_text(problems: &[Diagnostic], held: &[(String, Held)]) -> String {
     format!("\n  what is wrong with it (kalypso check says more)\n{}", lines.collect::<String>())
 }
 
-/// What release pins hold of an assignment that fails, on each branch.
+/// The files that release pins hold for a failing assignment, on each branch.
 fn held(loaded: &Loaded, (prepared, problems): (&Prepared, &[Diagnostic]), id: &AssignmentId) -> Vec<(String, Held)> {
     let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
     let found = held_assignments::on_branches(loaded, Failing { prepared, ids: &ids });

@@ -1,4 +1,4 @@
-//! `kalypso history`: what happened when.
+//! `kalypso history`: the events of the past.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What a report is about: a workload or a few of them, else the reconciler.
+/// The subject of a report: one or a few workloads, else the reconciler.
 pub(super) fn about(reported: &Reported) -> String {
     const TOLD_MAX: usize = 3;
     if let Some(target) = &reported.target {

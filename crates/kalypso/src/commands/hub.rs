@@ -1,4 +1,4 @@
-//! `kalypso hub`: the hub itself, and what is done to its database.
+//! `kalypso hub`: runs the hub, and works on its database.
 
 mod audit;
 mod backup;
@@ -21,7 +21,7 @@ use crate::arguments::{Hub, HubCommand, HubDatabase};
 use crate::configuration;
 use crate::exit::{Exit, Failure};
 
-/// The file that stands for standard input or output.
+/// The file name that stands for standard input or standard output.
 pub(super) const STANDARD_STREAM: &str = "-";
 
 pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
@@ -40,7 +40,7 @@ pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
     }
 }
 
-/// Does something with the hub's database.
+/// Runs an operation on the hub's database.
 fn with_database<T>(
     options: &HubDatabase,
     work: impl AsyncFnOnce(&Database) -> anyhow::Result<T>,
@@ -59,13 +59,13 @@ fn unusable(error: DatabaseError) -> Failure {
     Failure::outside(error.to_string())
 }
 
-/// Who does something here, for the audit log: who can write to the database can say anything.
+/// The name of the user for the audit log. It is not verified: a user who can write to the database can set any name.
 fn actor() -> String {
     let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
     format!("{} at a command line", user.unwrap_or_else(|| "an unknown user".to_owned()))
 }
 
-/// Labels as they are given on the command line.
+/// Parses labels of the command line.
 pub(super) fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let parse = |text: &String| {
         let (key, value) = text.split_once('=').unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file for each.
 
 mod check;
 mod compare;
@@ -23,7 +23,7 @@ use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::terminal;
 
-/// How many places these are: `12 cluster types and 3 clusters`.
+/// The number of places: `12 cluster types and 3 clusters`.
 fn places_text(cluster_types: usize, clusters: usize) -> String {
     let (types_text, clusters_text) =
         (terminal::count(cluster_types, "cluster type"), terminal::count(clusters, "cluster"));
@@ -34,7 +34,7 @@ fn places_text(cluster_types: usize, clusters: usize) -> String {
     }
 }
 
-/// Does what was asked for.
+/// Runs the command of the arguments.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Demo(options) => demo::run(options),

@@ -1,4 +1,4 @@
-//! `kalypso plan`: what would change in the GitOps branch, by assignment and by value.
+//! `kalypso plan`: the changes that a publication would make in the GitOps branch, by assignment and by value.
 
 pub(super) mod answer;
 pub(super) mod confirmation;
@@ -67,7 +67,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     answer.show(options, &answers)
 }
 
-/// Reads an environment as `publish` would, if its output goes to a branch.
+/// Reads an environment as `publish` does, if its output is pushed to a branch.
 fn read(options: &arguments::Plan, watch: &mut Watch) -> anyhow::Result<Loaded> {
     if options.source.from.is_some() || options.against.is_some() {
         return loading::environment(&options.source, &options.environment, watch);
@@ -75,7 +75,7 @@ fn read(options: &arguments::Plan, watch: &mut Watch) -> anyhow::Result<Loaded> 
     loading::for_publication(&options.source, (&options.environment, options.gitops_repo.as_deref()), watch)
 }
 
-/// Two states of the control plane, both compiled from their sources.
+/// Reads two states of the control plane. Both are compiled from their sources.
 fn between(
     (options, selection): (&arguments::Plan, &Selection),
     change: &EnvironmentChange,
@@ -95,14 +95,14 @@ fn between(
     answer.show(options, &[planned])
 }
 
-/// Everything that is wrong: also why nothing of it would be published.
+/// All diagnostics, including the reasons that prevent a publication.
 fn all_diagnostics(loaded: &Loaded, planned: &Planned) -> Vec<Diagnostic> {
     let mut diagnostics = planned.diagnostics(loaded);
     diagnostics.extend(destination_problems(&loaded.fleet));
     diagnostics
 }
 
-/// The answer, except for the plans.
+/// The output, except for the plans.
 struct PlanAnswer<'a> {
     selection: &'a Selection,
     loaded: &'a Loaded,
@@ -124,7 +124,7 @@ impl PlanAnswer<'_> {
                 if options.stats {
                     texts.push_str(&stats::text(&self.compiled.last_update().work));
                 }
-                // The lines of differences are those of files.
+                // Lines of differences are lines of files, so they are not wrapped.
                 let answer = if options.diff { terminal::answer_painted } else { terminal::answer_fitted };
                 answer(&texts, paint::plan)?;
             }
@@ -146,7 +146,7 @@ impl PlanAnswer<'_> {
     }
 }
 
-/// The plan for one place, for reading.
+/// The plan for one place, as text.
 fn text(view: &View<'_>, told: &PlanAnswer<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
     let (planned, loaded) = (view.planned, told.loaded);
     let title = match told.change {
@@ -184,18 +184,18 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
     Ok(targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)
 }
 
-/// The repositories that a plain directory names, which no configuration file speaks of.
+/// The repositories that a plain directory refers to, without a configuration file.
 fn repositories() -> anyhow::Result<SharedRepositories> {
     Ok(Arc::new(GitRepositories::new(configuration::git_without_file()?)))
 }
 
-/// How many places these are: `12 cluster types and 3 clusters`. A place that no fleet knows any more counts as a cluster type.
+/// The number of places: `12 cluster types and 3 clusters`. A place that is in no fleet any more counts as a cluster type.
 fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n str>) -> String {
     let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| planned.is_cluster(name));
     super::places_text(cluster_types.len(), clusters.len())
 }
 
-/// What becomes of the assignments that fail: of what was never published, nothing is kept.
+/// The consequence for failing assignments: published files are kept if there are any.
 pub(super) fn fallback(planned: &Planned) -> Fallback<'_> {
     Fallback::KeptExcept(&planned.plan.missing, planned.target.branch.commit())
 }

@@ -1,4 +1,4 @@
-//! `kalypso publish`: the environment's files, committed and pushed to the GitOps repository.
+//! `kalypso publish`: commits the environment's files and pushes them to the GitOps repository.
 
 use delivery::compilation::{Reuse, reuse};
 use delivery::hub_publication::Receiver;
@@ -45,7 +45,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     show(options, outcome, watch)
 }
 
-/// The hub that is told, if one is named.
+/// The hub that receives the publication. None if no hub is configured.
 fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
     let hub = Hub::for_publications(&options.publication_hub, options.config.as_deref())?;
     if options.publication_hub.hub_only && hub.is_none() {
@@ -63,7 +63,7 @@ fn failure(error: PublicationError) -> anyhow::Error {
     }
 }
 
-/// Shows what came of all places.
+/// Shows the results for all places.
 fn show(options: &Publish, outcome: Outcome, mut watch: Watch) -> anyhow::Result<Exit> {
     match outcome.end {
         End::Complete => finish(options, &outcome.places, watch),
@@ -90,7 +90,7 @@ fn finish(options: &Publish, places: &[PlaceOutcome], mut watch: Watch) -> anyho
     if let Some(error) = places.iter().find_map(|place| place.hub.as_ref()?.as_ref().err()) {
         warn(options, &publication_failure(error));
     }
-    // The last attempt says how much had to be made anew.
+    // The reuse of earlier results is taken from the last attempt.
     let reuse = reuse(places.last().map(|place| &*place.planned.compiled));
     match options.output {
         Format::Human => {
@@ -113,7 +113,7 @@ fn finish(options: &Publish, places: &[PlaceOutcome], mut watch: Watch) -> anyho
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
 }
 
-/// Everything that is wrong with a place, with the reasons why nothing was pushed.
+/// All diagnostics of a place, including the reasons why nothing was pushed.
 pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
     let refusals = place.refusals.iter().map(|refusal| match refusal {
         Refusal::Diagnostic(diagnostic) => diagnostic.clone(),
@@ -122,7 +122,7 @@ pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
     place.diagnostics.iter().cloned().chain(refusals).collect()
 }
 
-/// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
+/// Warns that the hub did not receive a publication, which is successful nevertheless, and how to send it later.
 fn warn(options: &Publish, failure: &Failure) {
     terminal::warn(&format!("the hub did not get the publication: {failure}"));
     if let Some(help) = &failure.help {

@@ -1,4 +1,4 @@
-//! `kalypso render`: an environment's files in a folder, or their digest.
+//! `kalypso render`: writes an environment's files to a folder, or prints their digest.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::folder::{self, Write};
 use crate::progress::Watch;
 use crate::{compiling, loading, reporting, terminal};
 
-/// How many failing assignments are listed for programs: as many as a plan lists of anything.
+/// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
 const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
@@ -53,7 +53,7 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
 }
 
-/// Where output goes: the path of the environment's `GitOpsRepo`, if there is one.
+/// The destination of the output: the path of the environment's `GitOpsRepo`, if there is one.
 fn destination(loaded: &Loaded) -> Result<Destination, DestinationError> {
     let place = |object: &Arc<_>| Ok((folder_of(object)?, engine::output::layout(object)));
     let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, DestinationError>>()?;
@@ -67,12 +67,12 @@ fn failed(compiled: &Compiled) -> Vec<String> {
     failed.filter_map(|assignment| Some(assignment.id()?.to_string())).collect()
 }
 
-/// What came of it.
+/// The result of rendering.
 struct Rendered<'a> {
     options: &'a Render,
     compiled: &'a Compiled,
     output: &'a Output,
-    /// The files that were written, with the ids of their contents; none without `--out`.
+    /// The files that were written, with the ids of their contents. None without `--out`.
     written: Option<BTreeMap<String, GitId>>,
 }
 

@@ -1,4 +1,4 @@
-//! `kalypso report`: tells the hub what was applied, now or by a file that is carried there.
+//! `kalypso report`: reports the applied state to the hub, directly or in a signed file.
 
 mod batches;
 mod signed;
@@ -59,7 +59,7 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// What became of the reports, in words.
+/// The result of sending reports, as text.
 fn text(receipt: &Receipt) -> String {
     let counts = [
         (receipt.stored, "stored"),
@@ -76,7 +76,7 @@ fn text(receipt: &Receipt) -> String {
     text
 }
 
-/// The report that the arguments make.
+/// The report of the arguments.
 fn one(options: &Report) -> Result<Said, Failure> {
     let heartbeat = options.heartbeat.as_deref().map(|text| duration("--heartbeat", text)).transpose()?;
     let observed = options.observed_at.as_deref().map(|text| timestamp("--observed-at", text)).transpose()?;

@@ -1,4 +1,4 @@
-//! `kalypso rollout`: how far a workload, a version or a commit is, and who does not have it.
+//! `kalypso rollout`: the progress of a workload, a version or a commit, and the hosts without it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use crate::hub_client::{self, Hub, Lookup};
 use crate::times::duration;
 use crate::{paint, table, terminal};
 
-/// Between two looks at a rollout that is waited for.
+/// The interval between two requests while the command waits for a rollout.
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
@@ -68,7 +68,7 @@ fn text(rollout: &Rollout, now: Timestamp) -> String {
         columns.retain(|column| !column.is_empty());
         let _ = writeln!(text, "  {}", columns.join("  "));
         let mut rows: Vec<_> = one.attention.iter().map(|row| attention(row, now)).collect();
-        // A host with several targets says the same of each.
+        // A host with several targets has equal rows for them.
         rows.dedup();
         text.push_str(&table::indented(rows.into_iter(), width + 6));
         text.push_str(&unlisted(one, width + 6));
@@ -77,7 +77,7 @@ fn text(rollout: &Rollout, now: Timestamp) -> String {
     text
 }
 
-/// What it is about: `checkout 2.4.0`.
+/// The subject of the rollout: `checkout 2.4.0`.
 fn title(rollout: &Rollout) -> String {
     let title = match &rollout.what {
         RolloutOf::Commit { commit, repository, branch } => {
@@ -92,7 +92,7 @@ fn title(rollout: &Rollout) -> String {
     format!("{}\n", hub_client::plain(&title))
 }
 
-/// The version of all environments, if they have one in common.
+/// The version of all environments. None if they differ.
 fn one_version(rollout: &Rollout) -> Option<&str> {
     let mut versions: Vec<_> = rollout.environments.iter().flat_map(|one| &one.versions).collect();
     versions.dedup();
@@ -102,13 +102,13 @@ fn one_version(rollout: &Rollout) -> Option<&str> {
     }
 }
 
-/// The versions that it is about in an environment, if the title does not say it.
+/// The versions in an environment, if the title does not name them.
 fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
     let is_in_title = !matches!(rollout.what, RolloutOf::Workload { .. }) || one_version(rollout).is_some();
     if is_in_title { String::new() } else { hub_client::plain(&one.versions.join(", ")) }
 }
 
-/// How far it is in an environment.
+/// The progress in an environment.
 fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
     let instead = hub_client::plain(&one.instead.join(", "));
     if one.desired_since.is_none() && one.counts.expected == 0 {
@@ -141,7 +141,7 @@ fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     ]
 }
 
-/// Says how many more failed or went silent than are listed.
+/// The number of failed and silent reconcilers that are not listed.
 fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
     let listed = i64::try_from(one.attention.len()).unwrap_or(i64::MAX);
     let more = (one.counts.failed + one.counts.silent).saturating_sub(listed);
@@ -151,7 +151,7 @@ fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
     }
 }
 
-/// How to list the reconcilers that have not succeeded.
+/// Advice: how to list the reconcilers that have not succeeded.
 fn advice(rollout: &Rollout) -> String {
     let counts = &rollout.counts;
     let parts = [
@@ -189,7 +189,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 is_reached = true;
                 Some(reason)
             }
-            // A hub that was there is being started again.
+            // The hub was reachable before, so it is probably restarting.
             Err(failure) if is_reached && failure.exit == Exit::Unreachable => Some(failure.message),
             Err(failure) => return Err(failure.into()),
         };
@@ -206,7 +206,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     }
 }
 
-/// How the waiting ends, if it does: a rollout in which no host is expected to take part is not done yet.
+/// The exit status if the wait is over. A rollout without any expected host is not done.
 fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     let counts = &rollout.counts;
     match counts {
@@ -218,13 +218,13 @@ fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     }
 }
 
-/// The environments in which another version is now desired: reconcilers there that do not have it yet never will.
+/// The environments in which something else is desired in the meantime. The remaining reconcilers there will never report this rollout.
 fn superseded(rollout: &Rollout) -> impl Iterator<Item = &EnvironmentRollout> {
     let environments = rollout.environments.iter();
     environments.filter(|one| one.superseded > 0 || one.desired_since.is_some() && !one.desired)
 }
 
-/// Why the waiting is over: what a log of a pipeline should end with.
+/// The reason why the wait is over, for the end of a pipeline's log.
 fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
     let counts = &rollout.counts;
     match exit {
@@ -280,10 +280,10 @@ fn listed(row: &ListedRollout, now: Timestamp) -> [String; 6] {
     ]
 }
 
-/// Workloads whose versions are named in a line.
+/// The maximum number of workloads that are named with their versions in a line.
 const NAMED: usize = 3;
 
-/// The versions of workloads, whatever their targets: `checkout 2.4.0, cart 1.0`.
+/// The versions of workloads, without their targets: `checkout 2.4.0, cart 1.0`.
 pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
     let versions: BTreeSet<_> =
         versions.iter().map(|one| hub_client::plain(&format!("{} {}", one.target.workload, one.version))).collect();
@@ -393,7 +393,8 @@ mod tests {
         assert_eq!(check(three, EnvironmentRollout { superseded: 1, ..desired }), Some(Exit::Superseded));
         let moved_on = EnvironmentRollout { desired_since: since, ..here.clone() };
         assert_eq!(check(Counts::default(), moved_on.clone()), Some(Exit::Superseded));
-        // What arrived everywhere arrived, whatever is desired by now; what was never desired there may be yet.
+        // A rollout that succeeded everywhere stays successful if something else becomes desired. A rollout that was never desired may still become
+        // desired.
         assert_eq!(check(Counts { succeeded: 3, ..three }, moved_on), Some(Exit::Good));
         assert_eq!(check(Counts::default(), here), None);
     }

@@ -1,4 +1,4 @@
-//! `kalypso status`: how environments are.
+//! `kalypso status`: the state of environments.
 
 use hub_api::client::Client;
 use hub_api::environments::{EnvironmentTarget, Environments};
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::hub_client::{self, Hub, List};
 use crate::{paint, table, terminal};
 
-/// Characters of a bar.
+/// The width of a bar in characters.
 const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
@@ -42,12 +42,12 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Whether nobody is expected to have anything.
+/// Whether no reconciler is expected to have anything.
 fn is_empty(answer: &Environments) -> bool {
     answer.items.iter().all(|environment| environment.counts.expected == 0)
 }
 
-/// A line for each environment.
+/// Formats one line for each environment.
 pub(super) fn environments(answer: &Environments) -> String {
     if answer.items.is_empty() {
         return "the hub has no environments yet\n".to_owned();
@@ -86,13 +86,13 @@ fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
     text
 }
 
-/// How much of it is there, to be seen at a glance. It is full only if all are there.
+/// The share of reconcilers that succeeded, as a bar. The bar is full only if all of them succeeded.
 pub(super) fn bar(counts: &Counts) -> String {
     let full = if counts.expected == 0 { 0 } else { counts.succeeded.saturating_mul(BAR) / counts.expected };
     (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
 }
 
-/// `73 of 100`: reconcilers.
+/// The number of reconcilers: `73 of 100`.
 pub(super) fn of(counts: &Counts) -> String {
     if counts.expected == 0 {
         return "no reconciler expected".to_owned();
@@ -101,7 +101,7 @@ pub(super) fn of(counts: &Counts) -> String {
     format!("{} of {}", number(counts.succeeded), number(counts.expected))
 }
 
-/// What the others do: `25 in progress · 2 failed`.
+/// The counts of the other states: `25 in progress · 2 failed`.
 pub(super) fn others(counts: &Counts) -> String {
     let parts = [
         (counts.in_progress, "in progress"),

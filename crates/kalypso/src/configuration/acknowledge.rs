@@ -1,4 +1,4 @@
-//! `[[acknowledge]]`: warnings that are no mistakes.
+//! `[[acknowledge]]`: warnings that the user accepts.
 
 use std::fs;
 use std::path::Path;
@@ -25,14 +25,14 @@ pub(super) struct AcknowledgeOptions {
     until: Option<toml::value::Datetime>,
 }
 
-/// The part of a file that is read where nothing else of it matters.
+/// The part of a configuration file that is read if its other sections do not matter.
 #[derive(Debug, Deserialize)]
 struct Part {
     #[serde(default)]
     acknowledge: Vec<Spanned<AcknowledgeOptions>>,
 }
 
-/// What the configuration file of a plain directory acknowledges, if it has one.
+/// The acknowledgements in the configuration file of a plain directory, if there is a file.
 pub(crate) fn in_directory(directory: &Path) -> Result<Vec<Entry>, Failure> {
     let path = directory.join(FILE_NAME);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(Vec::new()) };
@@ -40,7 +40,7 @@ pub(crate) fn in_directory(directory: &Path) -> Result<Vec<Entry>, Failure> {
     entries(&part.acknowledge, (&path, &text))
 }
 
-/// What entries mean.
+/// Converts entries to acknowledgements.
 pub(super) fn entries(
     written: &[Spanned<AcknowledgeOptions>],
     (path, text): (&Path, &str),
@@ -74,7 +74,7 @@ fn entry(written: &AcknowledgeOptions, place: String) -> Result<Entry, String> {
     Ok(Entry { code, object, path: path.clone(), reason: reason.trim().to_owned(), until, place })
 }
 
-/// `SchedulingPolicy/edge`
+/// Parses a kind and a name: `SchedulingPolicy/edge`.
 fn kind_and_name(text: &str) -> Result<(Kind, String), String> {
     let (kind, name) = text.split_once('/').ok_or("an `object` is written as `Kind/name`")?;
     let known = Kind::ALL.iter().copied().find(|known| known.name() == kind);

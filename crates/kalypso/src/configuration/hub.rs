@@ -1,4 +1,4 @@
-//! The section `[hub]` of `kalypso.toml`, with what arguments and variables say over it.
+//! The section `[hub]` of `kalypso.toml`, overridden by arguments and environment variables.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,15 +20,15 @@ use crate::arguments::HubDatabase;
 use crate::exit::Failure;
 use crate::times::duration;
 
-/// The variable with the URL of the database, password included.
+/// The environment variable with the URL of the database, which may contain a password.
 const DATABASE_VARIABLE: &str = "KALYPSO_DATABASE_URL";
-/// Where the hub listens if nothing else is said.
+/// The default address on which the hub listens.
 const LISTEN: &str = "127.0.0.1:8080";
-/// Where everything is stored if nothing else is said.
+/// The default location of the database.
 const DATABASE: &str = "sqlite:kalypso.db";
-/// The pause between two polls of a branch if nothing else is said.
+/// The default interval between two polls of a branch.
 const WATCH_PAUSE: Duration = Duration::from_secs(30);
-/// The shortest one: git hosts turn away those who ask all the time.
+/// The minimum interval between two polls: Git hosts reject clients that poll too often.
 const WATCH_PAUSE_MIN: Duration = Duration::from_secs(1);
 
 /// The section as it is written.
@@ -104,7 +104,7 @@ fn roles_claim() -> String {
     "roles".to_owned()
 }
 
-/// The file, for the hub: the other sections are not its business, and need not be there.
+/// The configuration file as the hub reads it. The other sections are not read, and may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
@@ -120,42 +120,42 @@ struct File {
     hub: HubOptions,
 }
 
-/// What the section means.
+/// The settings of the section.
 #[derive(Debug)]
 pub(crate) struct HubConfiguration {
-    /// Where to listen.
+    /// The address to listen on.
     pub(crate) listen: String,
-    /// Where everything is stored.
+    /// The database.
     pub(crate) database: DatabaseUrl,
     /// The certificate for TLS.
     pub(crate) certificate: Option<Certificate>,
-    /// Who else says who somebody is.
+    /// The external identity providers.
     pub(crate) issuer: Option<IssuerSettings>,
     /// The branches that are read.
     pub(crate) watch: Option<WatchSettings>,
-    /// What to ask in Azure.
+    /// The sources that are polled in Azure.
     pub(crate) azure: Vec<Source>,
-    /// How much history is kept.
+    /// The retention of the history.
     pub(crate) retention: Retention,
-    /// What somebody wants to be told of.
+    /// The notification rules.
     pub(crate) rules: Vec<Rule>,
-    /// How often reconcilers have to report.
+    /// The heartbeats that are demanded from reconcilers.
     pub(crate) heartbeats: Vec<Heartbeat>,
-    /// The environments in their order; empty if nobody says it.
+    /// The environments in their order. Empty if the order is not configured.
     pub(crate) environments: Vec<String>,
 }
 
-/// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
+/// The URL of the hub in the given configuration file, or in the nearest one. None if it is not set.
 pub(crate) fn read_hub_url(named: Option<&Path>) -> anyhow::Result<Option<String>> {
     Ok(read_file(named)?.and_then(|(file, _)| file.hub.url))
 }
 
-/// The environments in their order, if the file that is named, or the nearest one, has it; else empty.
+/// The environments in their order, from the given configuration file or the nearest one. Empty if the order is not configured.
 pub(crate) fn read_environments(named: Option<&Path>) -> anyhow::Result<Vec<String>> {
     Ok(read_file(named)?.map(|(file, _)| file.hub.environments).unwrap_or_default())
 }
 
-/// Reads the section of the file that is named, or of the nearest one, if there is one.
+/// Reads the section of the given configuration file, or of the nearest one, if there is a file.
 pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
     match read_file(arguments.config.as_deref())? {
         Some((file, path)) => resolve(file, path.parent().unwrap_or(Path::new(".")), arguments),
@@ -163,12 +163,12 @@ pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfigurati
     }
 }
 
-/// The file that [`read_hub`] reads, if there is one.
+/// The path of the file that [`read_hub`] reads, if there is one.
 pub(crate) fn hub_file(arguments: &HubDatabase) -> anyhow::Result<Option<PathBuf>> {
     path(arguments.config.as_deref())
 }
 
-/// The file that is named, or the nearest one, if there is one.
+/// The path of the given file, or of the nearest one, if there is one.
 fn path(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) => Ok(Some(path.to_owned())),
@@ -228,7 +228,7 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     })
 }
 
-/// The branches that are read, if there are any.
+/// The settings of the branches that are read. None if there are no branches.
 fn watch(options: &mut HubOptions, git: GitOptions, base: &Path) -> anyhow::Result<Option<WatchSettings>> {
     let pause = options.watch_seconds.map_or(WATCH_PAUSE, Duration::from_secs);
     if options.watch.is_empty() {
@@ -264,7 +264,7 @@ fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
     })
 }
 
-/// The database: as the argument says, else the variable, else the file with the URL, else the section.
+/// The database: of the argument, else of the environment variable, else of the file with the URL, else of the section.
 fn database(options: &HubOptions, base: &Path, arguments: &HubDatabase) -> anyhow::Result<DatabaseUrl> {
     if let Some(text) = &arguments.database {
         refuse_password("--database", text)?;
@@ -289,7 +289,7 @@ fn database(options: &HubOptions, base: &Path, arguments: &HubDatabase) -> anyho
     }
 }
 
-/// Arguments can be read by everybody on the machine, and configuration files are committed.
+/// Rejects a password in a URL, because all users of the machine can read arguments, and configuration files are committed.
 fn refuse_password(name: &str, text: &str) -> Result<(), Failure> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
     let user = address.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map_or("", |(user, _)| user);
@@ -303,7 +303,7 @@ fn refuse_password(name: &str, text: &str) -> Result<(), Failure> {
 }
 
 fn parse(name: &str, text: &str, base: &Path) -> anyhow::Result<DatabaseUrl> {
-    // The text may have a password in it: it is not shown.
+    // The text may contain a password, so the message does not repeat it.
     let url: DatabaseUrl = text.parse().map_err(|error| Failure::usage(format!("`{name}` can't be used: {error}")))?;
     Ok(match url {
         DatabaseUrl::Sqlite(file) => DatabaseUrl::Sqlite(base.join(file)),

@@ -1,4 +1,4 @@
-//! What is wrong with the configuration file, without the values in it: a token may be among them.
+//! Errors of the configuration file, without the values in it, because a value may be a token.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use model::source::Positions;
 
 use crate::exit::Failure;
 
-/// What is shown in place of a value.
+/// The text that replaces a value.
 const HIDDEN: &str = "…";
 
-/// That a file can't be read as configuration: where, under which key, and why.
+/// The error for a file that is not valid configuration: the position, the key, and the reason.
 pub(super) fn file(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let mut message = format!("the configuration file `{}` is wrong", path.display());
     if let Some(span) = error.span() {
@@ -22,7 +22,7 @@ pub(super) fn file(path: &Path, text: &str, error: &toml::de::Error) -> Failure 
     Failure::usage(format!("{message}\n  {}", without_values(error.message())))
 }
 
-/// A line up to its value.
+/// A line without its value.
 fn without_value(line: &str) -> String {
     let is_key = |c: char| c.is_alphanumeric() || " \t_-.\"'[]".contains(c);
     let key = line.find(|c| !is_key(c)).unwrap_or(line.len());
@@ -33,10 +33,10 @@ fn without_value(line: &str) -> String {
     }
 }
 
-/// A message without the values that it repeats: texts in quotes, and words that are none of those it could be.
+/// A message without the values that it repeats: quoted texts, and words that are not one of the valid choices.
 fn without_values(message: &str) -> String {
     let message = match message.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected ")) {
-        // What it could be is a list of words in such quotes as well.
+        // The list of the valid choices is quoted in the same way.
         Some(_) => {
             let expected = message.split_once("`, expected ").map_or("", |(_, expected)| expected);
             format!("it must be {expected}")

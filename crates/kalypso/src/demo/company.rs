@@ -4,7 +4,7 @@ use include_dir::{Dir, include_dir};
 
 use super::program::Signature;
 
-/// The environments, in the order in which changes travel through them.
+/// The environments, in the order of promotion.
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
 
 /// The platform team, as the author of commits.
@@ -16,20 +16,20 @@ pub(super) const STORE_TEAM: Signature =
 /// The team of the factories' application, as the author of commits.
 pub(super) const FACTORY_TEAM: Signature =
     Signature { name: "Fay Factory", email: "factory@acme.example", seconds: MONDAY_MORNING };
-/// 2026-01-05 08:00 UTC. Any fixed moment in the past would do.
+/// 2026-01-05 08:00 UTC. The time is arbitrary, but in the past.
 const MONDAY_MORNING: i64 = 1_767_600_000;
 
-/// One folder is one branch of one repository.
+/// Each folder is one branch of one repository.
 static COMPANY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples/acme");
 
-/// A file of a repository: its path there, and its content.
+/// A file of a repository, with its path and content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CompanyFile {
     pub(super) path: String,
     pub(super) content: Vec<u8>,
 }
 
-/// The files under a folder such as `control-plane/prod`, sorted by path. Empty if there is no such folder.
+/// The files below a folder such as `control-plane/prod`, sorted by path. Empty if the folder does not exist.
 pub(super) fn files(folder: &str) -> Vec<CompanyFile> {
     let mut files = Vec::new();
     let mut folders: Vec<_> = COMPANY.get_dir(folder).into_iter().collect();
@@ -60,7 +60,7 @@ mod tests {
         "platform-services",
     ];
 
-    /// The macro notices changed files, but not new ones: this does.
+    /// The macro notices changed files, but not new ones. This test does.
     #[test]
     fn every_file_of_the_example_is_embedded() {
         for folder in FOLDERS {

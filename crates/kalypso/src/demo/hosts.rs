@@ -1,33 +1,33 @@
-//! The hosts of the example company: they exist only while the demo runs.
+//! The simulated hosts of the example company. They exist only while the demo runs.
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
 use simulator::simulation::{Behavior, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
 
-/// Any would do; this one shows some of everything.
+/// The seed is arbitrary. This one shows hosts in each state.
 const SEED: u64 = 12;
 
-/// How an environment's hosts take what is published: how long ago that was when the demo begins, in minutes, and how well it goes.
+/// The behavior of an environment's hosts: the age of the publication in minutes when the demo begins, and the numbers for failures.
 struct Story {
     minutes: i64,
-    /// The longest that applying takes, as a part of that time.
+    /// The divisor of the simulated time that gives the maximum time of applying.
     slowest: i64,
     failing: u64,
     faltering: u64,
     silent: u64,
 }
 
-/// What was published first is done; what was published last is on its way.
+/// The hosts of the first environment have applied everything. The hosts of the last environment are still in progress.
 const STORIES: [Story; 3] = [
     Story { minutes: 45, slowest: 9, failing: 0, faltering: 15, silent: 0 },
     Story { minutes: 20, slowest: 6, failing: 4, faltering: 10, silent: 15 },
     Story { minutes: 8, slowest: 1, failing: 3, faltering: 6, silent: 0 },
 ];
 
-/// How often a second run looks back, in seconds: what is published then is new.
+/// The simulated time of a second run in seconds. Publications of the second run are in this time.
 const RERUN: i64 = 120;
 
-/// When the publication of that environment is said to have been made, in seconds since 1970: a while ago, but after the one before it.
+/// The time of an environment's publication in seconds since 1970: in the past, but after the publication before it.
 pub(crate) fn published_on(environment: usize, (now, previous): (i64, Option<i64>), is_new: bool) -> i64 {
     let ago = if is_new { story(environment).minutes * 60 } else { RERUN };
     previous.map_or(now - ago, |previous| (now - ago).max(previous + 1)).min(now)
@@ -37,22 +37,22 @@ fn story(environment: usize) -> &'static Story {
     &STORIES[environment.min(STORIES.len() - 1)]
 }
 
-/// The branch that the hosts of an environment pull, and where in it the folders of cluster types are.
+/// The branch that an environment's hosts pull, and the folders of assignments in it.
 pub(crate) struct Source<'a> {
-    /// Which environment it is, in their order.
+    /// The index of the environment.
     pub(crate) environment: usize,
     /// The repository.
     pub(crate) repository: RepositoryUrl,
     /// The branch.
     pub(crate) branch: &'a str,
-    /// The folder of an assignment, by the names of its place and target.
+    /// Returns the folder of an assignment by the names of its place and target.
     pub(crate) folder: &'a dyn Fn(&str, &str) -> String,
-    /// Whether hosts pull that branch of a repository with manifests.
+    /// Whether hosts pull this branch of a repository with manifests.
     pub(crate) is_pulled: &'a dyn Fn(&RepositoryUrl, &str) -> bool,
 }
 
-/// The hosts of an environment, which are switched on at that moment and live until another one. Each has two reconcilers for every assignment of its cluster type: for
-/// what the platform says of it, and for the manifests of the application.
+/// The hosts of an environment from a start time to an end time. Each host has two reconcilers for each assignment of its cluster type: one for the
+/// files of the platform, and one for the manifests of the application.
 pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Simulation {
     let behavior = behavior(story(source.environment), (ends_on - starts_on).max(1));
     let seed = SEED + source.environment as u64;
@@ -75,7 +75,7 @@ fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {
     hosts
 }
 
-/// What a host of a cluster type pulls for an assignment.
+/// The sources that a host of a cluster type pulls for an assignment.
 fn pulls(assignment: &Assignment<'_>, cluster_type: &str, source: &Source<'_>) -> Vec<Pull> {
     let Some(target) = assignment.target() else { return Vec::new() };
     let platform = Pull {
@@ -99,7 +99,7 @@ fn pulls(assignment: &Assignment<'_>, cluster_type: &str, source: &Source<'_>) -
     std::iter::once(platform).chain(application).collect()
 }
 
-/// How many hosts there are of a cluster type: a cloud region is one cluster, and every shop has its own.
+/// The number of hosts of a cluster type: a cloud region has one cluster, and each shop has its own.
 fn count(tier: &str) -> usize {
     match tier {
         "kiosk" => 6,
@@ -109,7 +109,7 @@ fn count(tier: &str) -> usize {
     }
 }
 
-/// Clusters report as their reconciler does. What runs on hosts without containers was written by several people.
+/// The format of reports. Clusters use the format of their reconciler. Hosts without containers use various formats.
 fn format(reconciler: &str, number: usize) -> Format {
     const OF_SCRIPTS: [Format; 4] = [Format::Json, Format::Lines, Format::OtlpProtobuf, Format::OtlpJson];
     match reconciler {
@@ -119,7 +119,7 @@ fn format(reconciler: &str, number: usize) -> Format {
     }
 }
 
-/// How hosts behave that live for so many seconds.
+/// The behavior of hosts over this simulated time in seconds.
 fn behavior(story: &Story, life: i64) -> Behavior {
     let interval = (life / 10).max(1)..=(life / 5).max(2);
     let takes = (life / 20).max(1)..=(life / story.slowest).max(2);
@@ -134,7 +134,7 @@ fn behavior(story: &Story, life: i64) -> Behavior {
         lagging: 4,
         lag: i64::MAX / 2,
         prompt: 0,
-        // They are gone when the demo ends, which is no reason to call them silent.
+        // The hosts stop when the demo ends. They must not be shown as silent.
         heartbeat: 24 * 3_600,
         ..Behavior::default()
     }

@@ -1,4 +1,4 @@
-//! The hub of the demo, while it runs in this process.
+//! The hub of the demo. It runs in this process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,11 +25,11 @@ use crate::configuration;
 use crate::exit::Failure;
 use crate::hub_tasks::read_branches;
 
-/// Messages under way at once.
+/// The number of messages that are sent at the same time.
 const LANES: usize = 8;
-/// How long the branches of the applications may take to be read.
+/// The time limit for reading the branches of the applications.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// Between two looks whether they are.
+/// The interval between two checks whether the branches are read.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 
 /// The commits of branches.
@@ -37,13 +37,13 @@ type Heads = BTreeMap<(RepositoryUrl, String), GitId>;
 
 /// A hub that runs until it is stopped.
 pub(crate) struct DemoHub {
-    /// Where it answers.
+    /// The URL of its API.
     pub(crate) url: String,
-    /// Whether it knows nothing yet.
+    /// Whether its database is new.
     pub(crate) is_new: bool,
-    /// The branches with manifests that it has read, and those that are published to, and what they are at.
+    /// The heads of the branches with manifests that the hub has read, and of the branches that are published to.
     heads: Heads,
-    /// What they were at when the hosts pulled them for the last time.
+    /// The commits that the hosts pulled last.
     pulled: Heads,
     folder: PathBuf,
     runtime: Runtime,
@@ -53,13 +53,13 @@ pub(crate) struct DemoHub {
 }
 
 impl DemoHub {
-    /// Starts it, on a port that is free. What a run left behind that ended early is begun anew.
+    /// Starts the hub on a free port. The incomplete database of an interrupted run is created again.
     pub(crate) fn start(folder: &Path) -> anyhow::Result<Self> {
         let database = folder.join(HUB_DATABASE);
         let filled = std::fs::read_to_string(folder.join(HUB_FILLED)).ok().filter(|_| database.exists());
         let is_new = filled.is_none();
         for file in HUB_FILES.iter().filter(|_| is_new) {
-            // What is not there need not be removed; what can't be is found out at once.
+            // The file may not exist. Other errors appear when the file is used.
             let _ = std::fs::remove_file(folder.join(file));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -85,25 +85,25 @@ impl DemoHub {
         Ok(Self { url, is_new, heads, pulled, folder: folder.to_owned(), runtime, client, stop, running })
     }
 
-    /// Whether hosts pull that branch of an application's manifests.
+    /// Whether hosts pull this branch of an application's manifests.
     pub(crate) fn is_pulled(&self, repository: &RepositoryUrl, branch: &str) -> bool {
         self.heads.contains_key(&(repository.clone(), branch.to_owned()))
     }
 
-    /// Whether hosts pulled a branch at another commit than this one for the last time.
+    /// Whether the commit that hosts pulled last of a branch is not this commit.
     pub(crate) fn is_behind(&self, repository: &RepositoryUrl, branch: &str, commit: Option<GitId>) -> bool {
         let pulled = self.pulled.get(&(repository.clone(), branch.to_owned()));
         !self.is_new && pulled.is_some_and(|pulled| Some(*pulled) != commit)
     }
 
-    /// Notes what a branch is at that the environment is published to.
+    /// Stores the commit of a branch that the environment is published to.
     pub(crate) fn is_at(&mut self, repository: RepositoryUrl, branch: &str, commit: Option<GitId>) {
         if let Some(commit) = commit {
             self.heads.insert((repository, branch.to_owned()), commit);
         }
     }
 
-    /// What hosts pulled of a branch for the last time: its head, if that is not known.
+    /// The commit that hosts pulled last of a branch. If it is not known, the head of the branch.
     pub(crate) fn pulled(&self, repository: &RepositoryUrl, branch: &str) -> Revision {
         match self.pulled.get(&(repository.clone(), branch.to_owned())) {
             Some(id) => Revision::Commit { id: *id, branch: Some(branch.into()) },
@@ -111,13 +111,13 @@ impl DemoHub {
         }
     }
 
-    /// The branches that have moved since hosts pulled them for the last time.
+    /// The branches that have moved since hosts pulled them last.
     pub(crate) fn moved(&self) -> impl Iterator<Item = (&RepositoryUrl, &str)> {
         let moved = self.heads.iter().filter(|(branch, commit)| self.pulled.get(branch) != Some(commit));
         moved.map(|((repository, branch), _)| (repository, branch.as_str()))
     }
 
-    /// Sends what hosts say, and returns when all of it is stored.
+    /// Sends the messages of hosts, and returns when all of them are stored.
     pub(crate) fn deliver(&self, messages: Vec<Message>) -> Result<(), Failure> {
         let mut lanes: [Vec<Message>; LANES] = std::array::from_fn(|_| Vec::new());
         for (number, message) in messages.into_iter().enumerate() {
@@ -133,10 +133,10 @@ impl DemoHub {
         sent.map_err(|error: ClientError| failure(&error))
     }
 
-    /// Stops it in order, so that its database is whole.
+    /// Stops the hub in order, so that its database is complete.
     pub(crate) fn stop(self) -> Result<(), Failure> {
         drop(self.stop);
-        // What it does at its end is not worth a word if it fails: everything is stored.
+        // All data is stored, so an error at the end does not matter.
         let _ = self.runtime.block_on(self.running);
         let line = |((repository, branch), commit): (&(RepositoryUrl, String), &GitId)| {
             format!("{} {branch} {commit}\n", repository.as_str())
@@ -145,7 +145,7 @@ impl DemoHub {
     }
 }
 
-/// What the file says that was written when the demo ended.
+/// Parses the file that was written when the last demo ended.
 fn parse(text: &str) -> Heads {
     let head = |line: &str| {
         let mut words = line.split(' ');
@@ -156,7 +156,7 @@ fn parse(text: &str) -> Heads {
     text.lines().filter_map(head).collect()
 }
 
-/// The branches that `kalypso hub` would look at in the folder, but for those that the demo itself publishes to.
+/// The branches that `kalypso hub` polls in this folder, except for the branches that the demo publishes to.
 fn watch(folder: &Path) -> anyhow::Result<Option<WatchSettings>> {
     let config = Some(folder.join(configuration::FILE_NAME));
     let watch = configuration::read_hub(&HubDatabase { database: None, config })?.watch;
@@ -199,7 +199,7 @@ fn options(database: PathBuf) -> ServerOptions {
 
 async fn send(client: Client, lane: Vec<Message>) -> Result<(), ClientError> {
     for message in lane {
-        // The hosts of the demo have no other routes.
+        // The hosts of the demo use no other routes.
         if let Route::Http(path) = &message.route {
             client.relay(path, &message.headers, message.body).await?;
         }

@@ -1,4 +1,4 @@
-//! What the application teams deploy: the manifests of each deployment target, and beside them the descriptor that says which version they are.
+//! The deployments of the application teams: the manifests of each deployment target, and a descriptor with their version.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,11 +14,11 @@ use super::program::{Signature, git};
 use super::working_tree::{commit, init, write};
 use crate::exit::Failure;
 
-/// What is deployed by a team.
+/// The deployments of a team.
 struct Application {
-    /// Its repository, and the repository of its manifests.
+    /// The source repository, and the repository of its manifests.
     repositories: [&'static str; 2],
-    /// The folder with its workloads.
+    /// The folder with the team's workloads.
     path: &'static str,
     workspace: &'static str,
     team: Signature,
@@ -54,7 +54,7 @@ const VERSIONS: [(&str, [&str; ENVIRONMENTS.len()]); 5] = [
     ("prometheus", ["2.54.1", "2.54.1", "2.54.1"]),
 ];
 
-/// A deployment target as its team wrote it.
+/// A deployment target as its team defines it.
 struct Target {
     workload: Arc<str>,
     name: Arc<str>,
@@ -73,7 +73,7 @@ impl Target {
     }
 }
 
-/// Makes the repositories with manifests beside those of the applications: a branch for each environment, deployed shortly before now.
+/// Creates the repositories with manifests beside those of the applications. They have a branch for each environment, with a recent deployment.
 pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
     for application in &APPLICATIONS {
         let [source, manifests] = application.repositories;

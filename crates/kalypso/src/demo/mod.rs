@@ -1,4 +1,4 @@
-//! A small company on this machine: real git repositories in a folder of their own.
+//! The example company on this machine: real Git repositories in a separate folder.
 
 mod company;
 pub(crate) mod hosts;
@@ -20,7 +20,7 @@ pub(crate) use hub::DemoHub;
 pub(crate) use place::FolderState;
 pub(crate) use repositories::{ALL as REPOSITORIES, GITOPS};
 
-/// Makes the company in a folder, unless it is there already. What an earlier run began is begun anew.
+/// Creates the company in a folder if it is not complete there. The incomplete result of an interrupted run is created again.
 pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     program::check()?;
     let found = place::inspect(folder, force)?;
@@ -35,7 +35,7 @@ pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     Ok(found)
 }
 
-/// This moment, in seconds since 1970.
+/// The current time in seconds since 1970.
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed())
 }

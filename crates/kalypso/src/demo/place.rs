@@ -1,4 +1,4 @@
-//! The folder of the demo: which one it may be, and whether it is whole.
+//! The folder of the demo: whether it can be used, and whether it is complete.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,30 +8,30 @@ use super::repositories;
 use crate::exit::Failure;
 use crate::{beneath, configuration};
 
-/// The file that says that the folder is whole. It is written last.
+/// The file that marks the folder as complete. It is written last.
 const RECEIPT: &str = ".kalypso/demo.json";
-/// The file that is there while the folder is made, so that a run that ended early is known to be ours.
+/// The file that exists while the folder is created. So the folder of an interrupted run can be recognized.
 const RUNNING: &str = ".kalypso/demo-running";
 
-/// The database of the hub.
+/// The database of the hub. The `kalypso.toml` in the folder has the same path.
 pub(super) const HUB_DATABASE: &str = ".kalypso/hub.db";
-/// Marks the hub as filled, and holds the commit of each branch that the hosts have pulled: a line for each branch. It is written last.
+/// Marks the database as complete. It lists the commits that the hosts have of the applications, one line for each branch. It is written last.
 pub(super) const HUB_FILLED: &str = ".kalypso/hub-filled";
-/// All files of the hub, with the additional files of SQLite.
+/// These files, and the files that SQLite creates beside its database.
 pub(super) const HUB_FILES: [&str; 4] = [HUB_FILLED, HUB_DATABASE, ".kalypso/hub.db-wal", ".kalypso/hub.db-shm"];
 
-/// What is in the folder.
+/// The content of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FolderState {
-    /// Nothing of ours.
+    /// The folder is missing or empty.
     Nothing,
-    /// What an earlier run left behind that ended early.
+    /// The incomplete result of an interrupted run.
     Pieces,
-    /// The whole company.
+    /// The complete company.
     Company,
 }
 
-/// Looks what is in the folder. Refuses one that holds something else.
+/// Checks the content of the folder. Fails if the folder holds other files.
 pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     let shown = folder.display();
     let mut entries = match fs::read_dir(folder) {
@@ -48,7 +48,7 @@ pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure
     if folder.join(RUNNING).is_file() {
         return Ok(FolderState::Pieces);
     }
-    // A run that ended before it could mark the folder leaves an empty `.kalypso`.
+    // A run that was interrupted before it could mark the folder leaves an empty `.kalypso`.
     let is_empty = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".kalypso"));
     if !is_empty && !force {
         let message = format!("`{shown}` is not empty, and was not made by `demo`");
@@ -64,16 +64,16 @@ pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure
     }
 }
 
-/// What the demo makes in its folder.
+/// The names that the demo creates in its folder.
 fn names() -> impl Iterator<Item = &'static str> {
     repositories::ALL.into_iter().chain([configuration::FILE_NAME, "README.md"])
 }
 
-/// Marks the folder as ours for as long as the result lives, and removes what an earlier run left behind.
+/// Marks the folder while the result lives, and removes the files of an interrupted run.
 pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
     let running = folder.join(RUNNING);
     let unwritable = |error: io::Error| Failure::outside(format!("`{}` can't be written: {error}", running.display()));
-    // A link in its place would be followed by what comes now.
+    // Fails if there is a symbolic link at this path, because creating the file would follow it.
     beneath::read(folder, RUNNING).map_err(unwritable)?;
     fs::create_dir_all(running.parent().unwrap_or(folder)).map_err(unwritable)?;
     let mark = File::create(&running).map_err(unwritable)?;
@@ -82,7 +82,7 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
             let message = format!("another `demo` is at work in `{}`", folder.display());
             return Err(Failure::usage(message).help("wait for it, or name another folder"));
         }
-        // Not every file system can lock: then nobody but the person at the keyboard keeps two runs apart.
+        // Some file systems do not support locks. Then two runs at the same time are not prevented.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     for name in names().chain(HUB_FILES) {
@@ -98,16 +98,16 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
     Ok(mark)
 }
 
-/// Says that the folder is whole.
+/// Marks the folder as complete.
 pub(super) fn finish(folder: &Path) -> Result<(), Failure> {
     let receipt = serde_json::json!({"version": 1, "repositories": repositories::ALL});
     write(folder, RECEIPT, &format!("{receipt:#}\n"))?;
-    // It does no harm where the receipt is.
+    // The file does no harm beside the receipt, so an error does not matter.
     let _ = fs::remove_file(folder.join(RUNNING));
     Ok(())
 }
 
-/// Writes a file of the folder, whole or not at all.
+/// Writes a file of the folder completely or not at all.
 pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let failed = |error| Failure::outside(format!("`{}` can't be written: {error}", folder.join(name).display()));
     beneath::write(folder, name, text.as_bytes()).map_err(failed)

@@ -1,4 +1,4 @@
-//! Runs the git program, the same on every machine.
+//! Runs the Git program with the same settings on each machine.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -7,18 +7,18 @@ use std::process::{Command, Stdio};
 
 use crate::exit::Failure;
 
-/// Who wrote a commit, and when.
+/// The author and the time of a commit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
     /// The name.
     pub(super) name: &'static str,
     /// The address.
     pub(super) email: &'static str,
-    /// Seconds since 1970: fixed, so that commits have the same ids everywhere.
+    /// Seconds since 1970. The time is fixed, so that commits have the same ids on each machine.
     pub(super) seconds: i64,
 }
 
-/// Says what to do if there is no git.
+/// Fails with advice if Git is not installed.
 pub(super) fn check() -> Result<(), Failure> {
     let answer = Command::new("git").arg("--version").stdin(Stdio::null()).output();
     match answer {
@@ -35,12 +35,12 @@ pub(super) fn check() -> Result<(), Failure> {
     }
 }
 
-/// Runs git in a folder and returns what it printed, without the line break at the end.
+/// Runs Git in a folder, and returns its output without the line break at the end.
 pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
     feed(folder, arguments, &[], None)
 }
 
-/// Runs git in a folder with an input, as the person of a signature.
+/// Runs Git in a folder with an input. The author of commits is that of the signature.
 pub(super) fn feed(
     folder: &Path,
     arguments: &[&str],
@@ -55,7 +55,7 @@ pub(super) fn feed(
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Inputs are smaller than a pipe holds. A git that does not want its input says why by itself.
+        // The inputs are smaller than the buffer of a pipe. If Git does not read its input, its own error is reported.
         let _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().map_err(|error| failed(&error.to_string()))?;
@@ -65,7 +65,7 @@ pub(super) fn feed(
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// Git without the configuration of the person or the machine, and without the variables of a git that calls us.
+/// Git without the configuration of the user and the machine, and without the variables of a Git process that runs Kalypso.
 fn command(folder: &Path, signature: Option<Signature>) -> Command {
     let mut command = Command::new("git");
     let is_foreign = |name: &OsStr| name.to_string_lossy().starts_with("GIT_") && name != "GIT_EXEC_PATH";
@@ -74,7 +74,7 @@ fn command(folder: &Path, signature: Option<Signature>) -> Command {
     }
     command.current_dir(folder);
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_TERMINAL_PROMPT", "0");
-    // For versions of git that don't know the variable for the global configuration.
+    // For versions of Git that do not support the variable for the global configuration.
     command.env("HOME", "/nonexistent").env("XDG_CONFIG_HOME", "/nonexistent").env("LC_ALL", "C");
     if let Some(Signature { name, email, seconds }) = signature {
         let date = format!("{seconds} +0000");

@@ -1,5 +1,5 @@
-//! The company's git repositories: the same files, people and dates every time, so that commits have the same ids on every machine; but for what clusters
-//! pull, which is as old as the demo wants it.
+//! The company's Git repositories. Files, authors and times are always the same, so that commits have the same ids on each machine. An exception are
+//! the manifests that clusters pull: their age depends on the time of the demo.
 
 use std::path::Path;
 
@@ -25,10 +25,10 @@ pub(crate) const ALL: [&str; 8] = [
     GITOPS,
 ];
 
-/// What stands in the files of the example for the commit of main that an environment is built on.
+/// The placeholder in the files of the example for the promoted commit of main.
 const UNKNOWN_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Makes all repositories in a folder where none of them exists. Clusters have pulled for a while by now.
+/// Creates all repositories in a folder without repositories. At the time `now`, clusters have pulled for some time.
 pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
     control_plane(&folder.join(CONTROL_PLANE))?;
     application(folder, "checkout", STORE_TEAM)?;
@@ -53,7 +53,7 @@ fn control_plane(folder: &Path) -> Result<(), Failure> {
     git(folder, &["switch", "--quiet", "main"]).map(drop)
 }
 
-/// Says which commit of main the environment is built on.
+/// Sets the promoted commit of main of an environment.
 fn pin(file: &mut CompanyFile, main: &str) {
     if file.path == "base-repo.yaml" {
         let text = String::from_utf8_lossy(&file.content);
@@ -70,7 +70,7 @@ fn application(folder: &Path, name: &str, team: Signature) -> Result<(), Failure
     commit(&folder, &format!("Deployment of {name}"), team)
 }
 
-/// A bare repository with a branch for each environment.
+/// Creates a bare repository with a branch for each environment.
 fn gitops(folder: &Path) -> Result<(), Failure> {
     create_folder(folder)?;
     git(folder, &["init", "--quiet", "--bare", "--template="])?;

@@ -1,9 +1,9 @@
-//! What to try in the company's folder: commands that work as they are printed.
+//! Suggestions for the user: commands that work in the company's folder as they are printed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// One thing to try: what it is for, and the commands.
+/// A suggestion: its purpose, and its commands.
 struct Step {
     purpose: &'static str,
     commands: &'static [&'static str],
@@ -34,7 +34,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// What to try in `folder`. Commands are indented by four, so that what is for people is told from what is for the shell.
+/// The suggestions for `folder`. Commands are indented by four blanks, so that they differ from the text.
 pub(crate) fn text(folder: &Path) -> String {
     let enter = (folder != Path::new(".")).then(|| format!("    cd {}", quoted(folder.as_os_str())));
     let program = folder_to_add(std::env::current_exe().ok(), std::env::var_os("PATH").as_deref());
@@ -48,7 +48,7 @@ pub(crate) fn text(folder: &Path) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The folder that the shell has to search for `kalypso` to find the running program; none if it finds it already.
+/// The folder to add to the shell's `PATH`, so that it finds the running program. None if the shell finds the program already.
 fn folder_to_add(program: Option<PathBuf>, path: Option<&OsStr>) -> Option<PathBuf> {
     let program = program?;
     let found = std::env::split_paths(path.unwrap_or_default())
@@ -58,7 +58,7 @@ fn folder_to_add(program: Option<PathBuf>, path: Option<&OsStr>) -> Option<PathB
     if found.is_some_and(same) { None } else { program.parent().map(Path::to_owned) }
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);

@@ -7,7 +7,7 @@ use super::company::CompanyFile;
 use super::program::{Signature, feed, git};
 use crate::exit::Failure;
 
-/// Makes an empty repository. The user of this machine can commit to it, whatever their own git configuration is.
+/// Creates an empty repository in which the user can commit, independent of the user's Git configuration.
 pub(super) fn init(folder: &Path) -> Result<(), Failure> {
     create_folder(folder)?;
     git(folder, &["init", "--quiet", "--template="])?;
@@ -23,7 +23,7 @@ pub(super) fn init(folder: &Path) -> Result<(), Failure> {
     for (name, value) in settings {
         git(folder, &["config", name, value])?;
     }
-    // `sed -i.bak` is the one form of it that works on Linux and on macOS.
+    // Only `sed -i.bak` works both on Linux and on macOS.
     let exclude = CompanyFile { path: ".git/info/exclude".to_owned(), content: b"*.bak\n".to_vec() };
     write(folder, &[exclude])
 }

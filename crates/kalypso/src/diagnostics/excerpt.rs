@@ -1,4 +1,4 @@
-//! The lines of a file that a message is about.
+//! The lines of a file that a diagnostic points at.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use model::credential::HIDDEN;
 use super::hidden::touching;
 use crate::visible::visible_bytes;
 
-/// Lines that take more bytes than this were not written by people: they are not shown.
+/// The maximum size of an excerpt in bytes. Longer excerpts are not shown: they come from generated files.
 const EXCERPT_BYTES_MAX: usize = 32 * 1024;
 
-/// Some lines of a file, ready to be printed.
+/// Lines of a file for output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
-    /// The lines, with nothing in them that a terminal would obey.
+    /// The lines, without terminal control sequences.
     pub(super) text: String,
-    /// The number of the first one, from 1.
+    /// The number of the first line, from 1.
     pub(super) first_line: usize,
-    /// The ranges that were asked for, as bytes of `text`. One that spans several lines ends with its first.
+    /// The requested ranges, in bytes of `text`. A range over several lines ends with its first line.
     pub(super) marks: Vec<Range<usize>>,
 }
 
 impl Excerpt {
-    /// The lines of `content` from the first to the last in which one of `ranges` begins, without the bytes that are `hidden`: these are in
-    /// order and apart. None if they can't be shown: too long, or not text.
+    /// The lines of `content` from the first to the last in which one of `ranges` begins, without the `hidden` bytes. The `hidden` ranges are in
+    /// order and do not overlap. None if the lines can't be shown, because they are too long or not text.
     pub(super) fn new(content: &[u8], ranges: &[Range<usize>], hidden: &[Range<usize>]) -> Option<Self> {
         let ranges: Vec<_> = ranges.iter().map(|range| in_one_line(content, range)).collect();
         let start = line_start(content, ranges.iter().map(|range| range.start).min()?);
@@ -44,13 +44,13 @@ impl Excerpt {
         })
     }
 
-    /// Whether both places fit into one excerpt.
+    /// Whether both ranges fit into one excerpt.
     pub(super) fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
         one.start.abs_diff(other.start) < EXCERPT_BYTES_MAX / 2
     }
 }
 
-/// A part of a text as it is shown: of each line of what is hidden, one sign.
+/// A part of a text for output. In each line, hidden bytes are replaced by one sign.
 fn shown(content: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> String {
     let bytes = |range: Range<usize>| content.get(range).unwrap_or_default();
     let (mut text, mut from) = (String::new(), part.start);
@@ -74,13 +74,13 @@ fn shown(content: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> String 
     text
 }
 
-/// The place of a mark in what is shown. One that begins in the middle of what is hidden is about all of it.
+/// The range of a mark in the shown text. A mark that begins inside of a hidden range covers all of it.
 fn mark((start, end): (usize, usize), before: &str) -> Range<usize> {
     let is_inside = start == end && before.ends_with(HIDDEN);
     if is_inside { start - HIDDEN.len()..end } else { start..end }
 }
 
-/// `range` without the lines behind its first one, at character boundaries of `content`.
+/// `range` up to the end of its first line, at character boundaries of `content`.
 fn in_one_line(content: &[u8], range: &Range<usize>) -> Range<usize> {
     let start = boundary(content, range.start.min(content.len()));
     let end = boundary(content, range.end.clamp(start, line_end(content, start)));
@@ -99,10 +99,10 @@ fn line_end(content: &[u8], offset: usize) -> usize {
     if is_crlf { end - 1 } else { end }
 }
 
-/// The last offset up to `offset` that is not inside a character.
+/// The last offset up to `offset` that is not inside of a character.
 fn boundary(content: &[u8], offset: usize) -> usize {
     let is_inside = |offset: usize| content.get(offset).is_some_and(|byte| byte & 0xC0 == 0x80);
-    // A character has at most four bytes; a longer row of such bytes is no character at all.
+    // A character has at most four bytes. A longer sequence of such bytes is not valid UTF-8.
     (offset.saturating_sub(3)..=offset).rev().find(|offset| !is_inside(*offset)).unwrap_or(offset)
 }
 

@@ -1,4 +1,4 @@
-//! A diagnostic with the places it points at now.
+//! A diagnostic with its current positions.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,7 +16,7 @@ use model::source::{File, Position, Positions};
 use super::hidden::{HiddenBytes, touching};
 use super::{Batch, Fallback};
 
-/// A diagnostic whose labels are places in files: the same for every environment that shares the files.
+/// A diagnostic whose labels are positions in files. It is the same for all environments that share the files.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Finding<'a> {
     pub(super) severity: Severity,
@@ -28,51 +28,51 @@ pub(super) struct Finding<'a> {
     pub(super) object: Option<ObjectKey>,
 }
 
-/// A place and what is there.
+/// A position with a label.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark<'a> {
-    /// Where it is; none if it is in no file that was read.
+    /// The position. None if it is in no file that was read.
     pub(super) spot: Option<Spot<'a>>,
-    /// What is there, in a few words. May be empty.
+    /// A short text about the position. May be empty.
     pub(super) text: String,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Spot<'a> {
     pub(super) file: &'a File,
-    /// The bytes; none for the file as a whole.
+    /// The range in bytes. None for the whole file.
     pub(super) bytes: Option<Range<usize>>,
-    /// Where the bytes of the file stand. All spots of a file share it, and nothing is counted before one is shown.
+    /// Converts bytes to lines and columns. All spots of a file share it. Lines are counted when the first spot is shown.
     positions: Arc<Positions<'a>>,
 }
 
-/// Whom a finding reaches in one environment.
+/// The assignments in one environment that a finding affects.
 #[derive(Debug)]
 pub(super) struct Reach {
     pub(super) environment: Option<EnvironmentName>,
     pub(super) assignments: Vec<AssignmentId>,
-    /// How many other assignments the environment has, if that is known.
+    /// The number of other assignments in the environment. None if it is not known.
     pub(super) others: Option<usize>,
     pub(super) fate: Fate,
 }
 
-/// What becomes of the assignments that an error reaches.
+/// The consequence of an error for the assignments that it affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// What was published of them stays; it was not looked at what was.
+    /// Their published files stay. The GitOps branch was not read.
     Published,
-    /// So many keep their last good output, in this commit; the others were never published.
+    /// This number of assignments keep their last good output, in this commit. The others were never published.
     Kept(usize, Option<GitId>),
-    /// They are left out.
+    /// The assignments are left out.
     LeftOut,
 }
 
 impl<'a> Finding<'a> {
-    /// A diagnostic of files of which some bytes are hidden: it repeats none of them, and no credential of a URL.
+    /// A diagnostic of files with hidden bytes. It contains none of these bytes, and no credential of a URL.
     pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, hidden: &HiddenBytes<'_>) -> Self {
         let marks: Vec<_> = diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect();
-        // What was read wrong is quoted; what a schema or a template finds wrong is said without secrets by those who know them.
+        // Parser errors quote the file. Messages of schemas and templates contain no secrets already.
         let is_read = diagnostic.labels.iter().any(|label| matches!(label.origin, Origin::Span(..) | Origin::At(..)));
         let quotes_secret = is_read && marks.iter().any(|mark| mark.is_hidden(hidden, diagnostic.code));
         let shown = |text: &str| {
@@ -115,7 +115,7 @@ impl<'a> Mark<'a> {
         Self { spot, text }
     }
 
-    /// Whether it is about something that is not shown. Of broken YAML nobody knows how far what is wrong reaches.
+    /// Whether the diagnostic is about a hidden value. For broken YAML, the end of the affected part is not known.
     fn is_hidden(&self, hidden: &HiddenBytes<'_>, code: Code) -> bool {
         let Some(Spot { file, bytes: Some(bytes), .. }) = &self.spot else { return false };
         let hidden = hidden.of(file);
@@ -123,7 +123,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// A message without what it quotes, which is a text of the file.
+/// A message without the quoted texts of the file.
 fn without_quoted(text: &str) -> String {
     match (text.find('"'), text.rfind('"')) {
         (Some(first), Some(last)) if first < last => {
@@ -133,20 +133,20 @@ fn without_quoted(text: &str) -> String {
     }
 }
 
-/// A message about broken YAML without the pieces of it.
+/// A message about invalid YAML without quoted parts of the file.
 fn without_pieces(text: &str) -> String {
     let shown = |(index, part)| if index % 2 == 0 { part } else { credential::HIDDEN };
     text.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
 }
 
-/// What can be said about a field that is in no file.
+/// A label for a field that is in no file.
 fn named(FieldOrigin { object, path, .. }: &FieldOrigin, text: &str) -> String {
     let place = if path.steps().is_empty() { object.to_string() } else { format!("{object}, field `{path}`") };
     if text.is_empty() { place } else { format!("{place}: {text}") }
 }
 
 impl Spot<'_> {
-    /// Where it begins and ends; none for a file as a whole.
+    /// The begin and end of the range. None for the whole file.
     pub(super) fn positions(&self) -> Option<(Position, Position)> {
         let bytes = self.bytes.as_ref()?;
         Some((self.positions.of(bytes.start), self.positions.of(bytes.end.max(bytes.start))))
@@ -158,7 +158,7 @@ impl Spot<'_> {
     }
 }
 
-/// `control-plane@prod:configs/west.yaml:9`
+/// Example: `control-plane@prod:configs/west.yaml:9`.
 impl fmt::Display for Spot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file.place_name())?;

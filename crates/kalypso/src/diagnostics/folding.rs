@@ -1,4 +1,4 @@
-//! One thing is said once: what many diagnostics have as their common cause, and which version of a broken file is used.
+//! Combines diagnostics with a common cause, and adds the version of a broken file that is used instead.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic, Label, Origin, Severity};
 use model::source::{File, FileId, Files};
 
-/// How many diagnostics of one cause are shown one by one.
+/// The maximum number of diagnostics with one cause that are shown one by one.
 const OF_ONE_CAUSE_MAX: usize = 3;
-/// How many places of further diagnostics are kept.
+/// The maximum number of positions that are kept of further diagnostics.
 const PLACES_MAX: usize = 1_000;
-/// How many objects a note names.
+/// The maximum number of objects that a note names.
 const NAMED_MAX: usize = 3;
 
-/// The same diagnostics with one for each cause.
+/// Returns the diagnostics, where many diagnostics with the same cause are combined to one.
 pub(super) fn folded(diagnostics: &[Diagnostic], files: &Files) -> Vec<Diagnostic> {
     of_one_cause(with_earlier_versions(diagnostics, files))
 }
@@ -41,7 +41,7 @@ fn of_one_cause(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     folded
 }
 
-/// The first of several diagnostics, with the places of the others.
+/// The first of several diagnostics, with the positions of the others.
 fn one_of(group: Vec<Diagnostic>) -> Option<Diagnostic> {
     let mut group = group.into_iter();
     let mut first = group.next()?;
@@ -64,7 +64,7 @@ fn one_of(group: Vec<Diagnostic>) -> Option<Diagnostic> {
     Some(first)
 }
 
-/// Puts which earlier version of a broken file is used to the error that says why it is broken.
+/// Adds the earlier version of a broken file that is used to the error about this file.
 fn with_earlier_versions(diagnostics: &[Diagnostic], files: &Files) -> Vec<Diagnostic> {
     let broken = |diagnostic: &Diagnostic| {
         let is_cause =
@@ -93,7 +93,7 @@ fn with_earlier_versions(diagnostics: &[Diagnostic], files: &Files) -> Vec<Diagn
     said
 }
 
-/// The file that a diagnostic about reading it points at.
+/// The file to which a diagnostic about reading it points.
 fn file(origin: &Origin) -> Option<FileId> {
     match origin {
         Origin::Span(file, _) | Origin::File(file) => Some(*file),

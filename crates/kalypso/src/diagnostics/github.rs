@@ -1,7 +1,6 @@
-//! The report as workflow commands, which GitHub shows beside the lines of a pull request.
+//! The report as workflow commands. GitHub shows them beside the lines of a pull request.
 //!
-//! The syntax is that of "Workflow commands for GitHub Actions", the escapes those of its toolkit
-//! (`packages/core/src/command.ts`).
+//! The syntax is defined by "Workflow commands for GitHub Actions", the escapes by its toolkit (`packages/core/src/command.ts`).
 
 use std::fmt::Write as _;
 
@@ -18,7 +17,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
         text.push_str(&command(report, finding, reaches));
         text.push('\n');
     }
-    // What follows is no command, but tells the reader of the log.
+    // The next line is not a command. It is for the reader of the log.
     let _ = writeln!(text, "{}", report.summary());
     text
 }
@@ -39,13 +38,13 @@ fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Str
     format!("::{level} {}::{}", properties.join(","), data(&lines.join("\n")))
 }
 
-/// Where GitHub shows it; nothing for a file that is not in the pull request's repository.
+/// The properties for the position. Empty for a file that is not in the repository of the pull request.
 fn place(report: &Report<'_>, spot: &Spot<'_>) -> Vec<(&'static str, String)> {
     let Some(path) = report.checkout.path(spot.file) else { return Vec::new() };
     let mut properties = vec![("file", path)];
     if let Some((start, end)) = spot.positions() {
         properties.extend([("line", start.line.to_string()), ("endLine", end.line.to_string())]);
-        // GitHub takes columns of places in one line only.
+        // GitHub accepts columns only for ranges inside of one line.
         if start.line == end.line {
             properties.extend([("col", start.column.to_string()), ("endColumn", end.column.to_string())]);
         }
@@ -53,7 +52,7 @@ fn place(report: &Report<'_>, spot: &Spot<'_>) -> Vec<(&'static str, String)> {
     properties
 }
 
-/// A place as a line of the message.
+/// A position as a line of the message.
 fn described(mark: &Mark<'_>) -> Option<String> {
     let place = mark.spot.as_ref().map(ToString::to_string);
     let text = (!mark.text.is_empty()).then(|| mark.text.clone());

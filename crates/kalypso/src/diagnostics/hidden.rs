@@ -1,4 +1,4 @@
-//! The bytes of files that are not shown, each file read for them once.
+//! The ranges of bytes in files that are not shown. Each file is parsed only once for them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -8,10 +8,10 @@ use std::rc::Rc;
 use model::field_path::FieldPath;
 use model::source::File;
 
-/// What is hidden of files in which the values at some paths are sensitive.
+/// The hidden ranges of files. The values at the sensitive paths are hidden.
 pub(super) struct HiddenBytes<'s> {
     sensitive: &'s BTreeSet<FieldPath>,
-    /// By the address of the file, which all findings about it share. A file of thousands of problems is read once, not for each.
+    /// By the address of the file, which is the same for all findings about it. So a file with thousands of problems is parsed once.
     known: RefCell<HashMap<*const File, Rc<[Range<usize>]>>>,
 }
 
@@ -20,7 +20,7 @@ impl<'s> HiddenBytes<'s> {
         Self { sensitive, known: RefCell::default() }
     }
 
-    /// The hidden bytes of a file, in order and apart.
+    /// The hidden ranges of a file, in order and without overlap.
     pub(super) fn of(&self, file: &File) -> Rc<[Range<usize>]> {
         let mut known = self.known.borrow_mut();
         let read = || engine::sensitive::hidden_in(&file.content, self.sensitive).into();
@@ -28,7 +28,8 @@ impl<'s> HiddenBytes<'s> {
     }
 }
 
-/// Those of some ranges, which are in order and apart, that have a byte in common with a part. An empty part has a byte in common with what it is inside of.
+/// The ranges that have a byte in common with a part. The ranges are in order and do not overlap. An empty part has a byte in common with the range
+/// around it.
 pub(super) fn touching<'r>(ranges: &'r [Range<usize>], part: &Range<usize>) -> &'r [Range<usize>] {
     let first = ranges.partition_point(|range| range.end <= part.start);
     let rest = ranges.get(first..).unwrap_or_default();

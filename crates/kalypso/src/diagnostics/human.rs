@@ -15,12 +15,12 @@ use super::hidden::HiddenBytes;
 use super::words;
 use crate::visible::visible;
 
-/// How many places of one message are shown.
+/// The maximum number of positions that are shown for a diagnostic.
 const PLACES_SHOWN_MAX: usize = 8;
-/// How many findings are shown, the errors first: people fix these before they run it again.
+/// The maximum number of findings that are shown. Errors come first.
 const FINDINGS_SHOWN_MAX: usize = 50;
 
-/// The report, with colours.
+/// The report with colours.
 pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
     let (mut text, hidden) = (String::new(), HiddenBytes::new(&report.sensitive));
@@ -58,10 +58,10 @@ fn fact(text: &str) -> annotate_snippets::Message<'static> {
     Level::NOTE.no_name().message(visible(text).into_owned())
 }
 
-/// A file with what is shown of it in one excerpt.
+/// A file, and the marks of one excerpt.
 struct Shown<'f> {
     file: &'f File,
-    /// Places with what is there; none for the file as a whole.
+    /// The positions with their labels. None for the whole file.
     marks: Vec<(Range<usize>, &'f str)>,
 }
 
@@ -118,7 +118,7 @@ impl Shown<'_> {
         Some(snippet.annotations(annotations).into())
     }
 
-    /// The places without the lines.
+    /// The positions without the lines.
     fn origins(&self) -> Vec<Element<'static>> {
         let positions = Positions::new(&self.file.content);
         let file = || Origin::path(path(self.file));

@@ -1,4 +1,4 @@
-//! The report as JSON, whose shape is stable: fields are added, never renamed or removed.
+//! The report as JSON. Its format is stable: fields are added, but never renamed or removed.
 
 use model::diagnostic::AssignmentId;
 use model::name::EnvironmentName;
@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::finding::{Finding, Mark, Reach};
 use super::{Report, Summary};
 
-/// How many diagnostics are listed in a part of a larger answer: as many as a plan lists of anything.
+/// The maximum number of diagnostics in a part of a larger document. It is equal to the limit of lists in a plan.
 const DIAGNOSTICS_LISTED_MAX: usize = 1_000;
-/// How many assignments of a diagnostic are listed: what stops a whole fleet is one mistake, and to be read as one.
+/// The maximum number of assignments that are listed for a diagnostic.
 const ASSIGNMENTS_LISTED_MAX: usize = 1_000;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Document<'r> {
     summary: Counts,
 }
 
-/// A warning that does not count.
+/// A warning that was acknowledged.
 #[derive(Serialize)]
 struct Acknowledged<'r> {
     #[serde(flatten)]
@@ -43,7 +43,7 @@ struct Diagnostic<'r> {
     object: Option<Object<'r>>,
 }
 
-/// A place: lines and columns count from 1, columns in characters, and the end is exclusive.
+/// A range. Lines and columns count from 1, columns in characters. The end is exclusive.
 #[derive(Default, Serialize)]
 struct Label<'r> {
     repository: Option<&'r str>,
@@ -85,18 +85,18 @@ struct Counts {
     recomputed: Option<usize>,
 }
 
-/// The report with every diagnostic, as indented text.
+/// The report with all diagnostics, as indented text.
 pub(super) fn text(report: &Report<'_>) -> String {
-    // Texts, numbers and lists of them: nothing in there can fail.
+    // The document has only strings, numbers and lists of them, so serialization can't fail.
     serde_json::to_string_pretty(&document(report, usize::MAX)).unwrap_or_default() + "\n"
 }
 
-/// The report with every diagnostic.
+/// The report with all diagnostics.
 pub(super) fn whole(report: &Report<'_>) -> serde_json::Value {
     serde_json::to_value(document(report, usize::MAX)).unwrap_or_default()
 }
 
-/// The report as a part of a larger answer, of a size that does not depend on the fleet's.
+/// The report as a part of a larger document. Its size does not depend on the size of the fleet.
 pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
     serde_json::to_value(document(report, DIAGNOSTICS_LISTED_MAX)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the inputs, in the formats that people and programs read.
+//! Diagnostics of the inputs, in formats for people and for programs.
 
 mod excerpt;
 mod finding;
@@ -34,7 +34,7 @@ use crate::visible::escaped_json;
 
 pub use yaml::to_yaml;
 
-/// How a report is written.
+/// The output format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For reading, with the lines that are wrong
@@ -50,36 +50,37 @@ pub enum Format {
     Github,
 }
 
-/// Diagnostics of one environment, or of what was read before there was one.
+/// The diagnostics of one environment, or of the files that were read before environments are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Batch<'d> {
     /// The environment.
     pub environment: Option<&'d EnvironmentName>,
-    /// What is wrong.
+    /// The diagnostics.
     pub diagnostics: &'d [Diagnostic],
-    /// How many assignments the environment has, if that is known.
+    /// The number of assignments of the environment. None if it is not known.
     pub assignments: Option<usize>,
     /// Warnings that were acknowledged.
     pub acknowledged: &'d [Acknowledged],
-    /// What becomes of the assignments that an error reaches.
+    /// The consequence of an error for the assignments that it affects.
     pub fallback: Fallback<'d>,
-    /// The paths of sensitive values, which are not shown. None if nobody knows them: then no value is shown.
+    /// The paths of sensitive values, which are not shown. None if they are not known: then no value is shown.
     pub sensitive: Option<&'d BTreeSet<FieldPath>>,
 }
 
-/// What becomes of an assignment that an error stops.
+/// The consequence of an error for an assignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback<'d> {
-    /// It keeps what was published last, if anything was: the GitOps branch was not read.
+    /// The assignment keeps its last published files, if there are any: the GitOps branch was not read.
     Published,
-    /// It keeps what was published last, in this commit of the GitOps branch if that is known, except for these assignments, which were never published.
+    /// The assignment keeps its last published files, in this commit of the GitOps branch if it is known. These assignments are excepted: they were
+    /// never published.
     KeptExcept(&'d BTreeSet<AssignmentId>, Option<GitId>),
-    /// It is left out: there is nothing published that it could keep.
+    /// The assignment is left out: there are no published files to keep.
     #[default]
     Nothing,
 }
 
-/// Why a finding does not count.
+/// The reason why a finding does not count.
 #[derive(Debug)]
 struct Acknowledgement {
     reason: String,
@@ -87,21 +88,21 @@ struct Acknowledgement {
     is_in_source: bool,
 }
 
-/// Which of the files lie in the folder where the program runs, and where in it: the places that code hosts can show.
+/// The checkout: which files are in the working directory of the program, and at which paths. Code hosts show diagnostics at these paths.
 ///
-/// By default, the files of a plain directory that is that folder itself.
+/// By default, the checkout is a plain directory that is equal to the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkout {
-    /// The URL of the repository, as [`Source::url`] has it.
+    /// The URL of the repository, as in [`Source::url`].
     pub url: Arc<str>,
-    /// The branch, as [`Source::revision`] has it.
+    /// The branch, as in [`Source::revision`].
     pub revision: Arc<str>,
-    /// The folder of the repository's root, relative to the one where the program runs; may be empty.
+    /// The root folder of the repository, relative to the working directory. May be empty.
     pub folder: String,
 }
 
 impl Checkout {
-    /// The path of `file` from the folder where the program runs; none if the file is not there.
+    /// The path of `file` from the working directory. None if the file is not in the checkout.
     fn path(&self, file: &File) -> Option<String> {
         if (&file.source.url, &file.source.revision) != (&self.url, &self.revision) {
             return None;
@@ -112,7 +113,7 @@ impl Checkout {
     }
 }
 
-/// Everything that is wrong, with its places. What several environments share is in it once.
+/// All diagnostics with their positions. A diagnostic that several environments share is contained once.
 #[derive(Debug, Default)]
 pub struct Report<'a> {
     findings: BTreeMap<Finding<'a>, Vec<Reach>>,
@@ -125,28 +126,28 @@ pub struct Report<'a> {
     sensitive: BTreeSet<FieldPath>,
 }
 
-/// How much is wrong, in how much.
+/// The number of diagnostics, and of the files that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// How many errors there are.
+    /// The number of errors.
     pub errors: usize,
-    /// How many warnings there are, without those that were acknowledged.
+    /// The number of warnings, without acknowledged warnings.
     pub warnings: usize,
-    /// How many were acknowledged.
+    /// The number of acknowledged warnings.
     pub acknowledged: usize,
-    /// How many files were read.
+    /// The number of files that were read.
     pub files: usize,
-    /// How many repositories they are from; none if they are from a plain directory.
+    /// The number of repositories of the files. None if the files are from a plain directory.
     pub repositories: usize,
 }
 
 impl<'a> Report<'a> {
-    /// Without anything wrong, in no file.
+    /// A report without diagnostics.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds what is wrong with one environment, and counts the files in which `locator` looks.
+    /// Adds the diagnostics of one environment, and counts the files of `locator`.
     pub fn add(&mut self, batch: Batch<'_>, locator: &mut Locator<'a>) {
         self.environments.extend(batch.environment.cloned());
         self.files.extend(locator.files().iter().map(|(_, file)| (Arc::clone(&file.source), Arc::clone(&file.path))));
@@ -167,21 +168,21 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// With another checkout, for the formats of code hosts.
+    /// Sets another checkout, for the formats of code hosts.
     #[must_use]
     pub fn checked_out(mut self, checkout: Checkout) -> Self {
         self.checkout = checkout;
         self
     }
 
-    /// With how much work it was.
+    /// Sets the amount of work that was done.
     #[must_use]
     pub fn made_with(mut self, reuse: Reuse) -> Self {
         self.reuse = Some(reuse);
         self
     }
 
-    /// How much is wrong.
+    /// The number of diagnostics and files.
     pub fn summary(&self) -> Summary {
         let count = |severity| self.findings.keys().filter(|finding| finding.severity == severity).count();
         let sources = self.files.iter().map(|(source, _)| source).filter(|source| !source.label.is_empty());
@@ -195,9 +196,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report as text that ends in a newline.
+    /// The report as text that ends with a newline.
     ///
-    /// [`Format::Human`] is coloured: print it with `anstream`, which takes the colours out where they are not wanted.
+    /// [`Format::Human`] has colours: print it with `anstream`, which removes the colours if the output does not support them.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Human => human::render(self),
@@ -208,15 +209,15 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report as a JSON object with `diagnostics` and `summary`, as a part of larger answers: long lists are cut off. Its shape is
-    /// stable; the reference of diagnostics describes it.
+    /// The report as a JSON object with `diagnostics` and `summary`, as a part of larger documents: long lists are cut off. Its format is stable, and
+    /// documented in the reference of diagnostics.
     pub fn to_json(&self) -> serde_json::Value {
         json::part(self)
     }
 }
 
-/// The paths of values that are not shown. Where nobody knows what is sensitive, everything is: also where a file that marks something
-/// can't be read.
+/// The paths of values that are not shown. If the sensitive paths are not known, all values are hidden. This includes the case that a file with
+/// sensitive marks can't be read.
 fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
     let labels = batch.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
     let broken: BTreeSet<_> = labels
@@ -232,7 +233,7 @@ fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
     sensitive
 }
 
-/// `1 error, 2 warnings in 214 files of 5 repositories`
+/// Example: `1 error, 2 warnings in 214 files of 5 repositories`.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.errors, self.warnings) {
@@ -255,14 +256,14 @@ impl fmt::Display for Summary {
     }
 }
 
-/// `3 of 1,000,000 assignments recomputed`
+/// Example: `3 of 1,000,000 assignments recomputed`.
 pub(crate) fn reuse_text(reuse: Reuse) -> String {
     format!("{} of {} recomputed", thousands(reuse.recomputed), count(reuse.assignments, "assignment"))
 }
 
 /// The manual page of a code, as Markdown. Its first line is the title.
 pub fn manual(code: Code) -> String {
-    // Each line is one of a doc comment, with the blank behind its slashes.
+    // Each line comes from a doc comment, and begins with the blank behind `///`.
     let lines = code.manual().lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     lines.flat_map(|line| [line, "\n"]).collect()
 }

@@ -1,4 +1,4 @@
-//! The report as SARIF 2.1.0, which code scanning and editors read.
+//! The report as SARIF 2.1.0, the format of code scanning and editors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::finding::{Finding, Mark, Reach, Spot};
 use super::words;
 use super::{Acknowledgement, Report};
 
-/// The name that SARIF readers know the root of the checkout by.
+/// The base id for the root of the checkout, which SARIF readers know.
 const CHECKOUT: &str = "%SRCROOT%";
-/// How many assignments a result names: readers limit the locations of a result, GitHub to 1,000.
+/// The maximum number of assignments in a result. Readers limit the locations of a result; GitHub limits them to 1,000.
 const ASSIGNMENTS_MAX: usize = 100;
 
 pub(super) fn render(report: &Report<'_>) -> Value {
@@ -24,7 +24,7 @@ pub(super) fn render(report: &Report<'_>) -> Value {
     });
     let mut results: Vec<_> =
         report.findings.iter().map(|(finding, reaches)| result(report, finding, reaches)).collect();
-    // Where one result says whether it is suppressed, all have to.
+    // If one result has `suppressions`, all results must have them.
     if !report.acknowledged.is_empty() {
         results.iter_mut().for_each(|result| result["suppressions"] = json!([]));
     }
@@ -88,7 +88,7 @@ fn result(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Valu
     })
 }
 
-/// A location without an assignment; none for what is in no file.
+/// The location of a mark. None for a diagnostic without a file.
 fn place(report: &Report<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
     let mut place = Map::new();
     place.insert("physicalLocation".to_owned(), physical(report, mark.spot.as_ref()?));
@@ -115,7 +115,7 @@ fn physical(report: &Report<'_>, spot: &Spot<'_>) -> Value {
     location
 }
 
-/// The first of the assignments that it reaches, as places in the fleet.
+/// The first affected assignments, as logical locations.
 fn logical(reaches: &[Reach]) -> Vec<Value> {
     let names = reaches.iter().flat_map(|reach| {
         let environment = reach.environment.as_ref().map_or_else(String::new, |environment| format!("{environment}/"));
@@ -124,7 +124,7 @@ fn logical(reaches: &[Reach]) -> Vec<Value> {
     names.take(ASSIGNMENTS_MAX).map(|name| json!({ "fullyQualifiedName": name, "kind": "resource" })).collect()
 }
 
-/// The sources of all places by the name of their base.
+/// The sources of all positions by the id of their base.
 fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
     let findings = report.findings.keys().chain(report.acknowledged.keys());
     let spots = findings.flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
@@ -148,7 +148,7 @@ fn base(source: &Source) -> Value {
     json!({ "description": { "text": text } })
 }
 
-/// The commit behind a base; none if it is no repository that a URI can name.
+/// The commit of a base. None if the base is not a repository with a URI.
 fn provenance(name: &str, source: &Source) -> Option<Value> {
     let is_uri = source.url.contains("://");
     let mut provenance = json!({ "repositoryUri": encoded(&source.url, ":?#[]!$&'()*+,;=%"), "branch": &*source.revision, "mappedTo": { "uriBaseId": name } });
@@ -158,7 +158,7 @@ fn provenance(name: &str, source: &Source) -> Option<Value> {
     is_uri.then_some(provenance)
 }
 
-/// `text` with everything percent-encoded that is neither a letter or digit, nor a mark of a path, nor among `others`.
+/// Percent-encodes all characters of `text` except letters, digits, the marks of a path, and `others`.
 fn encoded(text: &str, others: &str) -> String {
     let is_kept =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/@".contains(&byte) || others.as_bytes().contains(&byte);

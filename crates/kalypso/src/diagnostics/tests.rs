@@ -1,4 +1,4 @@
-//! What people see when something is wrong.
+//! Tests of the text output.
 
 use insta::assert_snapshot;
 use model::diagnostic::merged;
@@ -8,7 +8,7 @@ use super::{Batch, Format, Report};
 
 mod formats;
 
-/// A control plane with one cluster type that gets one target, whose schema asks for `PORT`.
+/// A control plane with one cluster type and one target. The target's schema requires `PORT`.
 const PLATFORM: (&str, &[u8]) = ("platform.yaml", br#"
 {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: edge}, spec: {reconciler: r, namespaceService: r, configType: c}}
 ---
@@ -50,7 +50,7 @@ spec:
 "#,
 );
 
-/// What a person sees about these files.
+/// The text output for these files.
 fn seen(files: &[(&str, &[u8])]) -> String {
     let files = files.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec()));
     let (fleet, mut diagnostics) = testkit::directory::fleet_of(files.collect(), "prod").unwrap();

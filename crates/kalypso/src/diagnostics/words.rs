@@ -1,14 +1,14 @@
-//! The words for whom a finding reaches, and how many.
+//! The texts about the assignments that a finding affects.
 
 use model::count::{count, thousands};
 use model::diagnostic::Severity;
 
 use super::finding::{Fate, Finding, Reach};
 
-/// How many assignments are named where there are more.
+/// The number of assignments that are named if there are more.
 const ASSIGNMENTS_SHOWN: usize = 2;
 
-/// What there is to say beside the message and the places: notes, whom it reaches, advice.
+/// The texts beside the message and the positions: notes, affected assignments, advice.
 pub(super) fn facts(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Vec<String> {
     let mut facts = finding.notes.clone();
     facts.extend(all_consequences(finding, reaches, names_environments));
@@ -16,14 +16,14 @@ pub(super) fn facts(finding: &Finding<'_>, reaches: &[Reach], names_environments
     facts
 }
 
-/// Whom it reaches in all environments, and what becomes of them.
+/// The affected assignments in all environments, and the consequences for them.
 pub(super) fn all_consequences(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Vec<String> {
     let is_error = finding.severity == Severity::Error;
     let reached = reaches.iter().filter(|reach| !reach.assignments.is_empty());
     reached.flat_map(|reach| consequences(reach, is_error, names_environments)).collect()
 }
 
-/// Whom it reaches, and what becomes of them.
+/// The affected assignments in one environment, and the consequences for them.
 fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<String> {
     let number = reach.assignments.len();
     let named = if number <= ASSIGNMENTS_SHOWN + 1 { number } else { ASSIGNMENTS_SHOWN };
@@ -69,7 +69,7 @@ fn kept(reach: &Reach) -> String {
     format!("{kept}{others}")
 }
 
-/// `a`, `a and b`, `a, b and c`
+/// Joins names: `a`, `a and b`, `a, b and c`.
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -4,10 +4,11 @@ use gotemplate::value::Value;
 
 use crate::visible::{escaped_json, is_visible};
 
-/// `json` as a YAML document, keys sorted.
+/// Formats `json` as a YAML document with sorted keys.
 pub fn to_yaml(json: &serde_json::Value) -> String {
     let yaml = gotemplate::yaml::to_yaml(&value(json)).ok().map(|text| String::from_utf8_lossy(&text).into_owned());
-    // Too large for the limits of templates, or with characters that only JSON escapes everywhere: JSON is YAML too.
+    // If the value is too large for the limits of templates, or has characters that only JSON can escape everywhere, the result is JSON, which is
+    // valid YAML.
     yaml.filter(|text| is_visible(text)).unwrap_or_else(|| escaped_json(format!("{json:#}\n")))
 }
 

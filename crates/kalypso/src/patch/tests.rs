@@ -1,10 +1,10 @@
-//! What patches do to files, and what is said of those that do not fit.
+//! Tests of applying patches, and of the messages for patches that do not apply.
 
 use super::*;
 
 const TWELVE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 
-/// Applies a patch to files; the files that are other ones, or what is wrong.
+/// Applies a patch to files. Returns the files that change, or the message.
 fn applied(patch: &str, files: &[(&str, &str)]) -> Result<Vec<(String, Option<String>)>, String> {
     let read = |path: &str| {
         let found = files.iter().find(|(name, _)| *name == path);

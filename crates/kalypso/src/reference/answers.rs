@@ -1,11 +1,11 @@
-//! What the structured answers of commands hold, field by field.
+//! The fields of the structured output of commands.
 
 mod schema;
 
-/// A field of an answer, and what it means.
+/// The path of a field, and its meaning.
 pub type Field = (String, String);
 
-/// The answers of commands with `-o json`: `[]` stands for each item of a list. What is inside `report` is on the page of diagnostics.
+/// The fields of commands' output with `-o json`. `[]` stands for each item of a list. The fields inside of `report` are on the page of diagnostics.
 ///
 /// Answers of the hub are described once, by their types: their fields are those of the hub's OpenAPI description.
 pub fn answers() -> Vec<(&'static str, Vec<Field>)> {
@@ -19,7 +19,7 @@ pub fn answers() -> Vec<(&'static str, Vec<Field>)> {
     of_commands.chain(of_hub).collect()
 }
 
-/// The fields of all counts in answers: how many reconcilers are in which state.
+/// The fields of all counts: the numbers of reconcilers by state.
 pub fn counts() -> Vec<Field> {
     schema::Schemas::of_hub().fields("Counts", "")
 }
@@ -28,7 +28,7 @@ fn owned(fields: &[(&str, &str)]) -> Vec<Field> {
     fields.iter().map(|(field, meaning)| ((*field).to_owned(), (*meaning).to_owned())).collect()
 }
 
-/// Answers that commands make themselves.
+/// The output that commands generate themselves.
 const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("plan", PLAN),
@@ -44,13 +44,13 @@ const COMMANDS: &[(&str, &[Described])] = &[
 /// A field that is described here.
 type Described = (&'static str, &'static str);
 
-/// An answer of the hub, or rows of several of its pages.
+/// An answer of the hub, or the rows of several pages.
 struct HubAnswer {
     title: &'static str,
-    /// What stands before each field of the schema.
+    /// The prefix of each field of the schema.
     prefix: &'static str,
     schema: &'static str,
-    /// What the command adds.
+    /// The fields that the command adds.
     more: &'static [Described],
 }
 
@@ -92,7 +92,7 @@ const FOLLOWED: &[Described] = &[("id", "for `--after`, which goes on behind the
 const LISTED: &[Described] =
     &[("items[]", "the same as `deployments` lists"), ("more", "whether there are more than `--limit`")];
 
-/// The field of other answers that holds a whole report.
+/// The field of other output that holds a whole report.
 pub const REPORT: &str = "report";
 
 const RENDER: &[Described] = &[

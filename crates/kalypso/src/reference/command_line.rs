@@ -82,12 +82,12 @@ fn statuses() -> String {
     format!("## Exit status\n\n| status | meaning |\n|---|---|\n{rows}")
 }
 
-/// The title of an answer, and its fields.
+/// The title of an output, and its fields.
 type Answer = (&'static str, Vec<Field>);
 
-/// The section of a command, and those of the commands below it.
+/// The section of a command, and the sections of its subcommands.
 fn sections(command: &Command, name: &str, answers: &[Answer]) -> String {
-    // Commands are built into the program: their depth is known.
+    // The command line is fixed, so the depth of the recursion is limited.
     let below = command.get_subcommands().filter(|command| command.get_name() != "help");
     let below: String =
         below.map(|command| sections(command, &format!("{name} {}", command.get_name()), answers)).collect();
@@ -117,12 +117,12 @@ fn section(command: &Command, name: &str, answers: &[Answer]) -> String {
     text
 }
 
-/// Whether an answer is of a command.
+/// Whether an output is of a command.
 fn answers_to(title: &str, name: &str) -> bool {
     split(title).0 == name
 }
 
-/// The title of an answer as the command's name and the arguments with which it answers so: an option, or a value in capitals.
+/// Splits a title into the command's name and the arguments for this output: an option, or a value in capitals.
 fn split(title: &str) -> (String, String) {
     let words: Vec<_> = title.split(' ').collect();
     let is_argument = |word: &&str| word.starts_with('-') || word.chars().all(char::is_uppercase);
@@ -171,7 +171,7 @@ fn table(fields: &[Field]) -> String {
     format!("| field | meaning |\n|---|---|\n{rows}")
 }
 
-/// With a small first letter, unless a word such as `JSON` begins it.
+/// Changes the first letter to lower case, unless the text begins with a word such as `JSON`.
 fn small(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {

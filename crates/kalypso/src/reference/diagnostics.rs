@@ -60,7 +60,7 @@ fn group(prefix: &str, title: &str) -> String {
     format!("\n## {title}\n\n| code | |\n|---|---|\n{rows}{sections}")
 }
 
-/// The heading is the code alone, so that links to it stay right.
+/// The heading is only the code, so that links to it stay valid.
 fn section(code: Code) -> String {
     let manual = crate::diagnostics::manual(code);
     let (title, text) = manual.split_once('\n').unwrap_or((&manual, ""));

@@ -59,7 +59,7 @@ fn fields(fields: &[Field]) -> String {
     format!("| field | value | meaning |\n|---|---|---|\n{}", rows(fields, ""))
 }
 
-/// The rows of fields and, below each, of the fields in it.
+/// The rows of fields. The rows of nested fields follow below each field.
 fn rows(fields: &[Field], parent: &str) -> String {
     let row = |field: &Field| {
         let path = format!("{parent}{}", field.name);

@@ -1,4 +1,4 @@
-//! The reference: JSON Schemas of the kinds, and the pages in `docs/reference/`, all made from the tables that the reader works by.
+//! The reference: JSON Schemas of the kinds, and the pages in `docs/reference/`. They are generated from the tables that the reader uses.
 
 pub mod answers;
 mod command_line;

@@ -1,7 +1,7 @@
 //! JSON Schemas of the kinds, for editors.
 //!
-//! Draft 7, which is what the YAML language server knows best. Where the reader only warns, as about unknown fields, the schema refuses:
-//! an editor is the right place to say so.
+//! They use draft 7, which the YAML language server supports best. The reader only warns about some mistakes, such as unknown fields. The schema
+//! rejects them, because an editor is the right place to show them.
 
 use model::kind::Kind;
 use model::shape::{Field, METADATA, Shape};
@@ -11,7 +11,7 @@ use super::settings::ANNOTATIONS;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
-/// The JSON Schema of one kind, or one of all kinds that goes by the object's `apiVersion` and `kind`.
+/// The JSON Schema of one kind. Without a kind, the schema of all kinds: an object's `apiVersion` and `kind` select its schema.
 pub fn schema(kind: Option<Kind>) -> Value {
     let mut schema = json!({ "$schema": DRAFT });
     if let (Some(schema), Value::Object(body)) = (schema.as_object_mut(), kind.map_or_else(all_kinds, of_kind)) {
@@ -20,7 +20,7 @@ pub fn schema(kind: Option<Kind>) -> Value {
     schema
 }
 
-/// Objects of systems that Kalypso does not know are valid: they may lie beside its own.
+/// Objects of other systems are valid: they may be in the same files.
 fn all_kinds() -> Value {
     let definitions: Map<_, _> = Kind::ALL.iter().map(|kind| (definition(*kind), of_kind(*kind))).collect();
     let mut cases: Vec<_> = Kind::ALL
@@ -62,7 +62,7 @@ fn definition(kind: Kind) -> String {
     format!("{kind:?}")
 }
 
-/// A regular expression of all versions of a kind's group.
+/// A regular expression for all versions of a kind's API group.
 fn versions(kind: Kind) -> String {
     match kind.group() {
         "" => "^[^/]+$".to_owned(),
@@ -80,7 +80,7 @@ fn of_kind(kind: Kind) -> Value {
     properties.insert("apiVersion".to_owned(), version);
     properties.insert("kind".to_owned(), json!({ "const": kind.name() }));
     properties.insert("metadata".to_owned(), metadata(kind));
-    // Kinds of other systems have more fields on their first two levels than Kalypso looks at.
+    // Kinds of other systems have more fields on their first two levels than Kalypso reads.
     properties.extend(self::properties(kind.fields(), kind.is_open()));
     properties.insert("status".to_owned(), json!({ "description": "What a cluster says of the object. Not read." }));
     let required: Vec<_> = ["apiVersion", "kind", "metadata"].into_iter().chain(required(kind.fields())).collect();
@@ -109,7 +109,7 @@ fn metadata(kind: Kind) -> Value {
     metadata
 }
 
-/// A mapping with these fields, or if it `is_open` with others too.
+/// A mapping with these fields. If it `is_open`, other fields are valid too.
 fn mapping(fields: &[Field], is_open: bool) -> Value {
     json!({
         "type": "object",
@@ -130,7 +130,7 @@ fn properties(fields: &[Field], are_open: bool) -> Map<String, Value> {
 fn property(field: &Field, is_open: bool) -> Value {
     let mut schema = value(&field.shape, is_open);
     schema["description"] = field.doc.into();
-    // A field that may be left out may be left empty.
+    // An optional field may be null.
     if let (false, Some(name)) = (field.required, schema["type"].as_str()) {
         schema["type"] = json!([name, "null"]);
     }

@@ -1,4 +1,4 @@
-//! The annotations and labels that mean something to Kalypso.
+//! The annotations and labels that Kalypso reads.
 
 use model::kind::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
@@ -7,17 +7,17 @@ use model::object::environment::{LONG_NAMES, MISSING_VALUES};
 use model::object::gitops_repo::FAN_OUT;
 use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
 
-/// An annotation or label with a meaning.
+/// An annotation or label that Kalypso reads.
 pub(super) struct Setting {
-    /// The kinds that may carry it.
+    /// The kinds that it is valid on.
     pub(super) kinds: &'static [Kind],
     /// Its key.
     pub(super) key: &'static str,
-    /// A regular expression of the values it can have; none where any text will do.
+    /// A regular expression for its values. None if any text is valid.
     pub(super) pattern: Option<&'static str>,
     /// The values, as Markdown.
     pub(super) values: &'static str,
-    /// What it means, as Markdown.
+    /// Its meaning, as Markdown.
     pub(super) doc: &'static str,
 }
 

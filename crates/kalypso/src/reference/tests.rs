@@ -1,4 +1,4 @@
-//! The reference says what the reader does, and the pages say what the reference does.
+//! Tests that the reference is equal to the behaviour of the reader, and that the pages are equal to the reference.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn json(node: &Node) -> Value {
     }
 }
 
-/// Whether the schema of all kinds, that of `kind`, and the reader find nothing wrong with an object.
+/// Whether an object is valid by the schema of all kinds, by the schema of `kind`, and by the reader.
 fn verdicts(kind: Kind, object: &str) -> [bool; 3] {
     let reading = yaml::read(object, &yaml::Options::OBJECTS);
     let instance = json(&reading.documents[0].root);
@@ -110,7 +110,7 @@ fn every_code_is_on_the_page() {
     }
 }
 
-/// `KALYPSO_BLESS=1 cargo test -p kalypso` writes the pages.
+/// Compares a page with the generated text. `KALYPSO_BLESS=1 cargo test -p kalypso` writes the pages.
 fn check_page(name: &str, made: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("KALYPSO_BLESS").is_some() {
@@ -128,7 +128,7 @@ fn the_pages_are_up_to_date() {
     check_page("command-line.md", &super::command_line());
 }
 
-/// The words of a line of a shell, as far as commands of pages need it.
+/// Splits a line of a shell into words. It supports the syntax that the pages use.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in line.chars() {
@@ -147,13 +147,13 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The commands of `kalypso` in the blocks of type `sh` of a page.
+/// The `kalypso` commands in the `sh` blocks of a page.
 fn commands(page: &str) -> Vec<Vec<String>> {
     let blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let text: String = blocks.flat_map(|block| [block, "\n"]).collect::<String>().replace("\\\n", "");
     let lines: Vec<_> = text.lines().map(words).collect();
     let parts = lines.iter().flat_map(|words| words.split(|word| ["|", "&&"].contains(&word.as_str())));
-    // Variables may be set before the name of a program, and its output may be sent elsewhere.
+    // Variables before the name of the program and a redirection of its output are removed.
     let parts = parts.map(|words| words.iter().skip_while(|word| word.contains('=')).take_while(|word| *word != ">"));
     parts
         .map(|words| words.cloned().collect::<Vec<_>>())
@@ -185,15 +185,15 @@ fn the_annotations_that_are_read_are_in_the_reference() {
     assert_eq!(described, model::object::annotation::ALL);
 }
 
-/// Names in payloads whose format others define, and names that are no words of JSON, each with its place in the description of the API.
+/// Names in payloads of other systems' formats, and names that are not JSON names, each with its position in the API description.
 const FOREIGN_NAMES: [&str; 5] = [
-    // Microsoft's.
+    // Names of Microsoft's API.
     "schemas.DeploymentState.",
     "schemas.DeploymentStateRequest.",
     "schemas.Subscriber.",
-    // Subjects and verbs, as audit logs have them.
+    // Subjects and verbs of audit logs.
     "schemas.Action=",
-    // A header of HTTP.
+    // An HTTP header.
     "header Last-Event-ID",
 ];
 
@@ -202,7 +202,7 @@ fn is_camel_case(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// The names of properties, the words of enums, and the names of parameters, each with its place.
+/// The names of properties, enum values and parameters, each with its position.
 fn names_in(description: &Value, place: &str, found: &mut Vec<(String, String)>) {
     match description {
         Value::Object(fields) => {

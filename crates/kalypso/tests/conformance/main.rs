@@ -1,4 +1,4 @@
-//! The published sample of Microsoft's Kalypso gives the bytes that it gives there.
+//! Tests that the published sample of Microsoft's Kalypso renders to the same bytes as there.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
 
@@ -21,10 +21,10 @@ use crate::company::{Company, Ran, folder_text, git};
 const SAMPLE_HOST: &str = "https://github.com/microsoft/";
 const TRACKING: &str = ".github/tracking/Promoted_Commit_Id";
 const TOKEN: &str = "a-token-of-the-sample";
-/// The environments with the folders of their expected files.
+/// The environments, and the folders of their expected files.
 const ENVIRONMENTS: [(&str, &str); 2] = [("dev", "dev-tutorial"), ("stage", "stage-uat-westdb")];
 
-/// What is tried with the sample's repositories and the folder of the expected files.
+/// A test with the sample's repositories and the folder of the expected files.
 type Test = fn(&Company, &Path);
 
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), testkit::corpus::trials(folder, make)).exit();
 }
 
-/// The sample's repositories, with the files of its tutorial.
+/// The sample's repositories with the files of its tutorial.
 fn sample(reference: &Path) -> Company {
     let (company, sample) = (Company::empty(), reference.join("sample"));
     let files_of = |folders: &[&str]| {
@@ -99,7 +99,7 @@ impl Company {
     }
 }
 
-/// What is in a folder and in the expected one, without Kalypso's own files, and with the promoted commit checked.
+/// Reads the files of a folder and of the expected folder, without Kalypso's own files. It also checks the promoted commit.
 fn check(company: &Company, found: &Path, golden: &Path) {
     let head = company.head("kalypso-control-plane", "main").unwrap();
     assert_eq!(fs::read_to_string(found.join(TRACKING)).unwrap().trim(), head);

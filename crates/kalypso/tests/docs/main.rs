@@ -1,17 +1,17 @@
-//! Runs the commands of the documents, and compares what they print: a page can't say what is not so.
+//! Runs the commands of the documents, and compares their output with the pages.
 //!
-//! A page is read from its beginning to its end, in a folder of its own:
+//! Each page is read from its beginning to its end, in a separate folder:
 //!
-//! - a block of type `console` holds commands behind `$ ` (a line that ends with `\` goes on behind `> `) and what they print;
-//!   `…` stands for anything in a line, and a line with nothing else for any lines; ids of commits and times may be other ones;
-//! - a line that ends with `` `path`: `` and a block behind it make that file;
-//! - the comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show; longer ones are scripts in `$FIXTURES`.
-//!   A hub does not end by itself: it has a `&` behind it, and is the one that commands ask from then on. `NAME=$(command)` is a variable of all later
-//!   commands, and `postgresql` is a server of PostgreSQL, whose superuser runs the blocks of type `sql` and what is behind `sql: `;
-//! - a block of type `sh`, on a page with such a comment, holds commands whose output is not shown: they have to succeed. `kalypso hub` alone, or with
-//!   options, is the hub from then on; addresses, tokens and folders of other machines are those of the test ([`shell`]).
+//! - A block of type `console` holds commands after `$ ` and their output. A line that ends with `\` continues after `> `. `…` stands for any text in
+//!   a line, and a line with only `…` for any lines. Ids of commits and times may differ.
+//! - A line that ends with `` `path`: `` and the block after it create that file.
+//! - The comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show. Longer commands are scripts in
+//!   `$FIXTURES`. A hub does not end by itself: its command ends with `&`, and later commands use this hub. `NAME=$(command)` sets a variable
+//!   for all later commands. `postgresql` starts a server of PostgreSQL. Its superuser runs the blocks of type `sql` and the text after `sql: `.
+//! - A block of type `sh`, on a page with such a comment, holds commands whose output is not shown. They must succeed. `kalypso hub`, alone or with
+//!   options, starts the hub for later commands. Addresses, tokens and folders of other machines are replaced by those of the test ([`shell`]).
 //!
-//! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
+//! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes the output into the pages.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use page::{Piece, pieces};
 use shell::Shell;
 
-/// Where documents are.
+/// The folder of the documents.
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
@@ -39,7 +39,7 @@ fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
 }
 
-/// Runs a page; what is different, in words.
+/// Runs a page. Returns the differences as text.
 fn check(path: &Path) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut shell = Shell::new();

@@ -1,32 +1,32 @@
-//! A page as a sequence of pieces, which give the page again when they are written one after another.
+//! A page as a sequence of pieces. Writing all pieces one after another gives the page again.
 
 use std::fmt;
 
 /// A piece of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// What is for people only.
+    /// Text for people, which is not run.
     Text(String),
     /// A command that the page does not show.
     Start(String),
-    /// Commands that have to succeed.
+    /// Commands that must succeed.
     Script(String),
-    /// What an administrator tells the database.
+    /// SQL statements of an administrator.
     Sql(String),
-    /// A file to be made, and how it stands in the page.
+    /// A file to create, and its text in the page.
     File {
-        /// Where, from the folder where the commands run.
+        /// The path, relative to the folder where the commands run.
         path: String,
         /// Its content.
         content: String,
         /// The type of the block.
         language: String,
     },
-    /// A command and what it prints.
+    /// A command and its output.
     Command {
-        /// The command, over several lines maybe.
+        /// The command, which may have several lines.
         command: String,
-        /// What the page says that it prints, each line with its end.
+        /// The output in the page, each line with its end.
         expected: String,
     },
 }
@@ -49,7 +49,7 @@ impl fmt::Display for Piece {
 
 const START: &str = "<!-- starts with: ";
 
-/// Takes a page apart.
+/// Splits a page into pieces.
 pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     let mut lines = text.split_inclusive('\n').peekable();
     let mut pieces = Vec::new();

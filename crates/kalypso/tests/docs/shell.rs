@@ -1,4 +1,4 @@
-//! A shell in a folder of its own, on a machine where nothing is configured.
+//! A shell in a separate folder, on a machine without configuration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 use testkit::hub_program::HubProgram;
 use testkit::postgres::{PostgresServer, availability};
 
-/// A shell that remembers where it is.
+/// A shell that keeps its current directory.
 pub(crate) struct Shell {
     root: tempfile::TempDir,
     place: PathBuf,
     variables: Vec<(String, String)>,
-    /// It runs as long as the shell.
+    /// The hub runs as long as the shell.
     hub: Option<HubProgram>,
     postgres: Option<PostgresServer>,
 }
 
-/// What pages call other machines and what is on them, and what that is here.
+/// The names of other machines and of their contents in the pages, with their replacements in the test.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("https://hub.example", "$KALYPSO_HUB_URL"),
     ("http://127.0.0.1:8080", "$KALYPSO_HUB_URL"),
@@ -29,7 +29,7 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("/media/usb/", "./"),
 ];
 
-/// What a page may show: what `kalypso` itself ends with, and `grep` and `diff` where they find something or nothing.
+/// The exit statuses that a page may show: those of `kalypso`, and those of `grep` and `diff` for found or missing text.
 const STATUSES: std::ops::RangeInclusive<i32> = 0..=2;
 
 impl Shell {
@@ -37,15 +37,15 @@ impl Shell {
         let root = tempfile::tempdir().unwrap();
         let place = root.path().join("home");
         fs::create_dir(&place).unwrap();
-        // An answer that is an error is one.
+        // With this configuration, curl fails if the answer is an HTTP error.
         fs::write(place.join(".curlrc"), "silent\nshow-error\nfail-with-body\n").unwrap();
         Self { root, place, variables: Vec::new(), hub: None, postgres: None }
     }
 
-    /// What a page does not show: a command, a hub, a server, a variable.
+    /// Runs a command that the page does not show: a command, a hub, a server, or a variable.
     ///
     /// # Errors
-    /// There is no such server on this machine.
+    /// If the server does not exist on this machine.
     pub(crate) fn start(&mut self, command: &str) -> Result<(), String> {
         if let Some(hub) = command.strip_suffix(" &") {
             self.serve(hub);
@@ -65,18 +65,18 @@ impl Shell {
         Ok(())
     }
 
-    /// Makes a file, with the folders above it.
+    /// Creates a file and its parent folders.
     pub(crate) fn write(&self, path: &str, content: &str) {
         let path = self.place.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// What a command prints to both streams.
+    /// The output of a command on both streams.
     pub(crate) fn run(&mut self, command: &str) -> String {
         if let Some(folder) = command.strip_prefix("cd ") {
             self.place = self.place.join(folder);
-            assert!(self.place.is_dir(), "there is no folder {folder}");
+            assert!(self.place.is_dir(), "the folder {folder} does not exist");
             return String::new();
         }
         let output = self.command(&format!("exec 2>&1\n{command}")).output().unwrap();
@@ -86,11 +86,11 @@ impl Shell {
         let root = fs::canonicalize(self.root.path()).unwrap();
         let printed =
             printed.replace(&root.display().to_string(), "").replace(&self.root.path().display().to_string(), "");
-        // A block has no line that is not ended.
+        // Each line of a block ends with a line break.
         if printed.is_empty() || printed.ends_with('\n') { printed } else { printed + "\n" }
     }
 
-    /// Runs commands that have to succeed, each of them.
+    /// Runs commands, each of which must succeed.
     pub(crate) fn succeed(&mut self, script: &str) {
         let script = ELSEWHERE.iter().fold(script.to_owned(), |script, (there, here)| script.replace(there, here));
         if let Some(hub) = script.lines().find(|line| *line == "kalypso hub" || line.starts_with("kalypso hub --")) {
@@ -100,12 +100,12 @@ impl Shell {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
-    /// Tells the database, as its superuser.
+    /// Runs SQL statements as the superuser.
     pub(crate) fn administer(&self, sql: &str) {
         self.postgres.as_ref().unwrap().psql(sql).unwrap();
     }
 
-    /// Starts a hub on a port that is free, in the place of one that is there.
+    /// Starts a hub on a free port. It replaces a running hub.
     fn serve(&mut self, command: &str) {
         self.hub = None;
         let command = format!("exec {command} --listen 127.0.0.1:0");
@@ -118,7 +118,7 @@ impl Shell {
             [program.parent().unwrap().to_owned()]
                 .into_iter()
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()))
-                // What is not on every machine.
+                // The parts that are not available on each machine.
                 .chain([fixtures().join("programs")]),
         );
         let mut command = Command::new("sh");

@@ -1,8 +1,8 @@
-//! Compares what a page says with what is printed.
+//! Compares the output in a page with the real output.
 
-/// Whether the printed lines are those that the page says.
+/// Whether the printed lines match the lines of the page.
 pub(crate) fn matches(expected: &str, printed: &str) -> bool {
-    // Blank lines at the end of what is printed may be left out of a page.
+    // A page may leave out blank lines at the end of the output.
     let printed = printed.trim_end_matches('\n');
     let (expected, printed): (Vec<_>, Vec<_>) =
         (expected.trim_end_matches('\n').lines().collect(), printed.lines().collect());
@@ -34,7 +34,7 @@ fn line_matches(expected: &str, printed: &str) -> bool {
     left.ends_with(last)
 }
 
-/// A line with what is different in each run taken out: ids of commits, and how long things took.
+/// Removes the parts of a line that differ in each run: ids of commits, and durations.
 fn stable(line: &str) -> String {
     let mut stable = String::new();
     let mut word = String::new();

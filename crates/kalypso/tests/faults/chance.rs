@@ -1,6 +1,6 @@
-//! Chance that is the same again for the same seed.
+//! Pseudo-random numbers that are equal for equal seeds.
 
-/// Numbers that follow from a seed: `SplitMix64`.
+/// A pseudo-random number generator with a seed: `SplitMix64`.
 pub(crate) struct Chance(u64);
 
 impl Chance {
@@ -16,12 +16,12 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one.
+    /// A number below a limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.number() % limit
     }
 
-    /// Whether something happens that happens once in so many times.
+    /// Whether an event with the probability 1/`times` happens.
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

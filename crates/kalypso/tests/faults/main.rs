@@ -1,7 +1,7 @@
-//! Runs that are killed, races and servers that do something wrong: afterwards everything works, nothing is lost and nothing is there twice.
+//! Tests with killed runs, races and faulty servers. Afterwards everything works, nothing is lost, and nothing exists twice.
 //!
-//! Each round changes the sources, lets some runs publish while something goes wrong, kills them, and then looks whether a plain run does what it
-//! should. What happens in which round follows from a seed; `cargo xtask faults` runs as many rounds of whichever seed as somebody likes.
+//! Each round changes the sources, lets some runs publish during faults, kills them, and checks the result of a plain run. The seed determines the
+//! events of each round. `cargo xtask faults` runs a given number of rounds with a given seed.
 
 #[cfg(test)]
 mod chance;
@@ -14,7 +14,7 @@ mod site;
 #[cfg(test)]
 mod way;
 
-// The company of the tests of the program.
+// The company of the program's tests.
 #[cfg(test)]
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "other tests use all of it")]

@@ -1,24 +1,24 @@
-//! A way between two programs that breaks.
+//! A proxy between two programs that simulates network faults.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What is wrong with the way.
+/// The fault of the proxy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Break {
-    /// Connections end at once.
+    /// Connections are closed immediately.
     Refused,
-    /// They end after so many bytes of the server's.
+    /// Connections are closed after this number of bytes from the server.
     Cut(usize),
-    /// Nothing comes any more after so many bytes of the server's.
+    /// The server's data stops after this number of bytes.
     Stalled(usize),
-    /// The server's bytes are other ones after so many.
+    /// The server's bytes are corrupted after this number of bytes.
     Garbled(usize),
 }
 
-/// Connects clients with a port of this machine, as long as the program runs.
+/// Forwards connections of clients to a port of this machine, as long as the program runs.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     broken: Arc<Mutex<Option<Break>>>,
@@ -33,7 +33,7 @@ impl Proxy {
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let broken = *shared.lock().unwrap_or_else(PoisonError::into_inner);
-                // A connection that breaks is what this is for.
+                // Broken connections are the purpose of the proxy, so errors are ignored.
                 thread::spawn(move || drop(connect(&client, to, broken)));
             }
         });
@@ -71,7 +71,7 @@ fn forward((mut server, mut client): (&TcpStream, &TcpStream), broken: Option<Br
         match broken {
             Some(Break::Cut(after)) if sent + count > after => return Ok(()),
             Some(Break::Stalled(after)) if sent + count > after => {
-                // Until the client gives up, whose bytes go to the server all the same.
+                // Waits until the client gives up. The client's bytes are still forwarded to the server.
                 return client.peek(&mut [0]).and_then(|_| io::copy(&mut &*server, &mut io::sink())).map(drop);
             }
             Some(Break::Garbled(after)) if sent + count > after => buffer.fill(0xa5),

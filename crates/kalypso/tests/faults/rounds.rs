@@ -1,4 +1,4 @@
-//! Rounds of things that go wrong, and the words about them.
+//! Rounds with faults, and the text about them.
 
 use std::env;
 use std::fmt::Write as _;
@@ -11,14 +11,15 @@ use crate::chance::Chance;
 use crate::site::{ENVIRONMENTS, Site};
 use crate::way::Way;
 
-/// How often runs are started and killed in one round.
+/// The number of runs that are started and killed in one round.
 const SERIES: u64 = 2;
-/// After so many rounds everything is compared with a clean run.
+/// After this number of rounds, the result is compared with a clean run.
 const THOROUGH_EVERY: u64 = 12;
 
-/// Runs rounds on one way until so many runs were killed.
+/// Runs rounds with one transport until the given number of runs was killed.
 ///
-/// `KALYPSO_FAULTS_SEED` says which ones, `KALYPSO_FAULTS_KILLS` or `KALYPSO_FAULTS_ROUNDS` how many; `cargo xtask faults` sets them.
+/// `KALYPSO_FAULTS_SEED` is the seed. `KALYPSO_FAULTS_KILLS` or `KALYPSO_FAULTS_ROUNDS` is the number of kills or rounds. `cargo xtask faults` sets
+/// them.
 pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, wanted) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(kills));
@@ -28,7 +29,7 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
     let rounds = number("KALYPSO_FAULTS_ROUNDS");
     while rounds.map_or(tally.kills < wanted, |rounds| tally.rounds < rounds) {
         tally.rounds += 1;
-        // Each round has chance of its own, so that one can be looked at alone.
+        // Each round has its own random numbers, so that it can be repeated alone.
         let mut chance = Chance::new(seed ^ tally.rounds << 20);
         let mut story = format!("round {} of seed {seed} on {name}", tally.rounds);
         let played = catch_unwind(AssertUnwindSafe(|| play(&mut site, &mut tally, (&mut chance, &mut story))));
@@ -39,7 +40,7 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
             );
             resume_unwind(panic);
         }
-        assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "runs end before they are killed");
+        assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "too many runs end before they are killed");
     }
     site.check_thoroughly();
     let Tally { rounds, kills, ended } = tally;
@@ -50,7 +51,7 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
     );
 }
 
-/// What happened so far.
+/// The counts of events until now.
 #[derive(Default)]
 struct Tally {
     rounds: u64,
@@ -68,7 +69,7 @@ fn play(site: &mut Site, tally: &mut Tally, (chance, story): (&mut Chance, &mut 
     }
     for _ in 0..SERIES {
         let count = 1 + chance.below(3);
-        // The same environment or different ones.
+        // The runs publish the same environment or different ones.
         let environments: Vec<_> = (0..count).map(|_| chance.one_of(&ENVIRONMENTS)).collect();
         let mut runs: Vec<_> = environments.iter().map(|environment| site.start(environment)).collect();
         let _ = write!(story, ", publish {}", environments.join(" and "));
@@ -77,7 +78,7 @@ fn play(site: &mut Site, tally: &mut Tally, (chance, story): (&mut Chance, &mut 
             let _ = write!(story, ", a note in {environment}");
             site.note(environment);
         }
-        // Early moments are as interesting as late ones.
+        // Early kills are as important as late ones.
         let delay = chance.below(site.typical.as_millis() as u64 + 1);
         thread::sleep(Duration::from_millis(delay));
         let _ = write!(story, ", killed after {delay} ms");

@@ -1,4 +1,4 @@
-//! A company with two environments and two applications, and what must be true of it between two rounds.
+//! A company with two environments and two applications, and its invariants between two rounds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,26 +12,26 @@ use crate::objects::{self, object};
 use crate::way::Way;
 
 pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];
-/// How long a plain run may take after whatever happened before it, by the clock on the wall.
+/// The time limit of a plain run after a fault, in wall-clock time.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(30);
-/// The first runs, before anything goes wrong, may take longer than any machine needs.
+/// The time limit of the first runs, before any fault. It is long enough for slow machines.
 const FIRST_LIMIT: Duration = Duration::from_mins(5);
-/// How often it may take as long as it did while nothing was wrong, on a machine that is that slow.
+/// On a slow machine, the time limit is this multiple of the time of a run without faults.
 const RECOVERY_FACTOR: u32 = 4;
-/// How long the programs that a killed run had started may live on.
+/// The time limit for child processes of a killed run.
 const ORPHANS_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Site {
     company: Company,
     pub(crate) way: Way,
-    /// What the applications and environments say by now.
+    /// The current values of the applications and environments.
     state: u64,
     notes: BTreeSet<String>,
     heads: [String; 2],
-    /// How long the last plain runs took, and the longest that any took.
+    /// The times of the last plain runs, and the longest time of all.
     pub(crate) typical: Duration,
     pub(crate) slowest: Duration,
-    /// How long a plain run may take.
+    /// The time limit of a plain run.
     limit: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Site {
         git(&folder, &["clone", "--quiet", "served/gitops.git", "person"]);
         let (notes, zero) = (BTreeSet::new(), Duration::ZERO);
         let mut site = Self { company, way, state: 0, notes, heads, typical: zero, slowest: zero, limit: FIRST_LIMIT };
-        // The first one fetches everything.
+        // The first run fetches all repositories.
         for _ in 0..2 {
             site.change();
             site.recover();
@@ -89,7 +89,7 @@ impl Site {
         self.company.change("cart@main", "cart.yaml", &text);
     }
 
-    /// Starts a run that publishes.
+    /// Starts a run of `publish`.
     pub(crate) fn start(&self, environment: &str) -> Child {
         let log = |name: &str| fs::File::options().append(true).create(true).open(self.company.path(name)).unwrap();
         let mut command = self.company.command();
@@ -97,7 +97,7 @@ impl Site {
         command.spawn().unwrap()
     }
 
-    /// Somebody pushes a file of their own, unless somebody else is faster.
+    /// Pushes a file as another user, unless another push comes first.
     pub(crate) fn note(&mut self, environment: &str) {
         let (folder, name) = (self.company.path("person"), format!("notes/{}-{environment}.txt", self.state));
         let person = |arguments: &[&str]| {
@@ -118,7 +118,7 @@ impl Site {
         }
     }
 
-    /// Everything is right again: a plain run of each environment publishes it in time.
+    /// Checks the state after the faults: a plain run of each environment publishes it within the time limit.
     pub(crate) fn recover(&mut self) {
         self.way.restore();
         self.await_orphans();
@@ -127,7 +127,7 @@ impl Site {
         while let Some(run) = runs.iter_mut().find_map(|run| run.try_wait().unwrap().is_none().then_some(run)) {
             if start.elapsed() > self.limit {
                 drop(run.kill());
-                panic!("a plain run is stuck:\n{}", self.log());
+                panic!("a plain run exceeds its time limit:\n{}", self.log());
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -140,7 +140,7 @@ impl Site {
         self.check();
     }
 
-    /// What runs have said last.
+    /// The last output of the runs.
     fn log(&self) -> String {
         let lines = fs::read_to_string(self.company.path("err.log")).unwrap_or_default();
         let lines: Vec<_> = lines.lines().collect();
@@ -166,13 +166,13 @@ impl Site {
         for note in &self.notes {
             git(&repository, &["cat-file", "-e", note]);
         }
-        // A push lets git look whether the repository it goes to needs maintenance, in the background and with a lock.
+        // After a push, Git checks whether the target repository needs maintenance. This happens in the background and with a lock.
         self.await_orphans();
         let locks = locks(&repository).chain(copies(&self.company.path("cache")).flat_map(|copy| locks(&copy)));
-        assert_eq!(locks.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "locks are left");
+        assert_eq!(locks.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "lock files remain");
     }
 
-    /// What was published is what a clean run makes, and git finds nothing wrong with any repository.
+    /// Checks that the published files are equal to those of a clean run, and that `git fsck` finds no error in any repository.
     pub(crate) fn check_thoroughly(&self) {
         let repository = self.company.repository("gitops");
         for environment in ENVIRONMENTS {
@@ -197,7 +197,7 @@ impl Site {
         }
     }
 
-    /// Waits until nothing runs any more that a killed run had started.
+    /// Waits until all child processes of killed runs have ended.
     pub(crate) fn await_orphans(&self) {
         let end = Instant::now() + ORPHANS_LIMIT;
         let mark = format!("HOME={}", self.company.path("").display().to_string().trim_end_matches('/'));
@@ -206,13 +206,13 @@ impl Site {
             if living.is_empty() {
                 return;
             }
-            assert!(Instant::now() < end, "these live on: {living:?}");
+            assert!(Instant::now() < end, "these processes still run: {living:?}");
             thread::sleep(Duration::from_millis(20));
         }
     }
 }
 
-/// Every commit since the last look changes something, stands on the one before it, and is ours or a person's note.
+/// Checks every commit since the last check: it changes a file, its parent is the commit before it, and it is Kalypso's or a user's note.
 fn check_history(repository: &Path, before: &str, head: &str) {
     git(repository, &["merge-base", "--is-ancestor", before, head]);
     let range = format!("{before}..{head}");
@@ -227,7 +227,7 @@ fn check_history(repository: &Path, before: &str, head: &str) {
     }
 }
 
-/// A workload with a target in each environment, which has its name.
+/// A workload with a target in each environment. The target has the name of the environment.
 fn workload(name: &str) -> String {
     let manifests = format!("{{repo: {HOST}{name}-deploy, branch: main, path: .}}");
     let target = |environment: &str| {
@@ -238,7 +238,7 @@ fn workload(name: &str) -> String {
     object("Workload", name, &format!("deploymentTargets:{}", ENVIRONMENTS.map(target).concat()))
 }
 
-/// What runs in an environment with this variable, except for what has ended and waits to be reaped.
+/// The processes with this environment variable, without zombies.
 fn processes_with(variable: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let of = |path: PathBuf| {

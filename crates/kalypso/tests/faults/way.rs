@@ -1,4 +1,4 @@
-//! The ways to repositories, and what can be wrong with each.
+//! The transports to repositories, and their faults.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -14,14 +14,14 @@ use crate::proxy::{Break, Proxy};
 
 pub(crate) const SSHD: &str = "/usr/sbin/sshd";
 
-/// How the company's repositories are reached.
+/// The transport to the company's repositories.
 pub(crate) enum Way {
     Local,
     Http(GitServer),
     Ssh(Sshd),
 }
 
-/// An ssh server that ends when it is dropped, and the way there.
+/// An ssh server that ends when it is dropped, and its connection settings.
 pub(crate) struct Sshd {
     process: Child,
     proxy: Proxy,
@@ -35,7 +35,7 @@ impl Drop for Sshd {
 }
 
 impl Way {
-    /// The URL that the company's repositories are below.
+    /// The base URL of the company's repositories.
     pub(crate) fn url(&self, served: &Path) -> String {
         match self {
             Self::Local => format!("{}/", served.display()),
@@ -44,7 +44,7 @@ impl Way {
         }
     }
 
-    /// Lets something be wrong from now on. What it is.
+    /// Starts a fault. Returns its description.
     pub(crate) fn spoil(&self, chance: &mut Chance) -> String {
         match self {
             Self::Local => "nothing".to_owned(),
@@ -76,7 +76,7 @@ impl Way {
         }
     }
 
-    /// Everything is right again.
+    /// Ends all faults.
     pub(crate) fn restore(&self) {
         match self {
             Self::Local => {}
@@ -86,12 +86,12 @@ impl Way {
     }
 }
 
-/// Repositories on this machine: nothing can be wrong with the way.
+/// Repositories on this machine. This transport has no faults.
 pub(crate) fn local(_: &Path) -> Way {
     Way::Local
 }
 
-/// Repositories behind git's own HTTP backend.
+/// Repositories behind Git's own HTTP backend.
 pub(crate) fn http(folder: &Path) -> Way {
     Way::Http(GitServer::start(&folder.join("served")).unwrap())
 }
@@ -102,7 +102,7 @@ pub(crate) fn has_ssh() -> bool {
 
 /// Repositories behind an ssh server.
 pub(crate) fn ssh(folder: &Path) -> Way {
-    // The server wants this folder, and packages make it only when it is started as a service.
+    // The server needs this folder. Packages create it only when the server is started as a service.
     drop(fs::create_dir_all("/run/sshd"));
     let keys = folder.join("keys");
     fs::create_dir(&keys).unwrap();

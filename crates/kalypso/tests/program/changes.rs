@@ -1,4 +1,4 @@
-//! What a change of the control plane would do: between two commits, and of a patch that nobody has committed.
+//! Changes of the control plane: between two commits, and of a patch that is not committed.
 
 use std::fs;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ fn clone(company: &Company, branch: &str) -> std::path::PathBuf {
     folder
 }
 
-/// A change of a file of a branch, as `git diff` writes it. With no text, the file is removed.
+/// A change of a file on a branch, in the format of `git diff`. Without a text, the file is removed.
 fn patch(company: &Company, branch: &str, path: &str, text: Option<&str>) -> String {
     let folder = clone(company, branch);
     match text {
@@ -41,7 +41,7 @@ fn patch(company: &Company, branch: &str, path: &str, text: Option<&str>) -> Str
     patch
 }
 
-/// A company whose environment builds on a commit of main that is named.
+/// A company whose environment uses a given promoted commit of main.
 fn promoted() -> (Company, String) {
     let company = Company::new();
     let first = company.head("control-plane", "main").unwrap();
@@ -153,7 +153,7 @@ fn a_patch_of_main_is_promoted_in_thought() {
     company.commit("bank", "main", &[("bank.yaml", workload("bank"))]);
     let plan = company.kalypso("plan -e dev --patch it.patch").ends(2).says(&["2 assignments are removed"]);
     assert!(plan.out.starts_with(&format!("main@{} → ", &first[..7])), "{}", plan.out);
-    // The declaration of an environment counts at the head of main, wherever the promoted commit is.
+    // The declaration of an environment is read at the head of main, independent of the promoted commit.
     company.change("control-plane@main", "configs/other.yaml", &config("other", "", "A: b"));
     let declared = environment("dev").replace("path: .", "path: configs");
     patch(&company, "main", ".environments/dev.yaml", Some(&declared));

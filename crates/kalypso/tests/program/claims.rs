@@ -1,9 +1,9 @@
-//! What one application's repository can do to another team: nothing.
+//! Tests that an application's repository can't change the output of another team.
 
 use crate::company::{Company, HOST, git};
 use crate::objects::{config, registration, schema, workload};
 
-/// The published company, and a second team, which is registered as `team` and has a repository of that name.
+/// The published company with a second team. It is registered as `team`, and its repository has this name.
 fn company(team: &str, files: &[(&str, String)]) -> Company {
     let company = Company::new().published();
     join(&company, team, files);
@@ -16,12 +16,12 @@ fn join(company: &Company, team: &str, files: &[(&str, String)]) {
     company.change("control-plane@main", &path, &registration(team, &format!("{HOST}{team}")));
 }
 
-/// A workload with a target that the company's policy puts everywhere, and with manifests that say who wrote it.
+/// A workload with a target that the company's policy assigns to all cluster types. Its manifests contain its author.
 fn claimed(name: &str, by: &str) -> String {
     workload(name).replace(&format!("purpose: {name}"), "purpose: shop").replace(&format!("{name}-deploy"), by)
 }
 
-/// A folder of the branch, as git knows it: the same id is the same bytes.
+/// The git id of a folder on the branch. Equal ids mean equal bytes.
 fn folder(company: &Company, path: &str) -> String {
     git(&company.repository("gitops"), &["rev-parse", &format!("dev:{path}")])
 }
@@ -55,7 +55,7 @@ fn a_workload_that_its_owner_takes_back_is_nobody_elses() {
 fn a_name_that_nobody_is_registered_by_stays_as_it_is_while_two_teams_bring_it() {
     let company = company("one", &[("page.yaml", claimed("page", "first"))]).published();
     let before = folder(&company, "west/page-test");
-    // Before `one` by name, so that the order of names would prefer it.
+    // This name sorts before `one`, so the order of names would prefer it.
     join(&company, "all", &[("page.yaml", claimed("page", "second"))]);
     company.change("one@main", "page.yaml", &claimed("page", "next"));
     company.change("shop@main", "shop.yaml", &workload("shop").replace("shop-deploy", "shop-next"));
@@ -67,8 +67,8 @@ fn a_name_that_nobody_is_registered_by_stays_as_it_is_while_two_teams_bring_it()
     ]);
     assert_eq!(folder(&company, "west/page-test"), before, "byte for byte");
     let others = company.file("gitops", "dev", "west/shop-test/reconciler.yaml");
-    assert!(others.contains("shop-next"), "others go on: {others}");
-    // Nothing waits for a word either: what stays is not removed.
+    assert!(others.contains("shop-next"), "other assignments are published: {others}");
+    // No confirmation is required, because the kept files are not removed.
     assert!(!company.kalypso("plan -e dev").ends(1).out.contains("--confirm"));
     company.remove("all", "main", "page.yaml");
     company.kalypso("publish -e dev --direct").ends(0);
@@ -80,7 +80,7 @@ fn a_target_of_the_same_whole_name_changes_nothing_for_its_owner() {
     let stolen = claimed("shop-web", "stolen");
     let company = company("another", &[("a.yaml", stolen)]);
     company.change("shop@main", "shop.yaml", &workload("shop").replace("name: test", "name: web-test"));
-    // All that there was goes, under its old name.
+    // All files under the old name are removed.
     let publish = format!("publish -e dev --direct --confirm {}", company.word());
     company.kalypso(&publish).ends(1).says(&["K0126", "`shop-web-test` belongs to"]);
     let reconciler = company.file("gitops", "dev", "west/shop-web-test/reconciler.yaml");

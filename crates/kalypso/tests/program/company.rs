@@ -1,4 +1,4 @@
-//! A small company: its repositories, made by the git program, and Kalypso run as its people run it.
+//! A small company: its repositories, created by the Git program, and the Kalypso program.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::objects;
 
-/// Where the company's URLs begin.
+/// The base of the company's URLs.
 pub(crate) const HOST: &str = "https://git.example/acme/";
 
-/// What a run of the program said, and how it ended.
+/// The output and the exit status of a run.
 pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) out: String,
@@ -31,14 +31,14 @@ impl Ran {
         ran
     }
 
-    /// Makes sure how the program ended.
+    /// Asserts the exit status.
     #[track_caller]
     pub(crate) fn ends(self, status: i32) -> Self {
         assert_eq!(self.status, status, "\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
         self
     }
 
-    /// Makes sure that the program said these words, on either output.
+    /// Asserts that the output contains these texts, on either stream.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
         for word in words {
@@ -53,7 +53,7 @@ impl Ran {
     }
 }
 
-/// The program, with nothing of this machine's surroundings but git.
+/// The program with an environment that contains only Git.
 pub(crate) fn kalypso(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
     command.current_dir(folder).env_clear().stdin(Stdio::null());
@@ -62,7 +62,7 @@ pub(crate) fn kalypso(folder: &Path) -> Command {
     command
 }
 
-/// Runs git, which must succeed.
+/// Runs Git, which must succeed.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git").current_dir(folder).args(arguments).output().unwrap();
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -75,7 +75,7 @@ pub(crate) struct Company {
 }
 
 impl Company {
-    /// Nothing but a configuration file.
+    /// A folder with only a configuration file.
     pub(crate) fn empty() -> Self {
         let company = Self { folder: TempDir::new().unwrap() };
         fs::create_dir(company.path("served")).unwrap();
@@ -102,7 +102,7 @@ impl Company {
         self.folder.path().join(relative)
     }
 
-    /// Writes `kalypso.toml`: repositories are at `to`.
+    /// Writes `kalypso.toml`. The repositories are at `to`.
     pub(crate) fn configure(&self, to: &str, more: &str) {
         let text = format!(
             "[control-plane]\nrepo = \"{HOST}control-plane\"\n\n[git]\ncache = \"cache\"\nrewrite = [{{ from = \"{HOST}\", to = \"{to}\" }}]\n{more}"
@@ -110,7 +110,7 @@ impl Company {
         fs::write(self.path("kalypso.toml"), text).unwrap();
     }
 
-    /// Writes all that environment `dev` consists of into a plain folder.
+    /// Writes all files of environment `dev` into a plain folder.
     pub(crate) fn write_plain(&self, folder: &str) -> PathBuf {
         let folder = self.path(folder);
         let files = dev().into_iter().chain(objects::templates()).chain([("shop.yaml", objects::workload("shop"))]);
@@ -130,7 +130,7 @@ impl Company {
         kalypso(self.folder.path())
     }
 
-    /// The folder of a repository, which is made if it is not there.
+    /// The folder of a repository. It is created if it does not exist.
     pub(crate) fn repository(&self, name: &str) -> PathBuf {
         let path = self.path("served").join(format!("{name}.git"));
         if !path.exists() {
@@ -139,18 +139,18 @@ impl Company {
         path
     }
 
-    /// Makes a commit with exactly these files on a branch. Its id.
+    /// Makes a commit with exactly these files on a branch. Returns its id.
     pub(crate) fn commit(&self, name: &str, branch: &str, files: &[(&str, String)]) -> String {
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, "100644", text.as_bytes())).collect();
         self.import(&format!("{name}@{branch}"), "deleteall\n", &files)
     }
 
-    /// Makes a commit that changes one file of a branch, `REPOSITORY@BRANCH`. Its id.
+    /// Makes a commit that changes one file of a branch, `REPOSITORY@BRANCH`. Returns its id.
     pub(crate) fn change(&self, at: &str, path: &str, text: &str) -> String {
         self.import(at, "", &[(path, "100644", text.as_bytes())])
     }
 
-    /// The same with any bytes and any mode.
+    /// The same with any bytes and any file mode.
     pub(crate) fn change_raw(&self, at: &str, (path, mode): (&str, &str), bytes: &[u8]) -> String {
         self.import(at, "", &[(path, mode, bytes)])
     }
@@ -198,23 +198,23 @@ impl Company {
         git(&self.repository(name), &["show", &format!("{branch}:{path}")])
     }
 
-    /// The files of a branch, one a line.
+    /// The files of a branch, one per line.
     pub(crate) fn files(&self, name: &str, branch: &str) -> String {
         git(&self.repository(name), &["ls-tree", "-r", "--name-only", branch])
     }
 
-    /// Moves a branch to where another one is, as merging a pull request does.
+    /// Moves a branch to the commit of another branch, like the merge of a pull request.
     pub(crate) fn merge(&self, name: &str, branch: &str, from: &str) {
         git(&self.repository(name), &["update-ref", &format!("refs/heads/{branch}"), &format!("refs/heads/{from}")]);
     }
 
-    /// The word that a plan asks for before it removes so much.
+    /// The confirmation that a plan requires before it removes so many files.
     pub(crate) fn word(&self) -> String {
         let plan = self.kalypso("plan -e dev -o json").json();
         plan["plans"][0]["confirmation"]["word"].as_str().unwrap().to_owned()
     }
 
-    /// Publishes straight to the GitOps branch, which must succeed.
+    /// Publishes directly to the GitOps branch, which must succeed.
     pub(crate) fn published(self) -> Self {
         self.kalypso("publish -e dev --direct").ends(0);
         self
@@ -234,7 +234,7 @@ pub(crate) fn dev() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every file below a folder with its text, a line of its path before it.
+/// All files below a folder. Each text follows after a line with its path.
 pub(crate) fn folder_text(folder: &Path) -> String {
     let mut paths = vec![folder.to_owned()];
     let mut files = Vec::new();

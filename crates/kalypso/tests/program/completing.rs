@@ -1,4 +1,4 @@
-//! What shells offer: asked by the shells themselves, and by the variable that their scripts set.
+//! Tests of shell completion, by real shells and by the environment variable of their scripts.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::company::{Company, Ran};
 
-/// What is offered for the last of these words.
+/// The candidates for the last of these words.
 fn offered(company: &Company, words: &[&str]) -> Vec<String> {
     let index = words.len().to_string();
     let mut command = company.command();
     command.env("KALYPSO_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
     let ran = Ran::of(command.args(["--", "kalypso"]).args(words)).ends(0);
     assert_eq!(ran.err, "");
-    // Options could stand there as well, unless a value must.
+    // Options are candidates as well, unless a value is required.
     ran.out.lines().filter(|line| !line.starts_with("--") || line.contains('=')).map(str::to_owned).collect()
 }
 
@@ -55,7 +55,7 @@ fn a_plain_directory_has_names_of_its_own() {
 #[test]
 fn where_nothing_is_known_or_right_nothing_is_said_and_nobody_asked() {
     let company = Company::new();
-    // Nothing was compiled: a repository that could be read is not read.
+    // Nothing was compiled, so completion reads no repository, although it could be read.
     check(&company, &["plan", "-e", ""], &[]);
     assert!(!company.path("cache/repositories").exists());
     fs::write(company.path("kalypso.toml"), "[control-plane\n").unwrap();
@@ -70,7 +70,7 @@ fn where_nothing_is_known_or_right_nothing_is_said_and_nobody_asked() {
 
 #[test]
 fn it_does_not_keep_a_key_waiting() {
-    // Generously: this is a build for tests, on a machine that does other things.
+    // The limit is long, because this is a debug build on a busy machine.
     const LIMIT: Duration = Duration::from_secs(2);
     let company = Company::new();
     company.kalypso("check -e dev").ends(0);
@@ -79,7 +79,7 @@ fn it_does_not_keep_a_key_waiting() {
     assert!(begun.elapsed() < LIMIT, "{:?}", begun.elapsed());
 }
 
-/// What a shell does with a script, if it is there.
+/// Runs a completion script in a shell, if this shell is installed.
 fn shell(company: &Company, name: &str, script: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_kalypso");
     let folder = std::path::Path::new(program).parent().unwrap().display();
@@ -122,7 +122,7 @@ fn every_shell_gets_a_script_that_it_can_read() {
     for name in ["bash", "zsh", "fish", "powershell", "elvish"] {
         company.kalypso(&format!("completions {name}")).ends(0).says(&["KALYPSO_COMPLETE", "kalypso"]);
     }
-    // These are not on every machine.
+    // These shells are not installed on each machine.
     for (name, check) in [("zsh", "zsh -n"), ("fish", "fish --no-execute")] {
         let _ = shell(&company, name, &format!("kalypso completions {name} > script; {check} script"));
     }

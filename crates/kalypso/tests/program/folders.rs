@@ -1,4 +1,4 @@
-//! Folders that are written: only Kalypso's own, each file whole, whatever comes between.
+//! Tests of written folders: only Kalypso's own folders are written, each file is complete, also after interruptions.
 
 use std::fs;
 use std::io;
@@ -83,7 +83,7 @@ fn a_disk_that_is_full_at_once_does_not_lock_the_next_run_out() {
         return;
     }
     let _unmount = Unmount(&disk);
-    // All space is taken; an empty folder and an empty file still find room.
+    // The file system is full. An empty folder and an empty file can still be created.
     let filled = fs::File::create(disk.join("full")).and_then(|mut file| io::copy(&mut io::repeat(0), &mut file));
     assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::StorageFull);
     company.kalypso("render -e dev --out disk/out").ends(69).says(&["can't be written", "the next run goes on"]);
@@ -119,7 +119,7 @@ impl Drop for Unmount<'_> {
     }
 }
 
-/// A plain directory with so many cluster types that rendering them takes a while.
+/// A plain directory with so many cluster types that rendering takes some time.
 fn fleet(folder: &Path, cluster_types: usize) {
     let of_type = |index| cluster_type(&format!("edge-{index}"), "west-us");
     let mut objects: Vec<_> = (0..cluster_types).map(of_type).collect();
@@ -132,14 +132,14 @@ fn fleet(folder: &Path, cluster_types: usize) {
     fs::write(folder.join("fleet.yaml"), objects.join("---\n")).unwrap();
 }
 
-/// Ends a rendering in the middle with a signal. How it ended; none if it was faster.
+/// Ends a rendering with a signal. Returns its exit status. None if the rendering ended before the signal.
 fn interrupt(folder: &Path, signal: &str) -> Option<std::process::ExitStatus> {
     let mut child: Child = kalypso(folder)
         .args(["render", "--from", "fleet", "-e", "dev", "--out", "out"])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // It is in the middle as soon as the mark of a running run is there.
+    // The rendering has started when the mark of a running run exists.
     while !folder.join("out/.kalypso/running").exists() {
         if child.try_wait().unwrap().is_some() {
             return None;
@@ -150,7 +150,7 @@ fn interrupt(folder: &Path, signal: &str) -> Option<std::process::ExitStatus> {
     Some(child.wait().unwrap())
 }
 
-/// Interrupts a rendering, and looks that the next one ends with what one without an interruption gives.
+/// Interrupts a rendering, and checks that the result of the next one is equal to that of a rendering without interruption.
 fn check(signal: &str, code: Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -163,7 +163,7 @@ fn check(signal: &str, code: Option<i32>) {
     assert_eq!(status.code(), code);
     assert!(!path.join("out").join(RECEIPT).exists());
     let part = folder_text(&path.join("out"));
-    // What was written already and is not wanted any more goes as well.
+    // Files that were written before and are not desired any more are removed as well.
     fleet(&path.join("fleet"), 20);
     let render = |out: &str| {
         let mut command = kalypso(path);
@@ -171,7 +171,7 @@ fn check(signal: &str, code: Option<i32>) {
         folder_text(&path.join(out))
     };
     let (next, whole) = (render("out"), render("other"));
-    assert!(next == whole, "the next run has not finished what was begun");
+    assert!(next == whole, "the next run did not complete the output");
     let shared = |file: &&str| file.split_once('\n').is_some_and(|(path, _)| whole.contains(path));
     for file in part.split("--- ").filter(|file| !file.contains(".kalypso")).filter(shared) {
         assert!(whole.contains(file), "{file}");

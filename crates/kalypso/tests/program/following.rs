@@ -1,4 +1,4 @@
-//! The hub tells: what changes, and what lasts too long.
+//! Tests of the hub's notifications about changes and about states that last too long.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::hub::{run, said, start};
 
-/// Behind which there is everything.
+/// The cursor before the first event.
 const BEGINNING: &str = "ZXZlbnRzIDAgMCAw";
 
 fn kalypso(folder: &Path, arguments: &[&str]) -> Output {

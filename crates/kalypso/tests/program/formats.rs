@@ -1,4 +1,4 @@
-//! Answers for programs: their keys stay.
+//! Tests that the keys of structured output are stable.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::company::{Company, Ran, git, kalypso};
 use crate::objects::{cluster_type, config, policy, workload};
 
-/// The keys of an answer, with those below them, sorted.
+/// The keys of an object and of its nested objects, sorted.
 fn keys(json: &serde_json::Value) -> String {
     let Some(object) = json.as_object() else { return String::new() };
     let mut names: Vec<_> = object.keys().map(String::as_str).collect();
@@ -57,7 +57,7 @@ fn answers_in_json_hold_their_keys() {
 #[test]
 fn an_answer_lists_no_more_failing_assignments_than_somebody_reads() {
     let folder = tempfile::tempdir().unwrap();
-    // Nothing says what is rendered on them, so all of them fail.
+    // There are no templates for them, so all of them fail.
     let places = (0..1_002).map(|index| cluster_type(&format!("edge-{index}"), "west-us"));
     let objects: Vec<_> = places.chain([policy("shop", "shop"), workload("shop")]).collect();
     fs::write(folder.path().join("fleet.yaml"), objects.join("---\n")).unwrap();
@@ -100,7 +100,7 @@ fn a_plan_has_colours_where_they_are_seen() {
     let company = Company::new().published();
     company.change("control-plane@dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
     let plan = |variable| Ran::of(company.command().args(["plan", "-e", "dev"]).env(variable, "1")).ends(2);
-    assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "there is no colour");
+    assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "the output has no colour");
     assert!(!plan("NO_COLOR").out.contains('\u{1b}'));
 }
 
@@ -133,7 +133,7 @@ fn an_explanation_of_a_mistyped_key_names_the_keys_like_it() {
     ran.says(&["west/shop-test has no value `DATABSE` in dev", "did you mean `DATABASE`?"]);
     let ran = company.kalypso("explain -e dev west/shop-test Q -o json").ends(1);
     ran.says(&["kalypso explain -e dev west/shop-test lists all keys"]);
-    // What others have is an answer.
+    // A key that only other places have is not an error.
     company.change("control-plane@dev", "moon.yaml", &config("moon", "region: moon", "MOON: x"));
     company.kalypso("explain -e dev west/shop-test MOON").ends(0).says(&["MOON has no value", "not used"]);
 }
@@ -212,7 +212,7 @@ fn a_checkout_is_checked_without_git() {
     company.kalypso("check --from nowhere").ends(64).says(&["nowhere"]);
 }
 
-/// The commands below one, as its help lists them.
+/// The subcommands of a command in its help.
 fn below(command: &[String], help: &str) -> Vec<Vec<String>> {
     let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
     let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());

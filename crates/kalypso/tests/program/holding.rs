@@ -1,4 +1,4 @@
-//! Assignments that fail and are held: rendered from the commits of their last good folder, with a release pin laid over.
+//! Assignments that fail and are held: they are rendered from the commits of their last good folder, with a release pin over them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::objects::{cluster_type, config, schema};
 const COMMON: &str = "configs/common.yaml";
 const PIN: &str = "pins/hold.yaml";
 
-/// A company of which something was published, with a schema that some values can break.
+/// A company with a publication, and with a schema that some values do not match.
 fn company() -> Company {
     let company = Company::new();
     let levels = r#"{"properties": {"LOG_LEVEL": {"enum": ["info", "debug"]}}}"#;
@@ -21,13 +21,13 @@ fn common(company: &Company, level: &str, database: &str) {
     company.change("control-plane@dev", COMMON, &text);
 }
 
-/// A value of one region that the schema refuses.
+/// A value of one region that the schema rejects.
 fn broken_in(company: &Company, region: &str, database: &str) {
     let text = config(region, &format!("region: {region}-us"), &format!("DATABASE: {database}\nLOG_LEVEL: loud"));
     company.change("control-plane@dev", &format!("configs/{region}.yaml"), &text);
 }
 
-/// Another release for the places with this requirement.
+/// A release pin for the places with this requirement.
 fn pin(company: &Company, places: &str, repo: &str) {
     let text = format!(
         "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {{name: hold}}\nspec:\n  \
@@ -39,12 +39,12 @@ fn pin(company: &Company, places: &str, repo: &str) {
 
 const WEST: &str = "matchLabels: {region: west-us}";
 
-/// Adds a cluster type, so that there is something to publish whatever fails.
+/// Adds a cluster type, so that there are changes to publish in spite of failing assignments.
 fn place(company: &Company, name: &str) {
     company.change("control-plane@dev", &format!("cluster-types/{name}.yaml"), &cluster_type(name, "none"));
 }
 
-/// Publishes while something fails. The commit that the branch is at afterwards.
+/// Publishes while an assignment fails. Returns the commit of the branch afterwards.
 fn publish(company: &Company) -> (Ran, String) {
     let ran = company.kalypso("publish -e dev --direct").ends(1);
     (ran, company.head("gitops", "dev").unwrap())
@@ -55,7 +55,7 @@ fn held(company: &Company) -> Vec<String> {
     message.lines().filter_map(|line| line.strip_prefix("Kalypso-Held: ")).map(str::to_owned).collect()
 }
 
-/// What one assignment's folder says of its release and its values.
+/// The release and the values in an assignment's folder.
 #[track_caller]
 fn check(company: &Company, assignment: &str, repo: &str, values: &[&str]) {
     let reconciler = company.file("gitops", "dev", &format!("{assignment}/reconciler.yaml"));
@@ -95,12 +95,12 @@ fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_fixed() {
     assert_eq!(held(&company), [format!("{good} shop-test west")]);
     let first = company.head("gitops", "dev").unwrap();
 
-    // Nothing else changes, so nothing is published.
+    // There are no other changes, so nothing is published.
     let (ran, head) = publish(&company);
     ran.says(&["Nothing to do", &format!("1 assignment is held from commit {short} with release pin hold")]);
     assert_eq!(head, first);
 
-    // The newest publication is now one at which it fails. Its own sources are found nevertheless.
+    // In the newest publication the assignment fails already. The commits of its last good folder are still found.
     place(&company, "north");
     publish(&company);
     pin(&company, WEST, "shop-older");
@@ -110,7 +110,7 @@ fn what_fails_is_held_from_its_last_good_sources_until_its_values_are_fixed() {
     check(&company, "west/shop-test", "shop-older", &old);
     assert_eq!(held(&company), [format!("{good} shop-test west")]);
 
-    // The pin goes, and the values are still wrong: what it held is as it was before.
+    // The pin is removed, and the values are still invalid: the held files are as before.
     company.remove("control-plane", "dev", PIN);
     publish(&company).0.says(&["with no release pin any more"]);
     check(&company, "west/shop-test", "shop-deploy", &old);
@@ -180,7 +180,7 @@ fn a_broken_template_and_a_broken_schema_are_held_as_well() {
     check(&company, "west/shop-test", "shop-older", &["LOG_LEVEL: info"]);
 }
 
-/// Takes away what nothing refers to any more, here and in what was read of it.
+/// Removes unreachable objects, in the repositories and in the cache.
 fn forget(company: &Company, repository: &str) {
     git(&company.repository(repository), &["reflog", "expire", "--expire=now", "--all"]);
     git(&company.repository(repository), &["gc", "--quiet", "--prune=now"]);
@@ -191,7 +191,7 @@ fn forget(company: &Company, repository: &str) {
 fn where_the_sources_are_gone_the_folder_stays_with_an_error() {
     let company = company();
     let good = company.head("gitops", "dev").unwrap();
-    // The history of the environment's branch begins anew.
+    // The history of the environment's branch begins again.
     let kept: Vec<_> = crate::company::dev();
     git(&company.repository("control-plane"), &["update-ref", "-d", "refs/heads/dev"]);
     company.commit("control-plane", "dev", &kept);
@@ -228,7 +228,7 @@ fn a_proposal_names_the_same_and_a_folder_without_history_is_not_held() {
     publish(&company);
     check(&company, "west/shop-test", "shop-stable", &["LOG_LEVEL: info"]);
     assert_eq!(held(&company), [format!("{good} shop-test west")]);
-    // Commits without the trailers of ours say nothing.
+    // Commits without Kalypso's trailers have no information about sources.
     let tree = git(&company.repository("gitops"), &["rev-parse", "dev^{tree}"]);
     let person = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
     let squashed = [&person[..], &["commit-tree", &tree, "-m", "Squashed"]].concat();

@@ -1,11 +1,11 @@
-//! Input that means no good, or is far beyond what anybody meant: it is refused at its place, and harms nothing else.
+//! Hostile or extreme input: it is rejected with its position, and does not affect other objects.
 
 use std::fs;
 
 use crate::company::{Company, HOST, Ran, folder_text, kalypso};
 use crate::objects::{cluster_type, config, labelled, object, policy, registration, schema, template, workload};
 
-/// Adds a file to branch `dev`, and looks that this is said and the two assignments are there all the same.
+/// Adds a file to branch `dev`, and checks that the output has this text and both assignments still exist.
 fn check(path: &str, bytes: &[u8], status: i32, words: &[&str]) {
     let company = Company::new();
     company.change_raw("control-plane@dev", (path, "100644"), bytes);

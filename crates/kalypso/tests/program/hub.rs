@@ -1,4 +1,4 @@
-//! The hub as its owner runs it: tokens, a report, an orderly end.
+//! Tests of the hub's operation: tokens, a report, and an orderly stop.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Starts a hub on a port that is free.
+/// Starts a hub on a free port.
 pub(crate) fn start(folder: &Path) -> HubProgram {
     HubProgram::start(&mut kalypso(folder, &["--listen", "127.0.0.1:0", "--log-format", "json"])).unwrap()
 }
@@ -76,7 +76,7 @@ fn a_hub_without_tokens_listens_to_its_own_machine_only() {
     assert!(said(&output).contains("kalypso hub token create"), "{}", said(&output));
 }
 
-/// What a command that has to succeed says.
+/// The output of a command that must succeed.
 pub(crate) fn good(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output));
@@ -128,7 +128,7 @@ fn a_database_that_others_can_read_is_warned_about() {
     let folder = tempfile::tempdir().unwrap();
     good(folder.path(), &["host", "add", "berlin-1"]);
     let file = folder.path().join("kalypso.db");
-    // Without a token it may not listen there: it ends as soon as it has looked into the database.
+    // Without a token it may not listen on this address: it ends after it has checked the database.
     let warned = || said(&run(folder.path(), &["--listen", "0.0.0.0:0"]));
     assert!(!warned().contains("chmod"), "{}", warned());
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();

@@ -1,4 +1,4 @@
-//! The program as people run it: real repositories, real files, exit statuses and words.
+//! Tests of the program with real repositories and files. They check exit statuses and output.
 
 #[cfg(test)]
 mod changes;

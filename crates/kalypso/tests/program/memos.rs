@@ -1,4 +1,4 @@
-//! What one run has found out is used by the next, and changes nothing.
+//! Tests that a run uses the results of earlier runs, and that its output does not change by this.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use crate::objects;
 const DATABASE: &str = "DATABASE: mysql://west-2/a";
 
 impl Company {
-    /// The files with what is known.
+    /// The files with stored results.
     fn memos(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(self.path("cache/memos")).map(|files| files.map(|file| file.unwrap().path()));
         files.into_iter().flatten().collect()
     }
 
-    /// How many assignments a command had to make.
+    /// The number of assignments that a command recomputed.
     #[track_caller]
     fn recomputed(&self, command: &str, expected: &str) {
         let ran = self.kalypso(command);

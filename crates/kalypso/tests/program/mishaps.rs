@@ -1,4 +1,4 @@
-//! What goes wrong elsewhere, and what goes on all the same.
+//! Tests of errors in other systems: unaffected work continues.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +47,7 @@ fn a_broken_file_falls_back_to_its_earlier_version() {
     assert!(folder_text(&company.path("out/west")).contains("mysql://west/a"));
 }
 
-/// Publishes after a change of the control plane that can't be understood: nothing is removed.
+/// Publishes after a change of the control plane that can't be parsed. Nothing is removed.
 fn check_kept(break_it: impl Fn(&Company), words: &[&str]) {
     let company = Company::new().published();
     let before = company.files("gitops", "dev");
@@ -110,7 +110,7 @@ fn a_link_in_the_place_of_a_file_or_folder_removes_nothing() {
     check_kept(link("cluster-types"), &["K0130", "ClusterType `east`, ClusterType `west`"]);
 }
 
-/// Lets a branch of the control plane forget its history: its next commit is its first.
+/// Replaces the history of a branch of the control plane: the next commit has no parent.
 fn forget(company: &Company, branch: &str) {
     git(&company.repository("control-plane"), &["update-ref", "-d", &format!("refs/heads/{branch}")]);
 }
@@ -123,7 +123,7 @@ fn a_history_that_is_replaced_and_broken_keeps_what_was_published() {
         commit(&broken)(company);
     };
     check_kept(replace, &["K0101", "K0130", "SchedulingPolicy `shop`"]);
-    // The same in two commits that are pushed at once.
+    // The same in two commits that are pushed together.
     let twice = |company: &Company| {
         company.remove("control-plane", "dev", "policies/shop.yaml");
         company.change("control-plane@dev", "policies/web.yaml", "a: [\n");
@@ -143,7 +143,7 @@ fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_fixed() {
     }
     let message = git(&company.repository("gitops"), &["log", "-1", "--format=%B", "dev"]);
     assert_eq!(message.matches("Kalypso-Kept: ").count(), 1, "{message}");
-    // What is removed on its own goes all the same.
+    // Files that are removed independently are still removed.
     company.remove("control-plane", "dev", "configs/new.yaml");
     company.kalypso("publish -e dev --direct").ends(1).says(&["K0130", "2 assignments change"]);
     assert!(!company.file("gitops", "dev", "west/shop-test/platform-config.yaml").contains("NEW"));
@@ -276,7 +276,7 @@ fn a_page_to_log_in_at_is_no_empty_repository() {
 #[test]
 fn names_of_others_that_are_not_utf8_stay_as_they_are() {
     let company = Company::new();
-    // In Latin-1, at the top and inside, one of them with the marker of our folders.
+    // File names in Latin-1, at the top level and in folders. One of the folders has Kalypso's marker file.
     let latin = |path: &str, text: &str| company.change_raw("gitops@dev", (path, "100644"), text.as_bytes());
     latin("caf\\351/notes.txt", "mine\n");
     latin("others/caf\\351.yaml", "a: 1\n");
@@ -295,7 +295,7 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
         assert!(company.file("gitops", "dev", "east/shop-test/platform-config.yaml").contains(text));
         assert_eq!(foreign(), before);
     }
-    // What stands in a folder of ours goes, under a name that can be read.
+    // Files in Kalypso's folders are removed. The names in the output are readable.
     latin("east/shop-test/caf\\351.yaml", "a: 1\n");
     company.kalypso("plan -e dev -o json").ends(2).says(&["east/shop-test/caf\\\\xe9.yaml"]);
     company.kalypso("publish -e dev --direct").ends(0);
@@ -341,7 +341,7 @@ fn two_environments_never_write_to_one_place() {
     company.change("control-plane@main", ".environments/prod.yaml", &environment("prod"));
     company.commit("control-plane", "prod", &crate::company::dev());
     company.kalypso("check").ends(1).says(&["K0504", "dev", "prod", "gitops.yaml"]);
-    // The same place, written otherwise.
+    // The same path in another notation.
     let otherwise = objects::gitops("dev", "dev", "./").replace("gitops\n", "gitops.git\n");
     assert!(otherwise.contains("gitops.git"));
     company.change("control-plane@prod", "gitops.yaml", &otherwise);

@@ -1,4 +1,5 @@
-//! Old state never replaces newer: machines with copies of different ages, publishers that were held up, and branches that are set back on purpose.
+//! Tests that old state never replaces newer state: machines with caches of different ages, delayed publishers, and branches that are reset on
+//! purpose.
 
 use std::thread;
 
@@ -9,14 +10,14 @@ use crate::objects::{config, gitops, object, policy, registration, workload};
 
 const WEST: &str = "west/shop-test/reconciler.yaml";
 
-/// The company's repositories on a git host, and two machines that publish, each with a cache of its own.
+/// The company's repositories on a Git host, and two machines that publish. Each machine has its own cache.
 struct Machines {
     company: Company,
     server: GitServer,
 }
 
 impl Machines {
-    /// `shop` at its first release, and a workload `cart` beside it, both published.
+    /// The first release of `shop` and a workload `cart`, both published.
     fn new() -> Self {
         let company = Company::new();
         let server = GitServer::start(&company.path("served")).unwrap();
@@ -32,13 +33,13 @@ impl Machines {
         machines
     }
 
-    /// The application team releases `shop`. The commit.
+    /// The application team releases `shop`. Returns the commit.
     fn release(&self, number: &str) -> String {
         let text = workload("shop").replace("shop-deploy", &format!("shop-{number}"));
         self.company.change("shop@main", "shop.yaml", &text)
     }
 
-    /// The application team sets its branch back.
+    /// The application team resets its branch.
     fn reset(&self, commit: &str) {
         git(&self.company.repository("shop"), &["update-ref", "refs/heads/main", commit]);
     }
@@ -62,7 +63,7 @@ impl Machines {
         self.company.kalypso(&format!("{arguments} --config other/kalypso.toml"))
     }
 
-    /// The release of `shop` that a branch has.
+    /// The release of `shop` on a branch.
     #[track_caller]
     fn has(&self, branch: &str, release: &str) {
         let text = self.company.file("gitops", branch, WEST);
@@ -78,14 +79,14 @@ impl Machines {
         self.company.file("gitops", "dev", &path).contains(&format!("LEVEL: {value}"))
     }
 
-    /// The commit of `shop` that the head of branch `dev` says it was made of.
+    /// The commit of `shop` in the trailers of the head of branch `dev`.
     fn source(&self) -> String {
         let message = git(&self.company.repository("gitops"), &["log", "-1", "--format=%B", "dev"]);
         let line = message.lines().find_map(|line| line.strip_prefix(&format!("Kalypso-Source: {HOST}shop main ")));
         line.unwrap_or_default().to_owned()
     }
 
-    /// Publishes on the first machine, and does something else while it is about to push.
+    /// Publishes on the first machine, and runs a function before its push.
     fn held_up(&self, arguments: &str, meanwhile: impl FnOnce()) -> Ran {
         self.held_at("/gitops/info/refs?service=git-receive-pack", arguments, meanwhile)
     }
@@ -114,8 +115,8 @@ fn a_copy_that_is_older_than_what_was_published_is_not_used() {
     machines.one("publish -e dev --direct").ends(1).says(&said);
     machines.has("dev", "2");
     assert!(machines.has_value("cart", "high") && !machines.has_value("shop", "high"));
-    assert_eq!(machines.source(), second, "what is kept is still made of it");
-    // Also when that was published in the meantime: the other machine's commit is not the newest any more.
+    assert_eq!(machines.source(), second, "the kept files come from this commit");
+    // The same after that was published: the other machine's commit is not the newest any more.
     machines.value("higher");
     machines.one("publish -e dev --direct").ends(1).says(&["K0610"]);
     machines.has("dev", "2");
@@ -220,7 +221,7 @@ fn what_is_read_from_the_repository_itself_is_true_however_old_it_is() {
     machines.release("2");
     machines.value("high");
     machines.other("publish -e dev --direct").ends(0);
-    // The application is reset, by a forced push.
+    // The application's branch is reset by a forced push.
     machines.reset(&first);
     machines.one("publish -e dev --direct").ends(0);
     machines.has("dev", "1");
@@ -230,12 +231,12 @@ fn what_is_read_from_the_repository_itself_is_true_however_old_it_is() {
     machines.release("1");
     machines.one("publish -e dev --direct").ends(0);
     machines.has("dev", "1");
-    // Another history altogether.
+    // A history without common commits.
     git(&machines.company.repository("shop"), &["update-ref", "-d", "refs/heads/main"]);
     machines.release("0");
     machines.one("publish -e dev --direct").ends(0);
     machines.has("dev", "0");
-    // The environment's own branch is set back.
+    // The environment's own branch is reset.
     assert!(machines.has_value("shop", "high"));
     git(&machines.company.repository("control-plane"), &["update-ref", "refs/heads/dev", &level.unwrap()]);
     machines.one("publish -e dev --direct").ends(0);
@@ -298,7 +299,7 @@ fn a_proposal_that_was_held_up_reads_everything_again() {
 fn a_proposal_for_a_branch_that_moved_is_made_anew() {
     let machines = Machines::new();
     machines.release("2");
-    // Somebody proposes the same, it is merged, and the branch is gone: nothing of our own branch has changed.
+    // The same change was proposed and merged, and its branch is deleted. Kalypso's own branch did not change.
     machines
         .held_up("publish -e dev", || {
             machines.release("3");
@@ -344,7 +345,7 @@ fn one_of_several_places_may_lose_a_race() {
         machines.release("3");
         machines.other("publish -e dev --direct --gitops-repo edge").ends(0);
     });
-    // The first was published before the race, with what was there then; the next run brings it up to date.
+    // The first run published the state before the race. The next run publishes the current state.
     ran.ends(0).says(&["Published dev to dev", "edge@main is as it should be"]);
     assert!(company.file("edge", "main", WEST).contains("shop-3"));
     machines.has("dev", "2");

@@ -1,13 +1,13 @@
-//! Objects of a small company as text.
+//! The objects of a small company as text.
 
 use crate::company::HOST;
 
-/// An object of one of Kalypso's own kinds.
+/// An object of one of Kalypso's kinds.
 pub(crate) fn object(kind: &str, name: &str, spec: &str) -> String {
     labelled(kind, name, "", spec)
 }
 
-/// The same with labels, written as one flow mapping.
+/// The same with labels in one flow mapping.
 pub(crate) fn labelled(kind: &str, name: &str, labels: &str, spec: &str) -> String {
     let labels = if labels.is_empty() { String::new() } else { format!("  labels: {labels}\n") };
     format!(
@@ -42,7 +42,7 @@ pub(crate) fn cluster_type(name: &str, region: &str) -> String {
     )
 }
 
-/// A policy that puts the targets with the label `purpose` everywhere.
+/// A policy that assigns targets with the label `purpose` to all cluster types.
 pub(crate) fn policy(name: &str, purpose: &str) -> String {
     let spec = format!(
         "deploymentTargetSelector:\n  labelSelector:\n    matchLabels:\n      purpose: {purpose}\nclusterTypeSelector:\n  labelSelector:\n    matchExpressions: [{{key: region, operator: Exists}}]"
@@ -50,7 +50,7 @@ pub(crate) fn policy(name: &str, purpose: &str) -> String {
     object("SchedulingPolicy", name, &spec)
 }
 
-/// A container of values.
+/// A `ConfigMap` with values.
 pub(crate) fn config(name: &str, labels: &str, data: &str) -> String {
     let labels = if labels.is_empty() { String::new() } else { format!(", {labels}") };
     format!(
@@ -75,7 +75,7 @@ pub(crate) fn workload(name: &str) -> String {
     object("Workload", name, &target)
 }
 
-/// The three templates that every cluster type uses.
+/// The three templates that all cluster types use.
 pub(crate) fn templates() -> [(&'static str, String); 3] {
     let reconciler = "kind: Reconciler\nname: {{ .DeploymentTargetName }}\nrepo: {{ .Manifests.repo }}\n";
     let config = "kind: ConfigMap\nmetadata:\n  name: platform-config\ndata:\n{{ toYaml .ConfigData | indent 2 }}\n";

@@ -1,4 +1,4 @@
-//! What a hub knows after something was published: what folders are for, which they do not say themselves.
+//! Tests of the hub's data after a publication: the assignments of folders, which the folders themselves do not contain.
 
 use std::thread;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::hub::{good, start};
 use crate::objects;
 use crate::reports::token;
 
-/// A company with a hub that only administrators may tell something.
+/// A company with a hub that accepts requests only from administrators.
 struct World {
     company: Company,
     hub: HubProgram,
     token: String,
-    /// Publishes, and may do nothing else.
+    /// A token that may only publish.
     publisher: String,
 }
 
@@ -42,7 +42,7 @@ impl World {
         Ran::of(command.args(arguments.split_whitespace()))
     }
 
-    /// What is known of a host that applied a folder of the branch as it is.
+    /// The answer about a host that applied a folder of the branch.
     fn applied(&self, path: &str) -> Json {
         let commit = self.company.head("gitops", "dev").unwrap();
         let place = format!("--repository {HOST}gitops --branch dev --path {path} --commit {commit}");
@@ -52,7 +52,7 @@ impl World {
     }
 }
 
-/// The version of an assignment's configuration, as `explain` says it.
+/// The version of an assignment's configuration in the output of `explain`.
 fn version(world: &World, assignment: &str) -> Json {
     world.run(&format!("explain -e dev {assignment} -o json")).ends(0).json()["configVersion"].clone()
 }
@@ -119,7 +119,7 @@ fn what_is_removed_is_desired_no_more() {
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
-    // The folder of the cluster type and that of its assignment.
+    // The folder of the cluster type and the folder of its assignment.
     world
         .run(&format!("publish -e dev --direct --confirm {}", world.company.word()))
         .ends(0)
@@ -134,7 +134,7 @@ fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
-    // Which of two commits of the same second is the later one, their dates don't say, and nothing would be removed.
+    // The dates of two commits of the same second do not define their order. Then nothing would be removed.
     thread::sleep(Duration::from_millis(1_100));
     world.run_with("", &format!("publish -e dev --direct --confirm {}", world.company.word())).ends(0);
     let state = || {

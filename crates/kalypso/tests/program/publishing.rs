@@ -1,4 +1,4 @@
-//! Publishing: onto a branch for review or straight, over nobody's work.
+//! Tests of publishing: to a branch for review or directly, without overwriting other commits.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -78,7 +78,7 @@ fn a_lost_race_is_run_again() {
     fs::create_dir(&bin).unwrap();
     let served = company.repository("gitops");
     let real = git(&bin, &["--exec-path"]);
-    // The first push finds that somebody has pushed a moment before.
+    // The first push fails, because another user has pushed shortly before.
     let script = format!(
         "#!/bin/sh\ncase \" $* \" in *\" push \"*)\n  if mkdir '{0}/raced' 2>/dev/null; then\n    cd '{1}' && tree=$('{2}/git' rev-parse 'dev^{{tree}}') &&\n    new=$(GIT_DIR=. '{2}/git' -c user.name=Bob -c user.email=bob@example.com commit-tree $tree -p dev -m Race) &&\n    '{2}/git' update-ref refs/heads/dev $new; cd - >/dev/null\n  fi;;\nesac\nexec '{2}/git' \"$@\"\n",
         bin.display(),
@@ -106,7 +106,7 @@ fn a_plan_of_many_changes_is_short() {
     assert_eq!(json["plans"][0]["changes"][0]["values"].as_array().unwrap().len(), 100);
 }
 
-/// A company with six workloads on two cluster types, published.
+/// A published company with six workloads on two cluster types.
 fn large() -> Company {
     let company = Company::new();
     let targets = (0..6).map(|index| {
@@ -160,7 +160,7 @@ fn a_word_is_for_what_was_shown_and_nothing_else() {
         &format!("say `--confirm {now}`"),
     ]);
     assert_eq!(company.head("gitops", "dev"), before);
-    // What else changes does not matter, and several words can be said.
+    // Other changes do not matter, and several confirmations can be given.
     company.change("control-plane@dev", "configs/common.yaml", &config("common", "", "LOG_LEVEL: debug"));
     company.kalypso(&format!("publish -e dev --direct --confirm {stale} --confirm {now}")).ends(0);
     assert!(!company.files("gitops", "dev").contains("east/"));

@@ -1,4 +1,4 @@
-//! Questions to a hub, on the command line.
+//! Tests of commands that query a hub.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use testkit::hub_program::HubProgram;
 
 use crate::hub::{said, start};
 
-/// A hub that runs, and knows what it was told.
+/// A running hub with reports.
 struct Hub {
     folder: tempfile::TempDir,
     program: HubProgram,
@@ -33,7 +33,7 @@ impl Hub {
         self.command(arguments).output().unwrap()
     }
 
-    /// Version 2.0 of the workload `checkout` is wanted in prod.
+    /// Version 2.0 of the workload `checkout` is desired in prod.
     fn publish(&self) {
         let target = r#"{"workspace": "w", "application": "a", "workload": "checkout", "name": "eu", "environment": "prod", "version": {"version": "2.0"}}"#;
         let place = format!(
@@ -108,7 +108,7 @@ fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
     check(&["status", "-l", "region=west"], 0, "no host matches the filter");
     let made = hub.ask(&["hub", "token", "create", "ci", "--role", "read"]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
-    // Who is on the hub's machine may go on until it notices.
+    // Clients on the hub's own machine may continue without a token until the hub notices the new token.
     let closed = (0..100).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
         hub.ask(&["status"]).status.code() == Some(1)

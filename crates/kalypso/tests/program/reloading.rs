@@ -1,4 +1,4 @@
-//! A hub that reads its rules again while it runs.
+//! Tests of a hub that reads its rules again while it runs.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -30,7 +30,7 @@ fn get(hub: &HubProgram, path: &str) -> String {
     answer
 }
 
-/// Waits until an answer has a text in it.
+/// Waits until an answer contains a text.
 fn wait(hub: &HubProgram, path: &str, text: &str) -> String {
     let started = Instant::now();
     loop {
@@ -63,7 +63,7 @@ fn rules_are_reloaded_and_a_broken_file_keeps_the_old_ones() {
     hang_up(&mut hub);
     wait(&hub, "/metrics", BROKEN);
     assert!(get(&hub, "/api/v1/rules").contains("\"two\""));
-    // A file that changes is noticed without a signal.
+    // A change of the file is detected without a signal.
     configure(folder.path(), &["four", "five"]);
     wait(&hub, "/api/v1/rules", "\"five\"");
     wait(&hub, "/metrics", GOOD);

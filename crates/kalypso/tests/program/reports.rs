@@ -1,4 +1,4 @@
-//! Reports as whoever applies something makes them: sent to a hub, or signed and carried there.
+//! Tests of reports: sent to a hub, or signed and imported from a file.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,13 +17,13 @@ fn report(folder: &Path, (url, token): (&str, &str), arguments: &[&str]) -> Outp
     command.env("KALYPSO_HUB_URL", url).env("KALYPSO_HUB_TOKEN", token).output().unwrap()
 }
 
-/// A token, made with these arguments.
+/// Creates a token with these arguments.
 pub(crate) fn token(folder: &Path, arguments: &[&str]) -> String {
     let output = hub(folder, &[&["token", "create"], arguments].concat());
     String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned()
 }
 
-/// Something that gives these answers, one on each connection, and then what it was sent.
+/// A server that sends these answers, one on each connection, and returns the requests that it received.
 fn scripted(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -182,7 +182,7 @@ fn what_a_token_may_not_report_is_refused_by_line() {
         "1 stored, 0 confirmed, 0 repeated, 1 refused\n  line 3: host: `paris-[2J`",
     );
     let unsigned = self::token(folder.path(), &["plain", "--host", "rome-1"]);
-    // It is said at once, and not when somebody has carried the file; who makes the token's text say otherwise hears it then.
+    // The error is printed immediately, not when the file is imported. If the token's text is modified to hide this, the import fails.
     let arguments = [&REPORT[..], &["--out", "b.signed"]].concat();
     check(&report(folder.path(), ("", &unsigned), &arguments), 64, "this token is not for signing");
     assert!(!folder.path().join("b.signed").exists());

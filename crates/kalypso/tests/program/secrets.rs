@@ -1,4 +1,4 @@
-//! Sensitive values, credentials of URLs and what terminals obey are shown nowhere.
+//! Tests that sensitive values, credentials of URLs and terminal control sequences are never shown.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::objects::{config, environment, gitops, object, policy, registration, 
 const OLD: &str = "old-hunter22";
 const NEW: &str = "new-Hunter33";
 
-/// A template that does with a password whatever templates can.
+/// A template that uses a password in all ways that templates support.
 const MANIFEST: &str = "\
 kind: Secret
 data:
@@ -35,7 +35,7 @@ data:
 {{ toYaml .ConfigData | indent 2 }}
 ";
 
-/// A company with a password that a schema marks, which a value prints as well, and a template that also writes it in other forms.
+/// A company with a password that a schema marks as sensitive. A value contains it as well, and a template writes it in other forms.
 fn company() -> Company {
     let company = Company::new();
     company.change("control-plane@dev", "schema.yaml", &marking("\"type\": \"string\", \"x-sensitive\": true"));
@@ -44,7 +44,7 @@ fn company() -> Company {
     company
 }
 
-/// A schema that says this of the password.
+/// A schema with this definition of the password.
 fn marking(property: &str) -> String {
     schema("secrets", "", &format!("{{\"properties\": {{\"PASSWORD\": {{{property}}}}}}}"))
 }
@@ -54,7 +54,7 @@ fn password(company: &Company, value: &str) {
     company.change("control-plane@dev", "configs/secret.yaml", &config("secret", "", &data));
 }
 
-/// Makes sure that nothing of a secret is in a text, in whatever form.
+/// Asserts that a text contains no part of a secret in any form.
 #[track_caller]
 fn check_text(said: &str, whose: &str) {
     let mut forms: Vec<String> = Vec::new();
@@ -67,7 +67,7 @@ fn check_text(said: &str, whose: &str) {
         };
         let reversed: String = secret.chars().rev().collect();
         forms.extend([secret.to_uppercase(), secret.to_lowercase(), hex(secret.as_bytes()), reversed]);
-        // The base64 of a text around it, at each of the three places where it can begin in a group.
+        // The base64 of a text around it, for each of the three positions in a group where it can begin.
         for before in ["", "x", "xx"] {
             let encoded = STANDARD.encode(format!("{before}{secret}"));
             forms.push(encoded[4..encoded.len() - 4].to_owned());
@@ -109,7 +109,7 @@ fn what_is_held_hides_what_was_marked_then() {
     let reconciler = "kind: Reconciler\npassword: {{ .ConfigData.PASSWORD }}\nrepo: {{ .Manifests.repo }}\n";
     company.change("control-plane@main", "templates/flux.yaml", &template("flux", "reconciler", reconciler));
     let company = company.published();
-    // The mark goes, with the value, and something else fails.
+    // The mark is removed together with the value, and another error occurs.
     let levels = "{\"properties\": {\"LOG_LEVEL\": {\"enum\": [\"debug\"]}}}";
     company.change("control-plane@dev", "schema.yaml", &schema("secrets", "", levels));
     company.remove("control-plane", "dev", "configs/secret.yaml");
@@ -126,7 +126,7 @@ fn what_is_held_hides_what_was_marked_then() {
     }
     check(&company, "check -e dev", 1);
     check(&company, "publish -e dev --direct", 1);
-    // And once it was published: what differs by another pin.
+    // After the publication: the difference by another pin.
     company.change("control-plane@dev", "pin.yaml", &pin.replace("stable", "older"));
     check(&company, "plan -e dev --diff", 1);
 }
@@ -143,7 +143,7 @@ fn a_difference_shows_what_does_not_depend_on_a_sensitive_value() {
         "+  LOG_LEVEL: debug\n",
         "-  upper: (sensitive)\n",
         "+  upper: (sensitive)\n",
-        // It has as many characters as before, and nobody sees how many.
+        // The new value has the same length, and its length is not shown.
         "   length: (sensitive)\n",
         "-  old: (sensitive)\n",
         "-  PASSWORD: (sensitive, sha256 ",
@@ -224,7 +224,7 @@ fn what_a_folder_held_is_not_shown_where_nobody_knows_what_it_was_made_of() {
     password(&company, NEW);
     let plan = check(&company, "plan -e dev --against out --diff", 2);
     assert!(plan.contains("not shown: what is sensitive"), "{plan}");
-    // Also where the value is gone.
+    // The same if the value is removed.
     company.remove("control-plane", "dev", "configs/secret.yaml");
     let manifest = "data:\n{{ toYaml .ConfigData | indent 2 }}\n";
     company.change("control-plane@main", "templates/configmap.yaml", &template("configmap", "config", manifest));
@@ -315,7 +315,7 @@ fn a_schema_that_can_not_be_read_hides_everything() {
     check(&company, "explain -e dev west/shop-test", 0);
 }
 
-/// Makes sure that a token is neither said nor in a repository.
+/// Asserts that a token is neither in the output nor in a repository.
 #[track_caller]
 fn check_token(company: &Company, ran: &Ran) {
     for text in [&ran.out, &ran.err] {
@@ -396,7 +396,7 @@ fn what_is_typed_is_not_repeated_with_a_credential() {
     check_token(&company, &ran.ends(64));
 }
 
-/// What a terminal obeys, or what turns letters round.
+/// Terminal control sequences, and characters that change the direction of text.
 fn is_obeyed(character: char) -> bool {
     let is_control = character.is_control() && !matches!(character, '\n' | '\t');
     is_control

@@ -1,9 +1,9 @@
-//! A part of a plan: what is selected, and how much is listed.
+//! Tests of parts of a plan: the selected changes, and the limits of lists.
 
 use crate::company::Company;
 use crate::objects::{config, registration, workload};
 
-/// A company with two workloads on two cluster types each, all of which change.
+/// A company with two workloads on two cluster types each. All of them change.
 fn company() -> Company {
     let company = Company::new();
     company.commit(
@@ -17,7 +17,7 @@ fn company() -> Company {
     company
 }
 
-/// Compares the assignments that are listed.
+/// Compares the assignments in the list.
 fn check(company: &Company, options: &str, expected: &[&str]) {
     let json = company.kalypso(&format!("plan -e dev -o json {options}")).ends(2).json();
     let changes = json["plans"][0]["changes"].as_array().unwrap();

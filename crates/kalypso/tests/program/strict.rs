@@ -1,11 +1,11 @@
-//! `check --strict`: what is said, what is not, and what is acknowledged.
+//! Tests of `check --strict`: diagnostics that are shown, not shown, or acknowledged.
 
 use std::fmt::Write as _;
 
 use crate::company::{Company, HOST, dev};
 use crate::objects;
 
-/// A policy for targets that nobody has, with these annotations.
+/// A policy that matches no target, with these annotations.
 fn sale(annotations: &str) -> String {
     let policy = objects::policy("sale", "sale");
     let annotations = format!("  name: sale\n  annotations: {{{annotations}}}\n");
@@ -57,7 +57,7 @@ fn an_entry_of_the_configuration_acknowledges_by_object_or_path() {
     let company = with_sale("");
     acknowledge(&company, "code = 'K0202'\nobject = 'SchedulingPolicy/shop'");
     company.kalypso("check --strict").ends(1).says(&["K0202", "K0137", "line 8 of kalypso.toml acknowledges K0202"]);
-    // What the others say is not known.
+    // Only one environment is read: the acknowledgement may match a warning of another one.
     let one = company.kalypso("check --strict -e dev").ends(1);
     assert!(!one.out.contains("K0137"), "{}", one.out);
 }
@@ -138,7 +138,7 @@ fn one_cause_is_said_once() {
     let policies = (0..300).map(|number| objects::policy(&format!("sale-{number:03}"), "sale"));
     company.change("control-plane@dev", "policies/sale.yaml", &policies.collect::<Vec<_>>().join("---\n"));
     company.kalypso("check --strict").ends(1).says(&["and 299 more for the same reason", "1 warning in"]);
-    // A broken file and the version that is used for it are one mistake.
+    // A broken file and its earlier version that is used instead count as one diagnostic.
     company.change("control-plane@dev", "policies/sale.yaml", "a: [\n");
     company.kalypso("check").ends(1).says(&["error[K0101]", "K0117: ", "1 error in"]);
 }

@@ -1,4 +1,4 @@
-//! Caches, settings and repositories that somebody else has prepared.
+//! Tests with caches, settings and repositories that another user prepared.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,12 +12,12 @@ use crate::company::{Company, Ran, git};
 const SECRET: &str = "a secret of this company's CI";
 
 impl Company {
-    /// Runs the program with a variable.
+    /// Runs the program with an environment variable.
     fn kalypso_with(&self, arguments: &str, (name, value): (&str, &str)) -> Ran {
         Ran::of(self.command().args(arguments.split_whitespace()).env(name, value))
     }
 
-    /// Lets the repositories be on a host.
+    /// Moves the repositories to a host.
     fn on_a_host(&self) -> GitServer {
         let server = GitServer::start(&self.path("served")).unwrap();
         self.configure(&server.url(), "");
@@ -29,7 +29,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A program that leaves a trace when it is run, and that trace.
+/// A program that creates a file when it runs, and the path of this file.
 fn trap(company: &Company) -> (PathBuf, PathBuf) {
     let (program, trace) = (company.path("trap"), company.path("ran"));
     fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", trace.display())).unwrap();
@@ -55,8 +55,8 @@ fn a_cache_that_others_may_write_to_is_left_alone() {
         let ran = ran.says(&["warning: [K0611] the cache", "other users may write to", "chmod 700", "2 of 2"]);
         assert_eq!(ran.err.matches("K0611").count(), 1, "{}", ran.err);
     }
-    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written there");
-    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "the untrusted cache is not written");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "the temporary folder is removed");
     set_mode(&cache, 0o700);
     let ran = company.kalypso("check").ends(0).says(&["2 of 2"]);
     assert!(!ran.err.contains("K0611"), "{}", ran.err);
@@ -93,7 +93,7 @@ fn a_memo_is_believed_only_with_the_key_that_signed_it() {
     check(("KALYPSO_CACHE_KEY", SECRET), "0");
     check(("KALYPSO_CACHE_KEY_FILE", &file), "0");
     check(("KALYPSO_CACHE_KEY", "a secret of somebody else"), "2");
-    // Without a secret, it is the key of this user on this machine; an empty variable is none.
+    // Without a secret, the key is this user's own key on this machine. An empty variable counts as no secret.
     check(("KALYPSO_CACHE_KEY", ""), "2");
     check(("UNRELATED", "1"), "0");
     check(("XDG_STATE_HOME", company.path("other").to_str().unwrap()), "2");
@@ -145,7 +145,7 @@ fn of_the_users_settings_only_those_about_hosts_count() {
     server.require("Basic YW5uOnNlY3JldA==");
     company.kalypso("publish -e dev --direct").ends(0).says(&["Published dev"]);
     assert!(!trace.exists(), "a program of the user's configuration ran");
-    // The same in the environment of a git that runs Kalypso in a hook.
+    // The same in the environment of a Git process that runs Kalypso in a hook.
     fs::remove_file(company.path(".gitconfig")).unwrap();
     let mut command = company.command();
     command.args(["check"]).env("GIT_CONFIG_COUNT", "2").env("GIT_DIR", company.path("nowhere"));
@@ -175,7 +175,7 @@ fn nothing_is_pushed_where_somebody_elses_hooks_would_run() {
     assert_eq!((company.head("gitops", "dev"), trace.exists()), (before.clone(), false));
     set_mode(&gitops.join("hooks"), 0o755);
     company.kalypso("publish -e dev --direct").ends(0);
-    assert!(company.head("gitops", "dev") != before && trace.exists(), "one's own hooks run");
+    assert!(company.head("gitops", "dev") != before && trace.exists(), "the user's own hooks run");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_repository_with_reftables_is_not_empty() {
     company.kalypso("check").ends(69).says(&["refs migrate --ref-format=files"]);
 }
 
-/// Runs commands where the cache is a file system of its own, which nobody else sees. None where that can't be mounted.
+/// Runs commands where the cache is a separate file system in its own mount namespace. None if it can't be mounted.
 fn on_a_disk(company: &Company, options: &str, commands: &str) -> Option<Ran> {
     if !is_root() {
         println!("skipped: only root can mount a small disk");

@@ -1,11 +1,11 @@
-//! What the demo asks its hub: the commands themselves run, with what anybody would type.
+//! The commands that the demo runs against its hub. They are the real commands, with arguments as users type them.
 
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command, HubConnection, RolloutCommand};
 use crate::terminal;
 
-/// What is asked, as people type it.
+/// The commands, as users type them.
 const QUESTIONS: [&str; 5] = [
     "kalypso status",
     "kalypso rollout status checkout",
@@ -14,7 +14,7 @@ const QUESTIONS: [&str; 5] = [
     "kalypso drift",
 ];
 
-/// Asks everything, and what happened on a host.
+/// Runs all commands, and shows the history of a host.
 pub(super) fn show(hub: &str, host: &str) -> anyhow::Result<()> {
     let history = format!("kalypso history --host {host} --limit 5");
     for question in QUESTIONS.into_iter().chain([history.as_str()]) {
@@ -28,7 +28,7 @@ pub(super) fn show(hub: &str, host: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a command asks.
+/// The hub connection in the arguments of a command.
 fn connection(command: &mut Command) -> Option<&mut HubConnection> {
     match command {
         Command::Status(options) => Some(&mut options.connection),

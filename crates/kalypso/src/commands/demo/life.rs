@@ -1,4 +1,4 @@
-//! The hosts live: the last minutes go by in seconds, and the hub fills up.
+//! Simulates the hosts: some minutes of simulated time pass in seconds, and the hub receives reports.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -18,27 +18,27 @@ use crate::demo::{self, DemoHub, hosts};
 use crate::hub_client::{Hub, publication_failure};
 use crate::terminal;
 
-/// Steps in which time goes by.
+/// The number of steps in which the simulated time passes.
 const STEPS: i64 = 40;
-/// The least that hosts live, in seconds.
+/// The minimum simulated time in seconds.
 const SHORTEST: i64 = 10;
-/// How long one takes where somebody watches.
+/// The real time that a step takes on a terminal.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Hosts that pull what is published, and the hub that hears of it.
+/// Simulated hosts that pull publications, and the hub that receives their reports.
 pub(super) struct Life {
     pub(super) hub: DemoHub,
     asked: Hub,
     now: i64,
-    /// The hosts of the environment that is being published.
+    /// The hosts of the environment that is published next.
     waiting: Option<(Simulation, i64)>,
-    /// Each with when it begins.
+    /// The hosts of each environment, with their start time.
     fleets: Vec<(Simulation, i64)>,
     /// Whether something was published or merged since the last run.
     pub(super) was_published: bool,
 }
 
-/// What happened.
+/// The result of the simulation.
 pub(super) struct Lived {
     hosts: usize,
     messages: usize,
@@ -52,8 +52,8 @@ impl Life {
         Ok(Self { hub, asked, now: demo::now(), waiting: None, fleets: Vec::new(), was_published: false })
     }
 
-    /// Before something is published: the hub is told what is there, and hosts that it knows have it. Says when the publication is to have been made, in seconds
-    /// since 1970.
+    /// Prepares a publication: stores the existing publication in the hub, with hosts that have it. Returns the time of the new publication in
+    /// seconds since 1970.
     pub(super) fn prepare(
         &mut self,
         environment: usize,
@@ -63,7 +63,7 @@ impl Life {
         hub_publication::send_branch(self.receiver(), loaded, planned).map_err(|error| publication_failure(&error))?;
         let target = &planned.target;
         let repository = loaded.url(&target.place.repo)?;
-        // What somebody published or merged since the last run has reached no host yet.
+        // No host has pulled the publications and merges since the last run.
         self.was_published |= self.hub.is_behind(&repository, &target.place.branch, target.branch.commit());
         self.hub.is_at(repository.clone(), &target.place.branch, target.branch.commit());
         let published_on = hosts::published_on(environment, (self.now, target.branch.committed_on()), self.hub.is_new);
@@ -89,7 +89,7 @@ impl Life {
         Receiver { hub: &self.asked, environments: &[] }
     }
 
-    /// When something was last deployed or published of which the hosts have not heard, in seconds since 1970.
+    /// The time of the last deployment or publication that the hosts have not pulled, in seconds since 1970.
     fn deployed_on(&self, loaded: &Loaded) -> anyhow::Result<Option<i64>> {
         let Some(here) = loaded.access.as_ref().filter(|_| !self.hub.is_new) else { return Ok(None) };
         let mut deployed_on = None;
@@ -100,7 +100,7 @@ impl Life {
         Ok(deployed_on)
     }
 
-    /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
+    /// Sends the publication to the hub, and lets the hosts pull it. Does nothing if there was no publication.
     pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &PlaceOutcome) -> anyhow::Result<()> {
         let delivered = outcome.delivered.as_ref();
         let of = |delivered| hub_publication::send_changes(self.receiver(), loaded, (&outcome.planned, delivered));
@@ -118,12 +118,12 @@ impl Life {
         Ok(())
     }
 
-    /// Whether hosts that had pulled everything have something new to pull.
+    /// Whether hosts that were up to date have something new to pull.
     pub(super) fn has_news(&self) -> bool {
         !self.hub.is_new && !self.fleets.is_empty()
     }
 
-    /// Lets time go by until now. None if there is nobody for whom it could.
+    /// Simulates the hosts until the current time. None if there are no hosts.
     pub(super) fn live(&mut self) -> anyhow::Result<Option<Lived>> {
         let Some(first) = self.fleets.iter().map(|(_, starts_on)| *starts_on).min() else { return Ok(None) };
         let started = Instant::now();
@@ -159,7 +159,7 @@ fn read_contents(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> 
 }
 
 impl Lived {
-    /// What of it is told, with the names of the lines.
+    /// The results as rows with their names.
     pub(super) fn rows(&self) -> [(&'static str, String); 2] {
         let (hosts, minutes) = (terminal::thousands(self.hosts), usize::try_from(self.minutes).unwrap_or(0));
         let took = format!("{} in {:.1} s", terminal::count(minutes, "minute"), self.took.as_secs_f64());
@@ -171,7 +171,7 @@ impl Lived {
     }
 }
 
-/// A line for each environment, where somebody looks at a terminal. Nothing of it is left afterwards: the answers say it again.
+/// One line for each environment on a terminal. The lines are removed at the end, because the answers contain the same data.
 struct Screen {
     lines: Option<(MultiProgress, Vec<ProgressBar>)>,
 }
@@ -203,7 +203,7 @@ impl Screen {
     fn clear(&mut self) {
         if let Some((screen, lines)) = self.lines.take() {
             lines.iter().for_each(ProgressBar::finish_and_clear);
-            // A terminal that can't be written to has other sorrows.
+            // An error of the terminal does not matter here.
             let _ = screen.clear();
         }
     }

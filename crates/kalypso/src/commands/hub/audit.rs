@@ -1,4 +1,4 @@
-//! `kalypso hub audit`: who published and decided what.
+//! `kalypso hub audit`: publications and decisions, with their users.
 
 use hub::audit::{self, AuditError};
 use hub_api::audit::{Action, AuditEntries, AuditEntry, AuditFilter};
@@ -66,7 +66,7 @@ fn table(entries: &[AuditEntry], now: Timestamp) -> String {
     table::table(std::iter::once(heading).chain(entries.iter().map(row)))
 }
 
-/// What else is known, in short: what is empty or zero is left out.
+/// Further fields in a short form. Empty fields and zeros are left out.
 fn detail(entry: &AuditEntry) -> String {
     let Some(Value::Object(fields)) = &entry.detail else { return String::new() };
     let shown = fields.iter().filter_map(|(key, value)| match value {

@@ -1,4 +1,4 @@
-//! `kalypso hub backup`: all that the hub knows, in a file.
+//! `kalypso hub backup`: writes all data of the hub to a file.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::MetadataExt as _;
@@ -30,7 +30,7 @@ pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
     }
     let unwritable = |error: std::io::Error| Failure::outside(format!("`{name}` can't be written: {error}"));
     let folder = options.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Only its owner may read it: it has the digests of tokens in it.
+    // Only the owner may read the file, because it contains the digests of tokens.
     let mut file = NamedTempFile::new_in(folder).map_err(unwritable)?;
     let rows = written(options, &mut BufWriter::new(&mut file))?;
     file.as_file().sync_all().map_err(unwritable)?;
@@ -46,7 +46,7 @@ pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Whether the file is the database that is backed up, or what SQLite keeps beside it.
+/// Whether the file is the database that is backed up, or a file that SQLite creates beside it.
 fn is_database(options: &HubBackup) -> anyhow::Result<bool> {
     let DatabaseUrl::Sqlite(database) = configuration::read_hub(&options.database)?.database else { return Ok(false) };
     let beside = |ending: &str| {
@@ -58,18 +58,18 @@ fn is_database(options: &HubBackup) -> anyhow::Result<bool> {
     Ok(own.iter().any(|own| is_same(own, &options.file)))
 }
 
-/// Whether two paths lead to one file, by whichever names.
+/// Whether two paths refer to the same file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
     id(one).is_some_and(|one| id(other) == Some(one))
 }
 
-/// Rows in words.
+/// The number of rows as text.
 pub(super) fn rows_text(rows: u64) -> String {
     terminal::count(usize::try_from(rows).unwrap_or(usize::MAX), "row")
 }
 
-/// What was wrong with a backup, for whoever asked for it.
+/// Converts an error of a backup to an error of the command.
 pub(super) fn failure(error: BackupError) -> anyhow::Error {
     match error {
         BackupError::File(error) => anyhow::Error::new(error).context("the file of the backup"),

@@ -1,4 +1,4 @@
-//! `kalypso hub export`: a table, for other programs.
+//! `kalypso hub export`: writes a table for other programs.
 
 use std::io::BufWriter;
 
@@ -27,7 +27,7 @@ pub(super) fn run(options: &HubExport) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What was wrong with an export, for whoever asked for it.
+/// Converts an error of an export to an error of the command.
 pub(super) fn failure(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Output(error) => anyhow::Error::new(error).context("the export can't be written"),

@@ -1,4 +1,4 @@
-//! `kalypso hub grant-read`: a role of PostgreSQL may read the hub's tables.
+//! `kalypso hub grant-read`: allows a role of PostgreSQL to read the hub's tables.
 
 use hub::export;
 

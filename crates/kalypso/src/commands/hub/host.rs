@@ -1,4 +1,4 @@
-//! `kalypso hub host`: the hosts that the hub knows.
+//! `kalypso hub host`: the hosts in the hub's database.
 
 use hub::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
@@ -69,7 +69,7 @@ fn table(hosts: &[Host]) -> String {
     table::table(std::iter::once(heading).chain(hosts.iter().flat_map(rows)))
 }
 
-/// A line for each reconciler; one for a host without any.
+/// One row for each reconciler, or a single row for a host without reconcilers.
 fn rows(host: &Host) -> Vec<[String; 5]> {
     let name = |is_retired| format!("{}{}", host.name, if is_retired { " (retired)" } else { "" });
     if host.reconcilers.is_empty() {

@@ -1,4 +1,4 @@
-//! `kalypso hub import`: takes over the reports of signed files.
+//! `kalypso hub import`: imports the reports of signed files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
         let files: Vec<_> = named.map(|(file, result)| object(file, result)).collect();
         terminal::answer(&terminal::structured(&json!({ "files": files }), options.output))?;
     }
-    // Whatever else is wrong: what the world is in the way of can be tried again.
+    // Errors of the database or of submitting come first, because the import can be repeated after them.
     let is_away = |error: &ImportError| matches!(error, ImportError::Database(_) | ImportError::Submit(_));
     match results.into_iter().find_map(|result| result.err().filter(is_away)) {
         Some(error) => {
@@ -44,7 +44,7 @@ async fn import_all(database: &Database, options: &HubImport) -> Vec<Result<Impo
         results.push(import::import(database, &ingest, file, Timestamp::now()).await);
     }
     drop(ingest);
-    // Everything that was submitted is stored: nothing is lost if it does not end in order.
+    // All submitted reports are stored, so an error at the end loses nothing.
     let _ = writer.await;
     results
 }

@@ -1,4 +1,4 @@
-//! Rules and demanded heartbeats of `kalypso.toml`, read again while the hub runs: at SIGHUP, and when the file changes.
+//! Reads the rules and demanded heartbeats of `kalypso.toml` again while the hub runs: at SIGHUP, and when the file changes.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -8,12 +8,12 @@ use hub::reload::{Reload, Reloading};
 use crate::arguments::HubDatabase;
 use crate::configuration;
 
-/// Between two looks at the file.
+/// The interval between two checks of the file.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Goes on until it is aborted. A file that can't be used changes nothing, and the log says what is wrong with it.
+/// Runs until it is aborted. An invalid file changes nothing, and its error is logged.
 pub(super) async fn watch(arguments: HubDatabase, mut reload: Reload) {
-    // Without a file there is nothing to look at; SIGHUP finds one that has come.
+    // Without a file there is nothing to check. SIGHUP reads a file that was created later.
     let path = configuration::hub_file(&arguments).ok().flatten();
     let mut known = path.as_deref().and_then(stamp);
     loop {
@@ -30,7 +30,7 @@ pub(super) async fn watch(arguments: HubDatabase, mut reload: Reload) {
     }
 }
 
-/// When a file was changed, and how long it is: what an editor, or a mounted volume that is replaced, changes.
+/// The modification time and the length of a file. They change when an editor saves it, or when a mounted volume is replaced.
 type Stamp = (SystemTime, u64);
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -38,7 +38,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Waits until a file is there that is not the one that is known. A file that is being replaced may be missing for a moment.
+/// Waits until there is a file with another stamp. A file that is being replaced may be missing for a short time.
 async fn changed(path: Option<&Path>, known: Option<Stamp>) {
     let Some(path) = path else { return std::future::pending().await };
     loop {

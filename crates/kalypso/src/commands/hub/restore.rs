@@ -1,4 +1,4 @@
-//! `kalypso hub restore`: an empty database becomes what a backup says.
+//! `kalypso hub restore`: restores a backup into an empty database.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

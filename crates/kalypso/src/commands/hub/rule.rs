@@ -1,4 +1,4 @@
-//! `kalypso hub rule`: the rules of the configuration, where they stand, and whom they tell.
+//! `kalypso hub rule`: the notification rules, their positions in the configuration file, and their receivers.
 
 use anyhow::Context as _;
 use hub::rules::{self, Rule};

@@ -1,4 +1,4 @@
-//! `kalypso hub run`: the hub, until it is asked to stop.
+//! `kalypso hub run`: runs the hub until it is stopped.
 
 use std::io::IsTerminal as _;
 
@@ -46,14 +46,14 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     })
 }
 
-/// Whoever runs the hub reads its log on standard error.
+/// Sets up the log on standard error.
 fn log(options: &HubRun) {
     let level = match options.log {
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
-    // Libraries log too much, and statements with their values: only our own crates are logged.
+    // Only the crates of Kalypso are logged: libraries log too much, and SQL statements with their values.
     let filter = OWN_CRATES.map(|name| (name, level)).into_iter().collect::<tracing_subscriber::filter::Targets>();
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     let lines = match options.log_format {

@@ -1,4 +1,4 @@
-//! `kalypso hub token`: the tokens by which the hub knows who is talking to it.
+//! `kalypso hub token`: the tokens that authenticate clients to the hub.
 
 use hub::tokens::{self, NewToken, TokenError};
 use hub_api::timestamp::Timestamp;
@@ -54,7 +54,7 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
     })
 }
 
-/// When a token ends: a time from now, or a day or moment.
+/// Parses the end of a token's validity: a duration from now, a date, or a timestamp.
 fn end(text: &str) -> Result<Timestamp, Failure> {
     if let Some(moment) = date(text) {
         return Ok(moment);
@@ -75,7 +75,7 @@ fn rotate(options: &HubTokenRotate) -> anyhow::Result<Exit> {
     show(&options.name, &text, (signs, options.output))
 }
 
-/// Prints a new secret: the only time that anybody sees it.
+/// Prints a new secret. It can't be shown again later.
 fn show(name: &str, text: &TokenText, (signs, format): (bool, Format)) -> anyhow::Result<Exit> {
     let key = text.signing_key();
     let key = signs.then(|| key.reveal().to_owned());

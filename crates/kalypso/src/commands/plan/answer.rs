@@ -1,4 +1,4 @@
-//! Plans as structured answers.
+//! Plans as structured output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use super::folding::{Folded, folded};
 use super::places::Places;
 use super::selection::View;
 
-/// How many of anything are listed, unless somebody wants more or fewer.
+/// The default maximum length of each list.
 pub(in crate::commands) const LISTED_MAX: usize = 1_000;
-/// How many changes of values an assignment's are, before they are said only once for all assignments with the same.
+/// From this number of changed values on, the changes of an assignment are listed only once for all assignments with the same changes.
 const REPEATED_MAX: usize = 20;
-/// How many changes of values are listed of one assignment.
+/// The maximum number of changed values that are listed for one assignment.
 const VALUES_MAX: usize = 1_000;
-/// How many are listed of all assignments together.
+/// The maximum number of changed values that are listed for all assignments together.
 const ALL_VALUES_MAX: usize = 20_000;
-/// How to see what is not listed.
+/// Advice: how to see entries that are not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
 impl View<'_> {
-    /// The plan for one place.
+    /// The plan for one place, as JSON.
     pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
         let (planned, plan) = (self.planned, &self.planned.plan);
         let mut values = ValuesJson::new(Places::new(planned, loaded));
@@ -82,7 +82,7 @@ impl View<'_> {
         }))
     }
 
-    /// How many changes of each kind a workload has on a cluster type, those with most first.
+    /// The number of changes of each kind by workload and cluster type, largest numbers first.
     fn group_counts(&self) -> Vec<(Group<'_>, usize)> {
         let mut counts: BTreeMap<Group<'_>, usize> = BTreeMap::new();
         for (id, change) in &self.changes {
@@ -94,7 +94,7 @@ impl View<'_> {
     }
 }
 
-/// A workload, a cluster type, and what happens.
+/// A workload, a cluster type, and a kind of change.
 type Group<'a> = (&'a str, &'a str, ChangeKind);
 
 fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
@@ -107,7 +107,7 @@ fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)
     json!({"workload": workload, "clusterType": cluster_type, "kind": kind_word(*kind), "assignments": assignments})
 }
 
-/// What is not listed; null if everything is.
+/// The numbers of entries that are not listed. Null if all are listed.
 fn truncated_json([groups, changes, other_files, held, kept, missing]: [usize; 6]) -> Json {
     if groups + changes + other_files + held + kept + missing == 0 {
         return Json::Null;
@@ -115,10 +115,10 @@ fn truncated_json([groups, changes, other_files, held, kept, missing]: [usize; 6
     json!({"groups": groups, "changes": changes, "otherFiles": other_files, "held": held, "kept": kept, "missing": missing, "help": MORE})
 }
 
-/// Changes of values as they are listed: those that many assignments share once, and not more than a program can take.
+/// Changed values for output. Changes that many assignments share are listed once, and their number is limited.
 struct ValuesJson<'a> {
     places: Places<'a>,
-    /// The assignment at which values were listed.
+    /// The assignment at which these values are listed.
     listed: BTreeMap<*const ChangeReasons, String>,
     left: usize,
 }
@@ -128,7 +128,7 @@ impl<'a> ValuesJson<'a> {
         Self { places, listed: BTreeMap::new(), left: ALL_VALUES_MAX }
     }
 
-    /// The values of an assignment that change; the assignment at which the same are listed; and how many are not.
+    /// The changed values of an assignment, the assignment at which the same values are listed, and the number of values that are not listed.
     fn of(&mut self, id: &PlannedId, reasons: &Arc<ChangeReasons>) -> (Vec<Json>, Option<String>, usize) {
         let all = folded(&reasons.values);
         let known = self.listed.get(&Arc::as_ptr(reasons)).filter(|_| all.len() > REPEATED_MAX).cloned();

@@ -1,4 +1,4 @@
-//! What has to be confirmed before it is published directly.
+//! Changes that require a confirmation before they are published directly.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::places_text;
 use crate::terminal::{count, named, thousands};
 
-/// What is removed: ``12 of 40 assignments, all of workload `shop` ``.
+/// The removed assignments: ``12 of 40 assignments, all of workload `shop` ``.
 pub(super) fn removed_text(planned: &Planned) -> String {
     let plan = &planned.plan;
     let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
@@ -36,7 +36,7 @@ pub(super) fn removed_text(planned: &Planned) -> String {
     text
 }
 
-/// Why the plan is not carried out: it needs a word that was not given.
+/// The diagnostic for a plan that is not published because its confirmation is missing.
 pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool) -> Diagnostic {
     let message = format!("this would remove {}", removed_text(planned));
     let mut diagnostic = Diagnostic::error(Code::NeedsConfirmation, message);
@@ -47,7 +47,7 @@ pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool)
     diagnostic.help(format!("look at `kalypso plan`; to confirm the removals, add `--confirm {word}`"))
 }
 
-/// What has to be confirmed, for programs: at most so many removed folders are listed.
+/// The required confirmation, as JSON. At most `listed_max` removed folders are listed.
 pub(in crate::commands) fn confirmation(planned: &Planned, listed_max: usize) -> Json {
     if !planned.plan.needs_confirmation() {
         return Json::Null;

@@ -1,4 +1,4 @@
-//! The differences of files, without what depends on sensitive values.
+//! The differences of files, without content that depends on sensitive values.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,25 +15,25 @@ use similar::{Algorithm, ChangeTag, DiffOp};
 use super::selection::View;
 use crate::terminal::count;
 
-/// How many assignments' differences are shown, unless somebody wants more or fewer.
+/// The default maximum number of assignments whose differences are shown.
 const DIFFS_MAX: usize = 1_000;
-/// How many lines are shown around a difference.
+/// The number of context lines around a difference.
 const CONTEXT_LINES: usize = 3;
 
-/// The file that marks a cluster type's folder.
+/// The file that marks the folder of a cluster type.
 const MARKER_FILE: &str = "/README.md";
 
-/// The files of an assignment as they may be shown.
+/// The files of an assignment in the form in which they may be shown.
 struct Sides<'a> {
-    /// As they were, and as they will be, if the fleets give them.
+    /// The files before and after the change, if the fleets can render them.
     files: [Option<ShownFiles>; 2],
-    /// As an earlier fleet gives them, if they are held.
+    /// The files that an earlier fleet renders, if the assignment is held.
     held: &'a [ShownFiles],
-    /// Whether nothing of it is sensitive on either side.
+    /// Whether no value is sensitive on either side.
     are_all_public: bool,
 }
 
-/// What differences are made of.
+/// The data for computing differences.
 pub(super) struct Diffs<'a> {
     planned: &'a Planned,
 }
@@ -43,7 +43,7 @@ impl<'a> Diffs<'a> {
         Self { planned }
     }
 
-    /// The differences of what is shown.
+    /// The differences of the selected changes.
     pub(super) fn text(&self, view: &View<'_>) -> Result<String, OpenError> {
         let limit = view.limit.unwrap_or(DIFFS_MAX);
         let mut text = String::new();
@@ -65,7 +65,8 @@ impl<'a> Diffs<'a> {
         files.iter().map(|file| self.of_file(file, &sides)).collect()
     }
 
-    /// The difference of a file that belongs to no assignment. Those of ours hold no value; what others hold nobody knows.
+    /// The difference of a file that belongs to no assignment. Kalypso's own such files contain no values. Foreign files are not shown if the
+    /// environment has sensitive values.
     pub(super) fn other(&self, change: &FileChange) -> String {
         let is_ours = [MARKER_FILE, TRACKING_FILE, OWNER_FILE].iter().any(|name| change.path.ends_with(name));
         if !is_ours && !self.planned.sensitive().is_empty() {
@@ -75,13 +76,13 @@ impl<'a> Diffs<'a> {
         unified(change, [&plain(&before), &plain(&after)])
     }
 
-    /// The files of an assignment as they may be shown, as they were and as they will be. None if nobody knows the assignment.
+    /// The files of an assignment before and after the change, in the form in which they may be shown. None if the assignment is unknown.
     fn sides(&self, id: &PlannedId) -> Option<Sides<'_>> {
         let id = id.assignment()?;
         let old = self.planned.earlier.as_ref().map(|old| &old.compiled);
         let is_known = |side: &&Compiled| side.get(&id).is_some();
         self.planned.sides().find(is_known)?;
-        // What is sensitive on one side is so on the other: a mark is mostly set after the value.
+        // A path that is sensitive on one side is hidden on both sides: the mark is often added after the value.
         let sides = self.planned.sides();
         let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive_paths(&id)).collect();
         let held = self.planned.output.held.get(&id);
@@ -98,7 +99,7 @@ impl<'a> Diffs<'a> {
             [&change.before, &change.after].map(|blob| blob.as_ref().map(|blob| self.content(Some(blob))));
         let lines = |content: &Option<Arc<[u8]>>, sides: [&Option<ShownFiles>; 2]| match content {
             None => Some(Vec::new()),
-            // What is not what the commits give, nobody can follow.
+            // Content that the fleets do not render is shown only if no value is sensitive.
             Some(content) => {
                 let sides = sides.into_iter().flatten().chain(*held);
                 let known = sides.into_iter().find_map(|side| Some(owned(side.lines(name, content)?)));
@@ -132,7 +133,7 @@ fn not_shown(change: &FileChange) -> String {
     format!("{}(not shown: what is sensitive in it is not known any more)\n", header(change))
 }
 
-/// A difference in the form of `diff -u`. Lines are compared as they are, and shown as they may be.
+/// A difference in the format of `diff -u`. The original lines are compared, and their shown forms are printed.
 fn unified(change: &FileChange, [before, after]: [&[Lines<'_>]; 2]) -> String {
     let texts = |lines: &[Lines<'_>]| lines.iter().map(|lines| lines.text.to_string()).collect::<Vec<_>>();
     let ops = similar::capture_diff_slices(Algorithm::Myers, &texts(before), &texts(after));

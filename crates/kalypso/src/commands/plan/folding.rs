@@ -1,37 +1,37 @@
-//! Changes of values with those of one long list put together.
+//! Changed values, where many changes in one list are combined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::plan::{Cause, ChangeKind, ValueChange};
 use model::field_path::{FieldPath, Step};
 
-/// How many changes inside of one list are shown one by one.
+/// The maximum number of changes in one list that are shown one by one.
 const ITEMS_MAX: usize = 5;
 
-/// A change of a value, or many of one list.
+/// A changed value, or many changes in one list.
 pub(super) enum Folded<'a> {
-    /// One value.
+    /// A changed value.
     One(&'a ValueChange),
-    /// Many in one list.
+    /// Many changes in one list.
     List(ListChange<'a>),
 }
 
 /// Many changes in one list.
 pub(super) struct ListChange<'a> {
-    /// The list.
+    /// The path of the list.
     pub(super) path: FieldPath,
-    /// How many of its items are new.
+    /// The number of new items.
     pub(super) added: usize,
-    /// How many of them change.
+    /// The number of changed items.
     pub(super) changed: usize,
-    /// How many of them are gone.
+    /// The number of removed items.
     pub(super) removed: usize,
-    /// Where the first of them is written.
+    /// The cause of the first change, with its position.
     pub(super) because: Option<&'a Cause>,
 }
 
 impl ListChange<'_> {
-    /// What happens to its items, in words: `30 new items`.
+    /// The changes of the items as text: `30 new items`.
     pub(super) fn words(&self) -> String {
         let items = |number: usize| if number == 1 { "1 item".to_owned() } else { format!("{number} items") };
         let kinds = [(self.added, "new"), (self.changed, "changed"), (self.removed, "gone")];
@@ -40,7 +40,7 @@ impl ListChange<'_> {
     }
 }
 
-/// The changes in their order, where those of one list are too many as one.
+/// Returns the changes in their order. If one list has too many changes, they are combined.
 pub(super) fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
     let mut sizes: BTreeMap<&[Step], usize> = BTreeMap::new();
     for list in values.iter().filter_map(list_of) {
@@ -59,7 +59,7 @@ pub(super) fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
     folded
 }
 
-/// The first list on the way to a value.
+/// The first list on the path to a value.
 fn list_of(value: &ValueChange) -> Option<&[Step]> {
     let steps = value.path.steps();
     let at = steps.iter().position(|step| matches!(step, Step::Index(_)))?;

@@ -1,4 +1,4 @@
-//! Where the reasons of changes are written.
+//! The positions of the causes of changes.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use model::diagnostic::Origin;
 use model::locate::Locator;
 use model::name::PolicyName;
 
-/// Finds places in the fleet that is and in the one that should be.
+/// Finds positions in the current and in the new fleet.
 pub(super) struct Places<'a> {
     planned: &'a Planned,
     new: Locator<'a>,
     old: Option<Locator<'a>>,
     found: BTreeMap<Cause, Option<String>>,
-    /// What the places in the environment's own branch begin with: the title has said it.
+    /// The prefix of positions in the environment's own branch. It is left out, because the title contains it.
     own: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A place as other programs read it: `control-plane@prod:configs/west.yaml:9`. A label's depends on the assignment.
+    /// A position for programs: `control-plane@prod:configs/west.yaml:9`. The position of a label depends on the assignment.
     pub(super) fn whole(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let because = &self.written(id, because)?;
         if let Some(found) = self.found.get(because) {
@@ -47,7 +47,7 @@ impl<'a> Places<'a> {
         place
     }
 
-    /// Where a label is written: where it is now, else where it was. Everything else says it itself.
+    /// The position of a label: its new position, else its old one. All other causes contain their positions.
     fn written(&self, id: &PlannedId, because: &Cause) -> Option<Cause> {
         let Cause::Label(of, key) = because else { return Some(because.clone()) };
         let id = id.assignment()?;
@@ -56,14 +56,14 @@ impl<'a> Places<'a> {
         new.or_else(old)
     }
 
-    /// A place for reading: `configs/west.yaml:9` if it is in the environment's own branch.
+    /// A position for people: `configs/west.yaml:9` if it is in the environment's own branch.
     pub(super) fn short(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let place = self.whole(id, because)?;
         let own = self.own.as_ref().and_then(|own| place.strip_prefix(own.as_str()));
         Some(own.map_or_else(|| place.clone(), str::to_owned))
     }
 
-    /// A reason with all its places.
+    /// A reason with all its positions.
     pub(super) fn reason(&mut self, id: &PlannedId, reason: &ChangeReason) -> String {
         let because = match reason {
             ChangeReason::AssignedBy(policies) => {
@@ -80,7 +80,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Where a reason is written, if it is in one place.
+/// The cause of a reason, if it has a single position.
 pub(super) fn because(reason: &ChangeReason) -> Option<Cause> {
     match reason {
         ChangeReason::AssignedBy(policies) => policies.first().map(|(_, origin)| Cause::New(origin.clone())),
@@ -98,7 +98,7 @@ pub(super) fn because(reason: &ChangeReason) -> Option<Cause> {
     }
 }
 
-/// A reason in words.
+/// A reason as text.
 pub(super) fn words(reason: &ChangeReason) -> String {
     match reason {
         ChangeReason::AssignedBy(policies) => {

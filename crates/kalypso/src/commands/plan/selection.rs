@@ -1,4 +1,4 @@
-//! Which changes of a plan are shown, and how many of them.
+//! Selects the changes of a plan that are shown, and limits their number.
 
 use delivery::planned::Planned;
 use delivery::selection::Selection as Selected;
@@ -8,7 +8,7 @@ use model::selector::LabelSelector;
 use crate::arguments;
 use crate::exit::Failure;
 
-/// What people want to see of a plan.
+/// The options that select changes of a plan.
 #[derive(Clone, Debug, Default)]
 pub(in crate::commands) struct Selection {
     selected: Selected,
@@ -21,16 +21,16 @@ pub(in crate::commands) struct Selection {
 pub(in crate::commands) struct View<'p> {
     /// The whole plan.
     pub(super) planned: &'p Planned,
-    /// Those that are selected, by name.
+    /// The selected changes, by name.
     pub(super) changes: Vec<(&'p PlannedId, &'p AssignmentChange)>,
-    /// The options that select them, as they were typed; empty if all are.
+    /// The selecting options as they were typed. Empty if all changes are selected.
     pub(super) filters: String,
-    /// How many of anything are listed at most, if somebody has said so.
+    /// The maximum length of each list, if it is set.
     pub(super) limit: Option<usize>,
 }
 
 impl Selection {
-    /// What the command line says.
+    /// Reads the options of the command line.
     pub(super) fn of(options: &arguments::Plan) -> Result<Self, Failure> {
         let typed = options.selector.clone();
         let selector = LabelSelector::parse(typed.as_deref().unwrap_or_default());
@@ -42,7 +42,7 @@ impl Selection {
         Ok(Self { selected: Selected { workload, cluster_type, selector }, typed, limit: options.limit })
     }
 
-    /// What it selects of a plan.
+    /// Selects changes of a plan.
     pub(super) fn view<'p>(&self, planned: &'p Planned) -> View<'p> {
         View { planned, changes: self.selected.changes(planned), filters: self.words(), limit: self.limit }
     }
@@ -56,7 +56,7 @@ impl Selection {
 }
 
 impl<'p> View<'p> {
-    /// All of a plan.
+    /// Selects all changes of a plan.
     pub(in crate::commands) fn whole(planned: &'p Planned) -> Self {
         Self { planned, changes: planned.plan.changes.iter().collect(), filters: String::new(), limit: None }
     }

@@ -1,4 +1,4 @@
-//! How much work each stage of compiling was.
+//! The amount of work in each stage of compiling.
 
 use delivery::compilation::{Reuse, reuse};
 use engine::compile::{Compiled, Work};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::terminal::thousands;
 
-/// The stages in the order in which they follow one another, with what is counted in them.
+/// The stages in their order, with their counts.
 fn stages(work: &Work) -> [(&'static str, usize); 5] {
     let Work { matches, compositions, checks, renderings, folders, .. } = *work;
     [
@@ -18,7 +18,7 @@ fn stages(work: &Work) -> [(&'static str, usize); 5] {
     ]
 }
 
-/// The numbers for reading.
+/// The numbers as text.
 pub(super) fn text(work: &Work) -> String {
     let stages = stages(work).map(|(stage, number)| (stage, thousands(number)));
     let name_width = stages.iter().map(|(stage, _)| stage.len()).max().unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn text(work: &Work) -> String {
     format!("\n{}", stages.iter().map(line).collect::<String>())
 }
 
-/// The numbers for programs.
+/// The numbers as JSON.
 pub(super) fn answer(compiled: &Compiled) -> Json {
     let Reuse { recomputed, assignments } = reuse([compiled]);
     let totals = [("assignments", assignments), ("recomputed", recomputed)];

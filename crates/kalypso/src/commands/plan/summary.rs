@@ -1,4 +1,4 @@
-//! Plans in words: counts, then equal changes together.
+//! Plans as text: counts, then groups of equal changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,43 +16,43 @@ use super::places_text;
 use super::selection::View;
 use crate::terminal::{count, named, thousands};
 
-/// How many groups of equal changes are shown, unless somebody wants more or fewer: two screens.
+/// The default maximum number of shown groups: two screens.
 const GROUPS_MAX: usize = 40;
-/// How many other files are shown.
+/// The maximum number of other files that are shown.
 const FILES_MAX: usize = 10;
-/// How many columns places stand behind, where changes are shorter.
+/// The column at which positions begin if the text of the change is shorter.
 const WHAT_CHARS: usize = 60;
-/// How many cluster types or workloads are named, of those with most changes.
+/// The maximum number of cluster types or workloads in a list of those with most changes.
 const COUNTED_MAX: usize = 5;
-/// How many workloads are listed one by one when the same happens to all of them.
+/// The maximum number of workloads that are listed one by one if they all have the same change.
 const WORKLOADS_MAX: usize = 5;
-/// At how many assignments it is looked whether their labels are written in one place.
+/// The maximum number of assignments for which the position of a label is compared.
 const LABELS_MAX: usize = 20;
-/// How many assignments are named.
+/// The maximum number of assignments that are named.
 const NAMES_MAX: usize = 2;
-/// How much is shown of a key or value.
+/// The maximum number of characters of a key or value that are shown.
 const VALUE_CHARS_MAX: usize = 40;
-/// How wide a line may be.
+/// The maximum length of a line in characters.
 const LINE_CHARS_MAX: usize = 120;
 
-/// Assignments to which the same thing happens: of one workload, or of many.
+/// Assignments of one or many workloads with the same change.
 struct Group {
-    /// Its name, or how many these are.
+    /// The name of the workload, or the number of workloads.
     workload: Arc<str>,
     are_many: bool,
     what: What,
 }
 
-/// What happens: its kind, the way to the value that changes, its words, and where the reason is written.
+/// A change: its kind, the path of the changed value, its text, and its cause.
 type What = (ChangeKind, FieldPath, String, Option<Cause>);
 
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 
-/// How many changes of each kind there are of a name, those with most first.
+/// The number of changes of each kind by name, largest numbers first.
 type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
 
 impl View<'_> {
-    /// The plan in words.
+    /// The plan as text.
     pub(in crate::commands) fn summary(&self, loaded: &Loaded) -> String {
         let plan = &self.planned.plan;
         if plan.is_empty() {
@@ -94,7 +94,7 @@ impl View<'_> {
         text
     }
 
-    /// Whether it is worth looking at a part.
+    /// Whether the plan is so long that showing a part of it helps.
     pub(super) fn is_long(&self) -> bool {
         self.changes.len() > GROUPS_MAX
     }
@@ -143,7 +143,7 @@ impl View<'_> {
         text
     }
 
-    /// The assignments that fail and are held: from which publication, with which pins.
+    /// The failing assignments that are held, with their publication and their pins.
     fn held(&self) -> String {
         let mut counts: BTreeMap<(String, Vec<&str>), usize> = BTreeMap::new();
         for held in self.planned.plan.held.values() {
@@ -174,8 +174,7 @@ impl View<'_> {
         format!("  ! {what} {is} assigned nowhere, because no policy selects any: {}\n", named(&names))
     }
 
-    /// Equal changes with the assignments that they happen to: what happens to many workloads first, then workload by workload, those with
-    /// most changes first.
+    /// Groups of equal changes with their assignments: first changes of many workloads, then each workload. Workloads with most changes come first.
     fn groups(&self) -> Groups<'_> {
         let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
         let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
@@ -192,7 +191,7 @@ impl View<'_> {
         groups
     }
 
-    /// Where most changes are, unless the groups say all of it.
+    /// The names with most changes. Empty if the groups show all of it.
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
         if groups.iter().any(|(group, _)| group.are_many) {
@@ -204,7 +203,7 @@ impl View<'_> {
         if text.is_empty() { text } else { format!("\n{text}") }
     }
 
-    /// How many changes there are of each name, those with most first.
+    /// The number of changes by name, largest numbers first.
     fn counted<'v>(&'v self, name: impl Fn(&'v PlannedId, &'v AssignmentChange) -> &'v str) -> Counts<'v> {
         let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
         for (id, change) in &self.changes {
@@ -240,19 +239,19 @@ impl View<'_> {
 }
 
 impl Group {
-    /// What groups are ordered by, given how many changes its workload has, and how many are in the group.
+    /// The sort key of a group, from the number of its workload's changes and the number of its assignments.
     fn rank(&self, total: usize, size: usize) -> impl Ord {
         let workload = if self.are_many { "" } else { &*self.workload };
         (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
     }
 }
 
-/// What a change is listed under: its workload, or its target, if it is not known whose that was.
+/// The name under which a change is listed: its workload, or its target if the workload is not known.
 fn owner<'v>(id: &'v PlannedId, change: &'v AssignmentChange) -> &'v Arc<str> {
     if change.workload.is_empty() { &id.target } else { &change.workload }
 }
 
-/// How many workloads changes are of: `2 workloads`; `1 deployment target`, where it is not known whose that was.
+/// The number of workloads with changes: `2 workloads`. It is `1 deployment target` if the workload is not known.
 fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange)>) -> String {
     let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
     for (id, change) in changes {
@@ -267,7 +266,7 @@ fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange
     counts.collect::<Vec<_>>().join(" and ")
 }
 
-/// The groups of those to which the same happens: one for each workload, or one for all of many.
+/// The groups of assignments with the same change: one for each workload, or one for many workloads.
 fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Groups<'p> {
     let are_many = to.len() > WORKLOADS_MAX;
     let group = |workload| Group { workload, are_many, what: what.clone() };
@@ -278,7 +277,7 @@ fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Group
     to.into_iter().map(|(workload, ids)| (group(workload), ids)).collect()
 }
 
-/// The names with most changes, and how many more there are: `  on west ~ 4 - 1 · east ~ 3`. Nothing if there is only one.
+/// The names with most changes, and the number of further names: `  on west ~ 4 - 1 · east ~ 3`. Empty if there is only one name.
 fn most(preposition: &str, counts: &Counts<'_>) -> String {
     if counts.len() < 2 {
         return String::new();
@@ -295,7 +294,7 @@ fn most(preposition: &str, counts: &Counts<'_>) -> String {
     format!("  {preposition} {}\n", parts.join(" · "))
 }
 
-/// The file that marks a cluster type's folder.
+/// Whether the file marks the folder of a cluster type.
 fn is_marker(change: &FileChange) -> bool {
     change.path.ends_with("/README.md")
 }
@@ -304,7 +303,7 @@ fn folder(change: &FileChange) -> String {
     change.path.rsplit('/').nth(1).unwrap_or_default().to_owned()
 }
 
-/// What happens to an assignment, with where that is written: a line for each value, or one for the whole.
+/// The changes of an assignment with their causes: one for each value, or one for the whole assignment.
 fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
     let nothing = FieldPath::default;
     let Some(reasons) = &change.reasons else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
@@ -342,7 +341,7 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
     let mut text = String::new();
     let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
     for shown @ (group, ids) in shown {
-        // What the line before has said is not said again.
+        // A name that is equal to the name in the line before is not repeated.
         let is_said = !group.are_many && last.is_some_and(|(last, _)| last.workload == group.workload);
         let are_named = last.is_some_and(|(_, last)| last == ids);
         last = Some(shown);
@@ -352,7 +351,7 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
         let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(*kind));
         let what = cut(what, LINE_CHARS_MAX - chars(&start));
         let because = because.as_ref().and_then(|because| because_words(because, ids, places));
-        // Of more than can be named, the number says enough.
+        // If there are too many assignments to name, only their number is shown.
         let names = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let on = (ids.len() <= NAMES_MAX && !are_named).then(|| format!("on {names}"));
         let indent = " ".repeat(chars(&start));
@@ -374,7 +373,7 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
     text
 }
 
-/// Where the reason is written. A label may be written in as many places as there are cluster types: then one of them is named.
+/// The position of a cause. A label may have a position for each cluster type: then one of them is shown.
 fn because_words(because: &Cause, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
     let first = places.short(ids.first()?, because)?;
     let Cause::Label(_, key) = because else { return Some(format!("because {first}")) };

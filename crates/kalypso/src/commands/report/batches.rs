@@ -1,24 +1,24 @@
-//! Many reports, in requests that the hub takes.
+//! Splits many reports into requests that the hub accepts.
 
 use serde_json::value::RawValue;
 
-/// Reports in a request: many enough for a commit to be shared, few enough for none to wait long.
+/// The maximum number of reports in a request: large enough to share the cost of a commit, small enough for a short response time.
 const REPORTS: usize = 1_000;
 
-/// Bytes of a request, but for its last line. The hub takes 16 MiB.
+/// The maximum size of a request in bytes, without its last line. The hub accepts 16 MiB.
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// The body of a request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     pub(super) body: Vec<u8>,
-    /// Of each report, its line in the file, from 1; none if reports are not lines.
+    /// The line number of each report in the file, from 1. None if the reports are not on lines.
     pub(super) lines: Option<Vec<usize>>,
-    /// How many reports stand in the batches before.
+    /// The number of reports in the batches before this one.
     pub(super) before: usize,
 }
 
-/// Splits reports on lines into requests. What is one piece of JSON stays in one.
+/// Splits reports on lines into requests. A single JSON value stays in one request.
 pub(super) fn batches(given: &[u8]) -> Vec<Batch> {
     let is_list = given.trim_ascii_start().starts_with(b"[");
     if is_list || serde_json::from_slice::<&RawValue>(given).is_ok() {

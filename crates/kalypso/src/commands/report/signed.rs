@@ -1,4 +1,4 @@
-//! Reports that are signed and kept in a file, until somebody carries it to the hub.
+//! Signed reports in a file, for transport to the hub.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -46,7 +46,7 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// The reports of a text, all of them or none: what is signed should be taken.
+/// Parses all reports of a text, or fails: only valid reports are signed.
 fn parse_reports(given: &[u8]) -> Result<Vec<Said>, Failure> {
     let mut reports = Vec::new();
     for Batch { body, lines, .. } in batches(given) {
@@ -71,7 +71,7 @@ fn failure(file: &Path, error: SignedFileError) -> Failure {
     }
 }
 
-/// Adds reports to a file, which is whole at every moment; how many it has then.
+/// Adds reports to a file, which is replaced atomically. Returns the number of reports in it.
 fn add(path: &Path, token: &TokenText, reports: &[Said]) -> Result<u64, SignedFileError> {
     let mut file = locked(path)?;
     let length = file.seek(SeekFrom::End(0))?;
@@ -90,12 +90,12 @@ fn add(path: &Path, token: &TokenText, reports: &[Said]) -> Result<u64, SignedFi
     Ok(addition.reports)
 }
 
-/// The file, made if it is missing, which nobody else adds to meanwhile.
+/// Opens and locks the file, so that no other process adds to it. The file is created if it is missing.
 fn locked(path: &Path) -> io::Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.lock()?;
-        // Whoever had the lock before may have put another file in its place.
+        // The process that held the lock before may have replaced the file.
         if is_at(&file, path)? {
             return Ok(file);
         }

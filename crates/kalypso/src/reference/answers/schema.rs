@@ -1,4 +1,4 @@
-//! The fields of the hub's answers, out of its OpenAPI description.
+//! The fields of the hub's answers, read from its OpenAPI description.
 
 use serde_json::{Map, Value};
 
@@ -7,20 +7,20 @@ use super::Field;
 /// The schemas of the hub's OpenAPI description, by name.
 pub(super) struct Schemas(Map<String, Value>);
 
-/// Schemas within others whose fields have a table elsewhere.
+/// Nested schemas whose fields are in another table.
 const ELSEWHERE: [(&str, &str); 2] =
     [("Counts", "Counts (below)."), ("Deployment", "The same as `deployments` lists.")];
 
-/// A field that was found, with all that is said about it.
+/// A field with its descriptions.
 struct FoundField {
     path: String,
     meanings: Vec<String>,
-    /// The words that it can be.
+    /// The values of its enum.
     words: Vec<String>,
 }
 
 impl Schemas {
-    /// Those of the hub that belongs to this program.
+    /// The schemas of this program's version of the hub.
     pub(super) fn of_hub() -> Self {
         let mut description = serde_json::json!(hub::http::description());
         match description["components"]["schemas"].take() {
@@ -29,7 +29,7 @@ impl Schemas {
         }
     }
 
-    /// The fields of a schema and of everything in it, each behind a prefix.
+    /// The fields of a schema and of its nested schemas, each with a prefix.
     pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<Field> {
         let mut found = Vec::new();
         if let Some(schema) = self.0.get(name) {
@@ -39,7 +39,7 @@ impl Schemas {
     }
 
     fn walk(&self, schema: &Value, prefix: &str, found: &mut Vec<FoundField>) {
-        // Schemas of answers don't contain themselves: the depth is that of the types.
+        // Schemas of answers are not recursive, so the depth is limited.
         let schema = self.resolved(schema);
         for parts in ["allOf", "oneOf", "anyOf"] {
             schema[parts].as_array().into_iter().flatten().for_each(|part| self.walk(part, prefix, found));
@@ -72,7 +72,7 @@ impl Schemas {
     }
 }
 
-/// What a value that may be `null` is otherwise.
+/// The schema of a nullable value without `null`.
 fn not_null(schema: &Value) -> &Value {
     let either = schema["oneOf"].as_array().into_iter().flatten();
     let mut either = either.filter(|one| one["type"] != "null");
@@ -82,7 +82,7 @@ fn not_null(schema: &Value) -> &Value {
     }
 }
 
-/// The words that an enum can be: those of a list, or of variants that are described one by one.
+/// The values of an enum: a list, or variants with a description each.
 fn words(schema: &Value) -> Vec<String> {
     let listed = schema["enum"].as_array().into_iter().flatten();
     let variants = schema["oneOf"].as_array().into_iter().flatten();
@@ -90,7 +90,7 @@ fn words(schema: &Value) -> Vec<String> {
     listed.chain(of_variants).filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Adds a field, or what another variant of an answer says of it.
+/// Adds a field, or the description of another variant to an existing field.
 fn add(found: &mut Vec<FoundField>, path: &str, meaning: &str, words: Vec<String>) {
     let known = found.iter().position(|field| field.path == path);
     let index = known.unwrap_or_else(|| {
