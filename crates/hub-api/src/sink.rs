@@ -26,7 +26,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {
     /// The queue is full. The caller can submit the same data again.
-    #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
+    #[error("too many reports wait to be stored; try again in {} s", .retry_after.as_secs())]
     Busy {
         /// The pause before the next attempt.
         retry_after: Duration,

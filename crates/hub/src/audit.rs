@@ -129,7 +129,7 @@ pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<u
 pub(crate) async fn run(database: Database, keep: Keep) {
     loop {
         if let Err(error) = forget(&database, keep, Timestamp::now()).await {
-            tracing::warn!(%error, "the audit log is not cut yet");
+            tracing::warn!(%error, "old entries of the audit log can't be deleted yet");
         }
         tokio::time::sleep(RETENTION_PERIOD.max(Duration::from_mins(1))).await;
     }

@@ -46,7 +46,7 @@ pub enum Refusal {
     #[error("{0}")]
     Forbidden(String),
     /// The credentials can't be checked at the moment.
-    #[error("it can't be checked now who is asking: {0}")]
+    #[error("the caller can't be authenticated now: {0}")]
     Unavailable(String),
 }
 

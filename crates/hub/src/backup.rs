@@ -34,7 +34,7 @@ pub enum BackupError {
     },
     /// The backup was made by a later version, or by one that is too old: its tables had other contents.
     #[error(
-        "the backup has the tables of version {found} and this Kalypso those of version {own}: restore it with the Kalypso that made it, which later ones take over"
+        "the backup has the tables of version {found} and this Kalypso those of version {own}: restore it with the version of Kalypso that made it, and then upgrade"
     )]
     OtherVersion {
         /// The version of the backup.

@@ -52,10 +52,10 @@ pub enum FollowError {
     #[error("{EVENT_STREAMS_MAX} streams of events are open already")]
     Full,
     /// Transactions take so long that the position at which the stream begins cannot be determined.
-    #[error("the database does not say in time where the stream begins: something else is written for too long")]
+    #[error("the start of the stream can't be determined: another transaction takes too long")]
     Slow,
     /// The position belongs to another database, or to this database before it was restored.
-    #[error("`after`: is the `id` of an event that this hub has not had")]
+    #[error("`after`: is not the `id` of an event of this hub")]
     Ahead,
     /// The filter is not valid, or the database cannot answer.
     #[error(transparent)]
@@ -81,7 +81,7 @@ impl Feed {
             }
             match questions::settled(database).await {
                 Ok(position) => drop(settled.send_if_modified(|known| std::mem::replace(known, position) != position)),
-                Err(error) => tracing::warn!(%error, "those who follow changes get none at the moment"),
+                Err(error) => tracing::warn!(%error, "event streams get no changes at the moment"),
             }
             sleep(EVENTS_PERIOD).await;
         }

@@ -82,7 +82,7 @@ pub enum ExportError {
     #[error("there is no table `{0}` to export; there are: {list}", list = TABLES.join(", "))]
     NoTable(String),
     /// The table has no column with a time.
-    #[error("rows of `{0}` have no time: they can't be selected by it")]
+    #[error("table `{0}` has no time: its rows can't be selected by time")]
     NoTime(String),
     /// The database is SQLite, which has no roles.
     #[error("only PostgreSQL has roles")]

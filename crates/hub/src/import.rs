@@ -57,10 +57,10 @@ pub enum ImportError {
     #[error(transparent)]
     File(#[from] SignedFileError),
     /// No token has the id in the file.
-    #[error("it was signed with the token {0}, which this hub does not know")]
+    #[error("it was signed with the token {0}, which is not a token of this hub")]
     UnknownToken(String),
     /// The token does not allow signatures.
-    #[error("it was signed with the token `{0}`, whose signatures do not count: it was made without `--signing`")]
+    #[error("it was signed with the token `{0}`, which was created without `--signing`")]
     Purpose(String),
     /// The token is not valid any more.
     #[error("it was signed with the token `{name}`: {reason}")]

@@ -50,10 +50,10 @@ pub struct IssuerSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
     /// The token is invalid, expired, or for another audience.
-    #[error("the token of the OIDC issuer is not good: {0}")]
+    #[error("the token of the OIDC issuer is not valid: {0}")]
     Token(String),
     /// The token is valid, but gives no permission in the hub.
-    #[error("`{0}` is known to the OIDC issuer, but may do nothing here")]
+    #[error("`{0}` is a user of the OIDC issuer, but has no permission here")]
     NoRole(String),
     /// The keys of the issuer can't be fetched.
     #[error("the keys of the OIDC issuer can't be read: {0}")]

@@ -66,7 +66,7 @@ struct Signals(Option<tokio::signal::unix::Signal>);
 impl Signals {
     fn new() -> Self {
         let signals = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup());
-        Self(signals.inspect_err(|error| tracing::warn!(%error, "SIGHUP is not noticed")).ok())
+        Self(signals.inspect_err(|error| tracing::warn!(%error, "SIGHUP can't be handled")).ok())
     }
 
     async fn next(&mut self) {

@@ -72,8 +72,8 @@ pub async fn run<F: Future<Output = Option<Timestamp>>>(
 ) {
     while let Some(now) = next().await {
         match forget(&database, &retention, now).await {
-            Ok(forgotten) => tracing::info!(?forgotten, "history beyond its retention is forgotten"),
-            Err(error) => tracing::warn!(%error, "history beyond its retention is not forgotten yet"),
+            Ok(forgotten) => tracing::info!(?forgotten, "history beyond its retention is deleted"),
+            Err(error) => tracing::warn!(%error, "history beyond its retention can't be deleted yet"),
         }
     }
 }

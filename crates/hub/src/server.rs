@@ -58,7 +58,7 @@ pub enum ServerError {
         error: std::io::Error,
     },
     /// The address is reachable from other machines, and the hub has no token: every client would have all permissions.
-    #[error("the hub does not listen on {0}, which others can reach, as long as it has no tokens")]
+    #[error("the hub has no tokens, so it does not listen on {0}, which other machines can reach")]
     Open(SocketAddr),
     /// The database cannot be used.
     #[error(transparent)]
@@ -70,7 +70,7 @@ pub enum ServerError {
     #[error(transparent)]
     Certificate(#[from] CertificateError),
     /// The order of environments is not valid.
-    #[error("the environments can't be put in order: {0}")]
+    #[error("the order of environments is not valid: {0}")]
     Environments(#[source] PublicationError),
     /// The order of environments cannot be stored.
     #[error(transparent)]
@@ -205,10 +205,10 @@ impl Server {
         chores.shutdown().await;
         // All sinks are dropped. The writer ends when it has stored the waiting reports.
         if let Err(error) = self.writer.await {
-            tracing::error!(%error, "the writer did not end in order");
+            tracing::error!(%error, "the writer ended with an error");
         }
         if let Err(error) = authority.write_uses().await {
-            tracing::warn!(%error, "the last use of tokens is not noted");
+            tracing::warn!(%error, "the last use of tokens can't be stored");
         }
         database.close().await;
         tracing::info!("stopped");
@@ -247,7 +247,7 @@ async fn note_uses(authority: Authority) {
     loop {
         tokio::time::sleep(TOKEN_USE_NOTED).await;
         if let Err(error) = authority.write_uses().await {
-            tracing::warn!(%error, "the last use of tokens is not noted");
+            tracing::warn!(%error, "the last use of tokens can't be stored");
         }
     }
 }
@@ -256,7 +256,7 @@ async fn note_uses(authority: Authority) {
 pub async fn stop_requested() {
     let interrupt = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
-            tracing::warn!(%error, "interrupts are not noticed");
+            tracing::warn!(%error, "SIGINT can't be handled");
             std::future::pending::<()>().await;
         }
     };
@@ -271,7 +271,7 @@ async fn terminated() {
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         Ok(mut signal) => drop(signal.recv().await),
         Err(error) => {
-            tracing::warn!(%error, "SIGTERM is not noticed");
+            tracing::warn!(%error, "SIGTERM can't be handled");
             std::future::pending::<()>().await;
         }
     }

@@ -36,7 +36,7 @@ pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
             noticed(demand(&database, heartbeat, Timestamp::now).await);
         }
         if let Err(error) = forget(&database, Timestamp::now().before(SILENCES_KEPT)).await {
-            tracing::warn!(%error, "who was silent long ago is not forgotten yet");
+            tracing::warn!(%error, "old entries of the history of silence can't be deleted yet");
         }
         tokio::time::sleep(ROUND).await;
     }
@@ -45,8 +45,8 @@ pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
 fn noticed(silent: Result<usize, DatabaseError>) {
     match silent {
         Ok(0) => {}
-        Ok(count) => tracing::info!(count, "reconcilers have gone silent"),
-        Err(error) => tracing::warn!(%error, "who has gone silent can't be said now"),
+        Ok(count) => tracing::info!(count, "reconcilers became silent"),
+        Err(error) => tracing::warn!(%error, "silent reconcilers can't be detected now"),
     }
 }
 

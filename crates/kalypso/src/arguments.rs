@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Man(Man),
 }
 
-/// Where the input is.
+/// The location of the input.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct SourceOptions {
     /// Read every YAML file under this directory as one environment, without git
@@ -57,15 +57,15 @@ pub(crate) struct SourceOptions {
     /// The configuration file [default: kalypso.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Let warnings count as problems
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
-/// How an answer is written.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For reading
+    /// Text for people
     #[default]
     Human,
     /// JSON, stable
@@ -87,12 +87,12 @@ pub(crate) struct Demo {
     /// Write into a directory that is not empty and was not made by `demo`
     #[arg(long)]
     pub(crate) force: bool,
-    /// Leave out the hosts and the hub
+    /// Without the hosts and the hub
     #[arg(long)]
     pub(crate) no_hub: bool,
 }
 
-/// Read everything and say everything that is wrong, with file, line and advice
+/// Read everything and list all errors, with file, line and advice
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -105,12 +105,12 @@ pub(crate) struct Check {
     pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: crate::diagnostics::Format,
 }
 
-/// Render an environment's files into a folder, or only say what they would be
+/// Render an environment's files into a folder, or only print their digest
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -132,12 +132,12 @@ pub(crate) struct Render {
     /// Write into a folder that is not empty and was not made by `render`
     #[arg(long)]
     pub(crate) force: bool,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// Say what would change in the GitOps branch, by assignment and by value
+/// Show what would change in the GitOps branch, by assignment and by value
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -157,10 +157,10 @@ pub(crate) struct Plan {
     /// Compare with the files in this folder instead of the GitOps branch
     #[arg(long, value_name = "DIR")]
     pub(crate) against: Option<PathBuf>,
-    /// Compare two commits of the control plane; with B alone, compare it with what the environment is made of now
+    /// Compare two commits of the control plane; with B alone, compare it with the current sources of the environment
     #[arg(long, value_name = "A..B", conflicts_with_all = ["from", "against", "patch", "gitops_repo", "adopt"])]
     pub(crate) commit: Option<String>,
-    /// Say what a patch of the control plane would change: the output of `git diff`; `-` is standard input
+    /// Show what a patch of the control plane would change: the output of `git diff`; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "gitops_repo", "adopt"])]
     pub(crate) patch: Option<PathBuf>,
     /// Only the `GitOpsRepo` of this name
@@ -181,13 +181,13 @@ pub(crate) struct Plan {
     /// How many changes are listed at most [default: 40 groups for reading, 1000 for programs]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Say how much work each stage of compiling was
+    /// Show how much work each stage of compiling was
     #[arg(long)]
     pub(crate) stats: bool,
     /// Take over folders of the GitOps branch that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -212,26 +212,26 @@ pub(crate) struct Publish {
     /// Push to the environment's branch itself instead of `kalypso/<environment>`
     #[arg(long)]
     pub(crate) direct: bool,
-    /// Yes, remove what `kalypso plan` shows with this word; once for each `GitOpsRepo`
+    /// Confirm the removals that `kalypso plan` shows with this word; once for each `GitOpsRepo`
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
     pub(crate) confirm: Vec<String>,
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
-    /// The moment of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
+    /// The time of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
     #[arg(skip)]
     pub(crate) committed_on: Option<i64>,
     #[command(flatten)]
     pub(crate) publication_hub: PublicationHub,
-    /// Let warnings count as problems
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// Which hub is told of a publication.
+/// The hub that gets a publication.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct PublicationHub {
     /// The hub that gets the publication [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml; else no hub]
@@ -245,7 +245,7 @@ pub(crate) struct PublicationHub {
     pub(crate) hub_only: bool,
 }
 
-/// Say why an assignment is there, or where one of its values comes from
+/// Explain why an assignment exists, or where one of its values comes from
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -264,7 +264,7 @@ pub(crate) struct Explain {
     pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

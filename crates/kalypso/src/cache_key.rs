@@ -38,7 +38,9 @@ fn secret_of(what: &str, secret: &[u8]) -> anyhow::Result<Key> {
 fn of_file(cache: &Path, file: &Path) -> anyhow::Result<Key> {
     if is_in(cache, file) {
         let message = format!("the key of the cache, `{}`, is in the cache itself", file.display());
-        return Err(Failure::usage(message).help("keep it where whoever may write the cache can't read it").into());
+        return Err(Failure::usage(message)
+            .help("store it where users with write access to the cache can't read it")
+            .into());
     }
     let unreadable =
         |error| Failure::usage(format!("the key of the cache can't be read: `{}`: {error}", file.display()));

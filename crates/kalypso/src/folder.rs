@@ -147,7 +147,7 @@ fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure
         return Ok(files);
     }
     let message = format!("`{}` is not empty, and was not written by `render`", folder.display());
-    Err(Failure::usage(message).help("take an empty folder, or --force to write among what is there"))
+    Err(Failure::usage(message).help("use an empty folder, or --force to write into this one"))
 }
 
 /// Reads the files of a folder as a tree, without Kalypso's own receipt.

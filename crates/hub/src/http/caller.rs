@@ -62,7 +62,7 @@ impl FromRequestParts<App> for LimitedReader {
         let identity = identify(app, parts).await?;
         if !identity.may_read() {
             let hint = "`kalypso hub token create NAME --role read` makes one";
-            return Err(ProblemResponse::new(Kind::Forbidden, "this token is not for asking").hint(hint));
+            return Err(ProblemResponse::new(Kind::Forbidden, "this token has no permission to read").hint(hint));
         }
         Ok(Self(identity))
     }

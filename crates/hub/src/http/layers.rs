@@ -94,18 +94,18 @@ fn request_id(request: &Request) -> HeaderValue {
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text =
         panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
-    tracing::error!(panic = text.unwrap_or_default(), "a request hit a mistake in the hub");
-    ProblemResponse::new(Kind::Mistake, "the hub's log says what went wrong").into_response()
+    tracing::error!(panic = text.unwrap_or_default(), "internal error of the hub in a request");
+    ProblemResponse::new(Kind::Mistake, "the log of the hub has the details").into_response()
 }
 
 pub(super) async fn not_found(uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
     ProblemResponse::new(Kind::NotFound, format!("there is nothing at `{path}`"))
-        .hint("/api/v1/openapi.json says what there is")
+        .hint("/api/v1/openapi.json lists all routes")
 }
 
 pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> ProblemResponse {
     let path: String = uri.path().chars().take(128).collect();
     let detail = format!("`{path}` is not for {}", method.as_str().chars().take(16).collect::<String>());
-    ProblemResponse::new(Kind::Method, detail).hint("the header `Allow` says what is possible")
+    ProblemResponse::new(Kind::Method, detail).hint("the header `Allow` lists the supported methods")
 }

@@ -105,7 +105,7 @@ impl Metrics {
         registry.register("requests", "Requests by route and HTTP status", metrics.requests.clone());
         let help = "How long requests took, by route";
         registry.register_with_unit("request_duration", help, Unit::Seconds, metrics.durations.clone());
-        registry.register("reports", "Reports by how they came in and what became of them", metrics.reports.clone());
+        registry.register("reports", "Reports by source and result", metrics.reports.clone());
         let help =
             "How long it took from the arrival of reports until they were stored, transactions and waiting included";
         registry.register_with_unit("store_duration", help, Unit::Seconds, metrics.storing.clone());

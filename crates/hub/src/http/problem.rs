@@ -112,17 +112,19 @@ impl Kind {
     fn parts(self) -> (StatusCode, &'static str, &'static str) {
         match self {
             Self::Malformed => (StatusCode::BAD_REQUEST, "malformed", "The request can't be read"),
-            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated", "It is not known who is asking"),
-            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "Who is asking may not do that"),
+            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated", "The caller is not authenticated"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "The caller does not have the permission"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not-found", "There is no such thing"),
             Self::Ambiguous => (StatusCode::CONFLICT, "ambiguous", "Several things are called so"),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method", "The method is not possible here"),
             Self::Slow => (StatusCode::REQUEST_TIMEOUT, "slow", "The request took too long to arrive"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large"),
-            Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", "The format is not read here"),
-            Self::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "unprocessable", "What is said can't be right"),
+            Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", "The format is not supported"),
+            Self::Unprocessable => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "unprocessable", "The content of the request is not valid")
+            }
             Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "busy", "The hub is busy"),
-            Self::Mistake => (StatusCode::INTERNAL_SERVER_ERROR, "mistake", "This is a mistake in the hub"),
+            Self::Mistake => (StatusCode::INTERNAL_SERVER_ERROR, "mistake", "Internal error of the hub"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The hub can't do it now"),
         }
     }
@@ -135,7 +137,7 @@ impl From<Refusal> for ProblemResponse {
             Refusal::Missing => Self::new(Kind::Unauthenticated, detail)
                 .hint("send a header `Authorization: Bearer TOKEN`; `kalypso hub token create` makes tokens"),
             Refusal::Invalid(_) => Self::new(Kind::Unauthenticated, detail)
-                .hint("`kalypso hub token list` says which tokens there are, and until when they are good"),
+                .hint("`kalypso hub token list` shows the tokens and when they expire"),
             Refusal::Forbidden(_) => Self::new(Kind::Forbidden, detail),
             Refusal::Unavailable(_) => unavailable(&detail),
         }
@@ -188,7 +190,7 @@ fn unavailable(reason: &str) -> ProblemResponse {
 
 fn mistake(error: &DatabaseError) -> ProblemResponse {
     tracing::error!(%error, "a request can't be answered");
-    ProblemResponse::new(Kind::Mistake, "the hub's log says what went wrong")
+    ProblemResponse::new(Kind::Mistake, "the log of the hub has the details")
 }
 
 impl IntoResponses for ProblemResponse {
@@ -231,7 +233,7 @@ mod tests {
         let problem = ProblemResponse::from(DatabaseError::Column { column, statement: "select 1".to_owned() });
         assert_eq!(
             (problem.status(), problem.detail()),
-            (StatusCode::INTERNAL_SERVER_ERROR, "the hub's log says what went wrong")
+            (StatusCode::INTERNAL_SERVER_ERROR, "the log of the hub has the details")
         );
     }
 }

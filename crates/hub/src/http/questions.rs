@@ -66,7 +66,7 @@ impl From<QuestionError> for ProblemResponse {
             }
             QuestionError::Ambiguous { ways, .. } => {
                 let problem = Self::new(Kind::Ambiguous, text);
-                ways.first().map(|way| format!("say `{way}`, for example")).into_iter().fold(problem, Self::hint)
+                ways.first().map(|way| format!("use `{way}`, for example")).into_iter().fold(problem, Self::hint)
             }
             QuestionError::Busy => Self::new(Kind::Busy, text)
                 .hint("ask again after the time in `Retry-After`; questions about all hosts are answered at once")

@@ -44,7 +44,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = 403, description = "The token is not for these reports", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 408, description = "The body took too long", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = hub_api::problem::Problem, content_type = "application/problem+json"),
-        (status = 415, description = "The format is not read here", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The format is not supported", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 422, description = "None of the reports can be right", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too much waits already; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
         (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),

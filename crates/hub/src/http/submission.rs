@@ -72,7 +72,7 @@ impl Submission {
         if types.contains(&self.media_type.as_str()) {
             return Ok(());
         }
-        let detail = format!("`Content-Type: {}` is not read here", self.media_type);
+        let detail = format!("`Content-Type: {}` is not supported", self.media_type);
         Err(ProblemResponse::new(Kind::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn check_may_report(identity: &Identity) -> Result<(), ProblemRespons
 fn check_encoding(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     match headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default()) {
         None | Some("identity") => Ok(()),
-        Some(_) => Err(ProblemResponse::new(Kind::MediaType, "the body's `Content-Encoding` is not read here")
+        Some(_) => Err(ProblemResponse::new(Kind::MediaType, "the body's `Content-Encoding` is not supported")
             .hint("use gzip, or none")),
     }
 }
@@ -109,7 +109,7 @@ fn token_id(uri: &Uri) -> Option<&str> {
 }
 
 fn no_token_id() -> ProblemResponse {
-    ProblemResponse::new(Kind::Unauthenticated, "the body is signed, but it is not said by which token")
+    ProblemResponse::new(Kind::Unauthenticated, "the body is signed, but the request does not name the token")
         .hint("end the address with ?token=ID, the part of the token between the underscores")
 }
 
@@ -144,7 +144,7 @@ impl App {
     pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ProblemResponse> {
         let count = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
         let busy = |_| {
-            ProblemResponse::new(Kind::Busy, "the requests that are under way take all the room there is")
+            ProblemResponse::new(Kind::Busy, "the current requests use all memory for bodies")
                 .hint("send it again after the time in `Retry-After`; nothing of this request was stored")
                 .retry_after(ROOM_RETRY)
         };

@@ -22,7 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Publications",
     responses(
         (status = 200, description = "The branches", body = Vec<WatchState>),
-        (status = "4XX", description = "Not for who is asking", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "The caller does not have the permission", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState>> {
@@ -38,7 +38,7 @@ async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState
     tag = "Publications",
     responses(
         (status = 202, description = "The branches will be polled"),
-        (status = "4XX", description = "Not for who is asking", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "The caller does not have the permission", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn refresh(State(app): State<App>, _administrator: Administrator) -> StatusCode {

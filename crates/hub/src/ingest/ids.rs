@@ -62,7 +62,7 @@ impl Ids {
         tokio::spawn(async move {
             if let Err(error) = learn(&database, &cached).await {
                 // Ids that are not in the cache are looked up one by one.
-                tracing::warn!(%error, "reconcilers are not read in advance");
+                tracing::warn!(%error, "the cache of reconcilers can't be filled");
             }
         });
     }

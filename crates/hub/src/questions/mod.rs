@@ -63,7 +63,7 @@ pub enum QuestionError {
         similar: Vec<String>,
     },
     /// The object is outside of the reach of the token.
-    #[error("this token is limited to {reach}: it may not ask about {what} `{name}`")]
+    #[error("this token is limited to {reach}: it has no permission to read {what} `{name}`")]
     Outside {
         /// The kind of the object.
         what: &'static str,
@@ -73,7 +73,7 @@ pub enum QuestionError {
         reach: String,
     },
     /// The name belongs to several objects.
-    #[error("`{name}` can mean several things: {}", several(ways))]
+    #[error("`{name}` is ambiguous: {}", several(ways))]
     Ambiguous {
         /// The name.
         name: String,
@@ -81,7 +81,7 @@ pub enum QuestionError {
         ways: Vec<String>,
     },
     /// The hub counts the hosts of other questions, and the wait for a permit took too long.
-    #[error("the hub is counting the hosts of other questions")]
+    #[error("the hub is busy with other queries that count hosts")]
     Busy,
     /// The database can't answer.
     #[error(transparent)]

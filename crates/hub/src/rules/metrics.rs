@@ -29,8 +29,8 @@ struct NotificationLabels {
 impl RuleMetrics {
     /// Adds the metrics to those that Prometheus reads.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("rules", "Rules by where they stand", self.rules.clone());
-        let help = "Notifications by what became of them when they were sent";
+        registry.register("rules", "Rules by state", self.rules.clone());
+        let help = "Notifications by the result of sending";
         registry.register("notifications", help, self.notifications.clone());
     }
 

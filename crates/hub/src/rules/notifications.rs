@@ -216,7 +216,14 @@ async fn note(
         }
         Outcome::GivenUp => {
             given_up = Some(now);
-            tracing::error!(rule, kind, attempts, message_id, problem = shown, "a notification is given up");
+            tracing::error!(
+                rule,
+                kind,
+                attempts,
+                message_id,
+                problem = shown,
+                "a notification could not be delivered, and is dropped"
+            );
         }
     }
     let instant = |parameter| database.dialect().instant(parameter);

@@ -43,7 +43,7 @@ pub enum TokenError {
     #[error("`{0}` can't be the name of a token: 1 to {NAME_CHARACTERS_MAX} characters that can be read")]
     Name(String),
     /// The token is for signing, but has no permission to report: only reports are signed.
-    #[error("a token that may not report can't be for signing: signatures are on reports")]
+    #[error("only a token that may report can sign: reports are signed")]
     Signing,
     /// The workspaces or environments are invalid.
     #[error(

@@ -60,7 +60,7 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
             return Err(ReportError::new("host", "this token is for managing tokens and hosts, not for reporting"));
         }
         Scope::Publish(_) => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
-        Scope::Read(_) => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
+        Scope::Read(_) => return Err(ReportError::new("host", "this token has the permission to read, not to report")),
     }
     Ok(report)
 }

@@ -36,7 +36,7 @@ pub struct Receipt {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SubmitError {
     /// Too many reports wait already.
-    #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
+    #[error("too many reports wait to be stored; try again in {} s", .retry_after.as_secs())]
     Busy {
         /// The time to wait before the next attempt.
         retry_after: Duration,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Format;
 
-/// Run the hub: it stores what is desired and what is reported, and answers over HTTP
+/// Run the hub: it stores the desired and the reported state, and answers over HTTP
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -24,7 +24,7 @@ pub(crate) struct Hub {
     pub(crate) run: HubRun,
 }
 
-/// What to do with the hub.
+/// The commands of the hub.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HubCommand {
     Run(HubRun),
@@ -68,10 +68,10 @@ pub(crate) struct HubRun {
     /// The private key of the certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// What is logged to standard error
+    /// The least important level that is logged to standard error
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     pub(crate) log: LogLevel,
-    /// How it is logged
+    /// The format of the log
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) log_format: LogFormat,
 }
@@ -79,19 +79,19 @@ pub(crate) struct HubRun {
 /// How much is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What went wrong
+    /// Errors and warnings
     Warn,
-    /// What the hub does
+    /// Also the main events
     #[default]
     Info,
-    /// Every request
+    /// Also every request
     Debug,
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For reading
+    /// Text for people
     #[default]
     Human,
     /// A JSON object on each line
@@ -134,7 +134,7 @@ pub(crate) struct HubTokenCreate {
     /// Report for all hosts whose name this pattern matches; `*` stands for any characters
     #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
     pub(crate) hosts: Option<String>,
-    /// Ask (`read`), say what is desired (`publish`), manage tokens and hosts (`manage`), or do everything (`admin`)
+    /// The permission: query (`read`), publish the desired state (`publish`), manage tokens and hosts (`manage`), or everything (`admin`)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<TokenRole>,
     /// With --hosts: only reconcilers of this type may report; may be given several times
@@ -146,33 +146,33 @@ pub(crate) struct HubTokenCreate {
     /// With --hosts: a label that the hosts get; may be given several times
     #[arg(long, value_name = "KEY=VALUE", requires = "hosts")]
     pub(crate) label: Vec<String>,
-    /// With --role read or publish: only what is of this workspace; may be given several times
+    /// With --role read or publish: only objects of this workspace; may be given several times
     #[arg(long, value_name = "WORKSPACE", requires = "role")]
     pub(crate) workspace: Vec<String>,
-    /// With --role read or publish: only what is of this environment; may be given several times
+    /// With --role read or publish: only objects of this environment; may be given several times
     #[arg(long, value_name = "ENV", requires = "role")]
     pub(crate) environment: Vec<String>,
-    /// Take reports that are signed with its signing key, too, and print that key
+    /// Also accept reports that are signed with its signing key, and print that key
     #[arg(long)]
     pub(crate) signing: bool,
-    /// Until when it is good: a time from now such as 90d or 12h, or a date [default: for ever]
+    /// When it expires: a time from now such as 90d or 12h, or a date [default: never]
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// What a token that does not report is for.
+/// The role of a token that does not report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TokenRole {
-    /// Ask
+    /// Query
     Read,
-    /// Say what is desired
+    /// Publish the desired state
     Publish,
-    /// Manage tokens and hosts over the API, and see who did what
+    /// Manage tokens and hosts over the API, and read the audit log
     Manage,
     /// Everything
     Admin,
@@ -187,12 +187,12 @@ Examples:
 pub(crate) struct HubTokenList {
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// Revoke a token: within five seconds no replica takes it any more
+/// Revoke a token: after at most five seconds, no replica accepts it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -205,7 +205,7 @@ pub(crate) struct HubTokenRevoke {
     pub(crate) database: HubDatabase,
 }
 
-/// Give a token a new secret, and print it; the old one is good for some time longer
+/// Give a token a new secret, and print it; the old one stays valid for some time
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -215,12 +215,12 @@ pub(crate) struct HubTokenRotate {
     /// Its name or id
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// For how long the old secret stays good, such as 7d, 12h or 0s
+    /// How long the old secret stays valid, such as 7d, 12h or 0s
     #[arg(long, value_name = "TIME", default_value = "1d")]
     pub(crate) grace: String,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -252,19 +252,19 @@ pub(crate) struct HubHostAdd {
     /// The host
     #[arg(value_name = "HOST")]
     pub(crate) host: String,
-    /// What kind of host it is [default: K8s-cluster]
+    /// The type of the host [default: K8s-cluster]
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// A label, instead of those that it has; may be given several times
+    /// A label, which replaces all present labels; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) label: Vec<String>,
-    /// A reconciler on it that will report
+    /// A reconciler on the host that will report
     #[arg(long, value_name = "NAME")]
     pub(crate) reconciler: Option<String>,
-    /// What kind of reconciler it is
+    /// The type of the reconciler
     #[arg(long, value_name = "TYPE", default_value = "generic", requires = "reconciler")]
     pub(crate) reconciler_type: String,
-    /// The repository that it applies: it is expected there from now on
+    /// The repository that the reconciler applies: its reports are expected from now on
     #[arg(long, value_name = "URL", requires_all = ["reconciler", "branch"])]
     pub(crate) repository: Option<String>,
     /// The branch that it applies
@@ -284,18 +284,18 @@ Examples:
   kalypso hub host list
   kalypso hub host list --after chicago-0999 --limit 1000 -o json")]
 pub(crate) struct HubHostList {
-    /// Begin behind the host of this name
+    /// Begin after the host with this name
     #[arg(long, value_name = "HOST")]
     pub(crate) after: Option<String>,
-    /// List at most that many
+    /// The maximum number of hosts
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
-    /// List those that are retired too
+    /// Also list retired hosts
     #[arg(long)]
     pub(crate) retired: bool,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -343,7 +343,7 @@ pub(crate) struct HubBackup {
     /// The file, which only its owner may read; `-` for standard output
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Replace a file that is there already
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -371,23 +371,23 @@ Examples:
   kalypso hub export deployment --since 2026-11-01 --until 2026-12-01 > november.csv
   kalypso hub export host --format ndjson | jq -r .name")]
 pub(crate) struct HubExport {
-    /// The table; a wrong name is answered with the right ones
+    /// The table; the error for an unknown name lists the valid names
     #[arg(value_name = "TABLE")]
     pub(crate) table: String,
-    /// How it is written
+    /// The format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: TableFormat,
-    /// Only rows that were made, desired or reported since then: a date, a moment, or a time ago such as 30d
+    /// Only rows that were created, desired or reported since then: a date, a timestamp, or a time ago such as 30d
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only those from before then
+    /// Only rows from before then
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
 }
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
     /// With a line of names first; a text that a spreadsheet would take for a formula gets a ' before it
@@ -404,34 +404,34 @@ Examples:
   kalypso hub grant-read grafana
   kalypso hub grant-read grafana_microsoft --microsoft")]
 pub(crate) struct HubGrantRead {
-    /// The role, which is there already
+    /// The role, which must exist
     #[arg(value_name = "ROLE")]
     pub(crate) role: String,
-    /// The tables of Microsoft's hub instead, as views in the schema `microsoft`: dashboards that were made for it show the same numbers
+    /// The tables of Microsoft's hub instead, as views in the schema `microsoft`: dashboards for Microsoft's hub show the same numbers
     #[arg(long)]
     pub(crate) microsoft: bool,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
 }
 
-/// Take over the reports of files that `kalypso report --out` signed; doing it again changes nothing
+/// Import the reports of files that `kalypso report --out` signed; a second import changes nothing
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso hub import /media/usb/reports.signed
   kalypso hub import /media/usb/*.signed -o json")]
 pub(crate) struct HubImport {
-    /// The files, one after another; of one that is not what was signed, nothing is taken
+    /// The files, imported in this order; a file that was changed after signing is rejected as a whole
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// Show who published and decided what: publications, tokens and hosts, the newest first
+/// Show the audit log: publications and changes of tokens and hosts, with their actors, the newest first
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -439,7 +439,7 @@ Examples:
   kalypso hub audit --action publish --since 7d
   kalypso hub audit --subject chicago -o json")]
 pub(crate) struct HubAudit {
-    /// Only by this actor: the name of a token, or who signed in
+    /// Only by this actor: the name of a token, or of a signed-in user
     #[arg(long, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Only this action, such as `publish`, `token.create` or `host.retire`
@@ -448,18 +448,18 @@ pub(crate) struct HubAudit {
     /// Only to this subject: a token, a host, or a repository and its branch
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
-    /// Only from then on: a moment, a date, or a time ago such as 7d
+    /// Only from then on: a timestamp, a date, or a time ago such as 7d
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only before then
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// How many entries at most
+    /// The maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -487,12 +487,12 @@ Examples:
 pub(crate) struct HubRuleList {
     #[command(flatten)]
     pub(crate) database: HubDatabase,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// Send a notification that says it is a test, once, as the rule would: in its format, to its URL
+/// Send one test notification, in the format of the rule and to its URL
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exit status: 0 it was taken · 69 it was not

@@ -6,19 +6,19 @@ use clap::{Args, Subcommand};
 
 use super::Format;
 
-/// Which hub is asked, and how its answer is written.
+/// The hub, and the format of its answer.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct HubConnection {
     /// The hub [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml, else `http://127.0.0.1:8080`]
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,
-    /// A file with the token to ask with [default: the variable `KALYPSO_HUB_TOKEN`]
+    /// A file with the token for the hub [default: the variable `KALYPSO_HUB_TOKEN`]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The configuration file [default: kalypso.toml here or in a directory above, if there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
     /// No token is shown: the hub of the demo knows none, whatever the variable holds.
@@ -26,7 +26,7 @@ pub(crate) struct HubConnection {
     pub(crate) is_open: bool,
 }
 
-/// What is asked about. All of them must fit.
+/// The filter. All conditions must match.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct Filtering {
     /// The environment
@@ -44,7 +44,7 @@ pub(crate) struct Filtering {
     /// The deployment target
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// The cluster type: its hosts, with everything on them
+    /// The cluster type: its hosts, with all their deployments
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_type: Option<String>,
     /// Labels of deployment targets, as `kubectl -l` has it
@@ -52,7 +52,7 @@ pub(crate) struct Filtering {
     pub(crate) target_selector: Option<String>,
 }
 
-/// Which hosts are asked about.
+/// The filter of hosts.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct HostFiltering {
     /// The host
@@ -63,7 +63,7 @@ pub(crate) struct HostFiltering {
     pub(crate) selector: Option<String>,
 }
 
-/// Say which versions of which workloads are on which hosts, since when
+/// List which versions of which workloads are on which hosts, since when
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -76,20 +76,20 @@ pub(crate) struct Deployments {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How far they got: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
+    /// The rollout state: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
-    /// How it was then: a moment, a date, or a time ago such as 2h
+    /// The state at that time: a timestamp, a date, or a time ago such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// How many rows at most
+    /// The maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// Say how environments are: what is desired, and how many reconcilers of hosts have it
+/// Show the state of environments: the desired versions, and how many reconcilers have applied them
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -102,24 +102,24 @@ pub(crate) struct Status {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How it was then: a moment, a date, or a time ago such as 2h
+    /// The state at that time: a timestamp, a date, or a time ago such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// How many targets at most
+    /// The maximum number of targets
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// Say how far rollouts are, or wait for one
+/// Show the progress of rollouts, or wait for one
 #[derive(Args, Debug)]
 pub(crate) struct Rollout {
     #[command(subcommand)]
     pub(crate) command: RolloutCommand,
 }
 
-/// What to know of rollouts.
+/// The commands of rollouts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutCommand {
     Status(RolloutStatus),
@@ -127,7 +127,7 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Show how many reconcilers have a workload, a version or a commit, and which hosts do not
+/// Show how many reconcilers have applied a workload, a version or a commit, and which hosts have not
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -138,17 +138,17 @@ Examples:
 
 If several workloads have this name, write WORKSPACE/APPLICATION/WORKLOAD")]
 pub(crate) struct RolloutStatus {
-    /// The workload, its version (also alone, if no other workload has such a one), or the commit
+    /// The workload with or without a version, the version alone if no other workload has it, or the commit
     #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
     pub(crate) of: String,
     #[command(flatten)]
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// List those who got that far: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
+    /// List the reconcilers in these states: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
-    /// How many hosts are listed at most
+    /// The maximum number of hosts in the list
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -166,7 +166,7 @@ Examples:
   kalypso rollout wait 41c77fe -e stage --timeout 30m
   kalypso rollout wait checkout@2.4.0 -e stage --failures 2")]
 pub(crate) struct RolloutWait {
-    /// The workload, its version (also alone, if no other workload has such a one), or the commit
+    /// The workload with or without a version, the version alone if no other workload has it, or the commit
     #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
     pub(crate) of: String,
     #[command(flatten)]
@@ -181,7 +181,7 @@ pub(crate) struct RolloutWait {
     pub(crate) connection: HubConnection,
 }
 
-/// List the commits that changed what is desired, the newest first
+/// List the commits that changed the desired state, the newest first
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -189,7 +189,7 @@ Examples:
 pub(crate) struct RolloutList {
     #[command(flatten)]
     pub(crate) filter: Filtering,
-    /// How many rollouts at most
+    /// The maximum number of rollouts
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -203,29 +203,29 @@ Examples:
   kalypso compare stage prod
   kalypso compare stage prod --differing --map checkout/uat=production")]
 pub(crate) struct Compare {
-    /// The one environment
+    /// The first environment
     #[arg(value_name = "ENV")]
     pub(crate) from: String,
-    /// The other
+    /// The second environment
     #[arg(value_name = "ENV")]
     pub(crate) to: String,
-    /// Targets that correspond though their names differ; several with commas
+    /// Pairs of targets to compare although their names differ; several with commas
     #[arg(long, value_name = "[WORKLOAD/]NAME=NAME")]
     pub(crate) map: Option<String>,
-    /// Only targets that differ
+    /// Only targets with differences
     #[arg(long)]
     pub(crate) differing: bool,
     /// The workload
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
-    /// How many targets at most
+    /// The maximum number of targets
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// Say what happened when: what became desired, and what hosts reported
+/// Show the history: changes of the desired state, and reports of hosts
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -236,35 +236,35 @@ pub(crate) struct History {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How many rows at most
+    /// The maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// Say where what is reported is not what is desired, since when, and who has gone silent
+/// Show differences between the reported and the desired state, since when, and silent reconcilers
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso drift                     what is not everywhere where it is desired, the oldest first
   kalypso drift silent -e prod      who has gone silent; also unknownContent, removedPlace, unknownPlace")]
 pub(crate) struct Drift {
-    /// List those who are silent, or whose reports match nothing
+    /// List silent reconcilers, or reports without a match
     #[arg(value_name = "KIND", value_parser = ["silent", "unknownContent", "removedPlace", "unknownPlace"])]
     pub(crate) kind: Option<String>,
     #[command(flatten)]
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How many rows at most
+    /// The maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// Follow what changes: what becomes desired, what is reported, who goes silent
+/// Follow changes: of the desired state, of reports, and reconcilers that become silent
 #[derive(Args, Debug)]
 #[command(after_help = "\
 It ends when it is interrupted, or after --limit. A connection that is lost is taken up again where it broke off.
@@ -278,20 +278,20 @@ pub(crate) struct Events {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How far they are: `succeeded`, `failed`, `inProgress`, `silent`; several with commas
+    /// The state: `succeeded`, `failed`, `inProgress`, `silent`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
-    /// Go on behind this event, the `id` of one, instead of now
+    /// Continue after the event with this `id`, instead of now
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<String>,
-    /// End after so many events
+    /// End after this number of events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
 
-/// How many rows at most: at least one.
+/// The maximum number of rows: at least one.
 fn limit(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(limit @ 1..) => Ok(limit),

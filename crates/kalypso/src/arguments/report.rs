@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::HubConnection;
 
-/// Report to the hub what was applied, or sign reports and keep them in a file for it
+/// Report the applied state to the hub, or sign reports and store them in a file for it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -19,49 +19,49 @@ pub(crate) struct Report {
     /// The reconciler, unique on its host
     #[arg(long, value_name = "NAME", required_unless_present = "file", conflicts_with = "file")]
     pub(crate) reconciler: Option<String>,
-    /// How far it got: `success`, `failure` or `in_progress`, or a word that CI systems have for these
+    /// The status: `success`, `failure` or `in_progress`, or a word that CI systems have for these
     #[arg(long, value_name = "STATUS", required_unless_present = "file", conflicts_with = "file")]
     pub(crate) status: Option<String>,
     /// The host [default: the one of the token]
     #[arg(long, value_name = "HOST", conflicts_with = "file")]
     pub(crate) host: Option<String>,
-    /// What kind of reconciler it is [default: generic]
+    /// The type of the reconciler [default: generic]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "file")]
     pub(crate) kind: Option<String>,
-    /// The repository that it applies [default: the place in the hub]
+    /// The repository that the reconciler applies [default: the place in the hub]
     #[arg(long, value_name = "URL", requires = "branch", conflicts_with = "file")]
     pub(crate) repository: Option<String>,
-    /// The branch that it applies
+    /// The branch that the reconciler applies
     #[arg(long, value_name = "BRANCH", requires = "repository")]
     pub(crate) branch: Option<String>,
-    /// The folder that it applies [default: the root]
+    /// The folder that the reconciler applies [default: the root]
     #[arg(long, value_name = "PATH", requires = "repository")]
     pub(crate) path: Option<String>,
-    /// The commit that it applied, or a tag, a version, or what Flux writes
+    /// The applied commit; or a tag, a version, or a revision in Flux's format
     #[arg(long, alias = "revision", value_name = "COMMIT", conflicts_with = "file")]
     pub(crate) commit: Option<String>,
-    /// The git tree of what it applied
+    /// The git tree of the applied folder
     #[arg(long, value_name = "ID", conflicts_with = "file")]
     pub(crate) tree: Option<String>,
     /// The version of the workload
     #[arg(long, value_name = "VERSION", conflicts_with = "file")]
     pub(crate) version: Option<String>,
-    /// The workload that it is about, where nothing is said of a folder: its name or that of a deployment target
+    /// The workload of the report, if no folder is given: its name, or the name of a deployment target
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub(crate) workload: Option<String>,
     /// The environment of that workload, if the host does not show it
     #[arg(long, value_name = "NAME", requires = "workload")]
     pub(crate) environment: Option<String>,
-    /// What it says about its status
+    /// A message about the status
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     pub(crate) message: Option<String>,
-    /// When it was so: a moment, or a time ago such as 5m [default: now]
+    /// The time of the status: a timestamp, or a time ago such as 5m [default: now]
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     pub(crate) observed_at: Option<String>,
-    /// It will report again within this time, such as 5m or 1h; if not, it is shown as silent
+    /// The next report comes within this time, such as 5m or 1h; otherwise the reconciler is shown as silent
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     pub(crate) heartbeat: Option<String>,
-    /// A label of the host; may be given several times, and then these are all that it has
+    /// A label of the host; may be given several times; the labels replace all present labels
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "file")]
     pub(crate) label: Vec<String>,
     /// Reports as JSON: one on each line, a list, or a single one; `-` for standard input
@@ -70,7 +70,7 @@ pub(crate) struct Report {
     /// Sign the reports with the token's key and add them to this file, for `kalypso hub import`, in place of sending them
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// For how long a hub that is busy or away is tried again
+    /// How long to retry if the hub is busy or unreachable
     #[arg(long, value_name = "TIME", default_value = "1m")]
     pub(crate) retry_for: String,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
             }
             StreamItem::Lost(error) if !is_lost => {
                 is_lost = true;
-                terminal::warn(&format!("{error}; it goes on as soon as the hub is there again"));
+                terminal::warn(&format!("{error}; the stream continues when the hub is reachable again"));
             }
             StreamItem::Lost(_) => {}
         }

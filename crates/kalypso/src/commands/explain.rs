@@ -326,7 +326,7 @@ fn held(loaded: &Loaded, (prepared, problems): (&Prepared, &[Diagnostic]), id: &
     let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
     let found = held_assignments::on_branches(loaded, Failing { prepared, ids: &ids });
     found.unwrap_or_else(|error| {
-        terminal::warn(&format!("what release pins hold of it in the GitOps branch is not known: {error}"));
+        terminal::warn(&format!("the files that release pins hold in the GitOps branch can't be read: {error}"));
         Vec::new()
     })
 }

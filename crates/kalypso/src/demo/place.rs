@@ -52,7 +52,7 @@ pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure
     let is_empty = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".kalypso"));
     if !is_empty && !force {
         let message = format!("`{shown}` is not empty, and was not made by `demo`");
-        return Err(Failure::usage(message).help("take an empty folder, or --force to make it among what is there"));
+        return Err(Failure::usage(message).help("use an empty folder, or --force to write into this one"));
     }
     let taken = names().find(|name| fs::symlink_metadata(folder.join(name)).is_ok());
     match taken {

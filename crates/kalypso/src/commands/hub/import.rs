@@ -30,9 +30,9 @@ pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
     // Errors of the database or of submitting come first, because the import can be repeated after them.
     let is_away = |error: &ImportError| matches!(error, ImportError::Database(_) | ImportError::Submit(_));
     match results.into_iter().find_map(|result| result.err().filter(is_away)) {
-        Some(error) => {
-            Err(Failure::outside(error.to_string()).help("try again: what is stored already changes nothing").into())
-        }
+        Some(error) => Err(Failure::outside(error.to_string())
+            .help("try again: reports that are already stored are not stored twice")
+            .into()),
         None => Ok(exit),
     }
 }

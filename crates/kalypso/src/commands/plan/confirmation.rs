@@ -41,7 +41,7 @@ pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool)
     let message = format!("this would remove {}", removed_text(planned));
     let mut diagnostic = Diagnostic::error(Code::NeedsConfirmation, message);
     if has_other_words {
-        diagnostic = diagnostic.note("the word of `--confirm` is of other removals");
+        diagnostic = diagnostic.note("the word of `--confirm` belongs to other removals");
     }
     let word = planned.confirmation_word().unwrap_or_default();
     diagnostic.help(format!("look at `kalypso plan`; to confirm the removals, add `--confirm {word}`"))
