@@ -99,13 +99,13 @@ async fn what_can_mean_several_things_is_said_with_what_to_type(ground: Ground) 
         rollout(&fleet.database, of, &filter).await.map_or_else(|error| error.to_string(), |answer| answer.of)
     };
     let ways = format!("`store-team/store/2.0`, `cart@2.0`, `{WORKLOAD}@2.0`");
-    assert_eq!(answer_of("2.0", None).await, format!("`2.0` can mean several things: {ways}"));
+    assert_eq!(answer_of("2.0", None).await, format!("`2.0` is ambiguous: {ways}"));
     for of in ["store-team/store/2.0", "cart@2.0", &format!("{WORKLOAD}@2.0"), "2.0@7", "7", "cart"] {
         assert_eq!(answer_of(of, None).await, of);
     }
     assert_eq!(answer_of("2.0", Some("cart")).await, "2.0");
     let error = answer_of("0000000", None).await;
-    assert!(error.starts_with("`0000000` can mean several things: `00000"), "{error}");
+    assert!(error.starts_with("`0000000` is ambiguous: `00000"), "{error}");
 }
 
 async fn who_has_it_and_who_not_can_be_listed(ground: Ground) {
