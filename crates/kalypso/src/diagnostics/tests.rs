@@ -164,7 +164,7 @@ fn a_template_that_fails() {
 #[test]
 fn a_file_as_a_whole() {
     assert_snapshot!(seen(&[("a/kustomization.yaml", b"resources: []\n")]), @r"
-    error[K0116]: `kustomization.yaml` would make something else of `a`: nothing at or below that folder is read
+    error[K0116]: `kustomization.yaml` in `a` is not supported: no file at or below that folder is read
     --> a/kustomization.yaml
      = help: write the objects as the kustomization would make them and remove the file, or name the folder in `.sourceignore`
 
