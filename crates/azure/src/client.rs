@@ -284,6 +284,6 @@ mod tests {
         assert_eq!(wait(&refused(403), 1), None);
         assert!(wait(&refused(503), 3).is_some_and(|wait| wait >= RETRY.first * 4 && wait <= RETRY.first * 6));
         let without = refused(401).without(&Secret::new("hush".to_owned()));
-        assert_eq!(without.to_string(), "it answers 401: secret: ***");
+        assert_eq!(without.to_string(), "Azure returned status 401: secret: ***");
     }
 }

@@ -222,7 +222,7 @@ mod tests {
         let client = Client::new(std::sync::Arc::new(|_| Box::pin(std::future::ready(())))).unwrap();
         let identity = Identity::find(None, environment).unwrap();
         let refused = identity.request_token(&client, "https://management.azure.com/").await.unwrap_err().to_string();
-        assert!(refused.contains("which is no key of its own"), "{refused}");
+        assert!(refused.contains("which is not one of its key files"), "{refused}");
         let identity = identity.with_keys(folder.path().to_owned());
         assert_eq!(identity.request_token(&client, "https://management.azure.com/").await.unwrap().body, b"a token");
     }

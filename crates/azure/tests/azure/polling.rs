@@ -70,7 +70,7 @@ async fn what_keeps_failing_is_given_up() {
     let polled = asking.poll(NOW).await;
     assert_eq!(asking.waits().len(), 4);
     assert_eq!((polled.reports.len(), polled.complete), (2, 0));
-    let said = "subscription s1: clusters can't be listed, or not in full: it answers 500: Something went wrong. (InternalServerError)";
+    let said = "subscription s1: clusters can't be listed, or not in full: Azure returned status 500: Something went wrong. (InternalServerError)";
     assert_eq!(messages(&polled), [said]);
     assert_eq!(asking.poll("2026-11-21T13:50:00Z").await.complete, 1);
 }
@@ -80,13 +80,13 @@ async fn a_subscription_hurts_only_itself() {
     let cloud = clusters(1).await;
     let polled = Asking::new(source(options(&cloud, &["s3", "s1"]))).poll(NOW).await;
     assert_eq!((polled.reports.len(), polled.complete), (2, 1));
-    let said = "subscription s3: clusters can't be listed, or not in full: it answers 403: The client does not have authorization. (AuthorizationFailed)";
+    let said = "subscription s3: clusters can't be listed, or not in full: Azure returned status 403: The client does not have authorization. (AuthorizationFailed)";
     assert_eq!(messages(&polled), [said]);
 }
 
 #[tokio::test]
 async fn what_was_not_listed_is_not_gone() {
-    for (fault, said) in [(REFUSED, "answers 400"), (TRUNCATED, "cut off"), (CUT_OFF, "can't be read")] {
+    for (fault, said) in [(REFUSED, "status 400"), (TRUNCATED, "cut off"), (CUT_OFF, "can't be read")] {
         let cloud = clusters(4).await;
         cloud.state().page_rows = 2;
         let mut asking = Asking::new(source(options(&cloud, &["s1"])));
@@ -148,7 +148,7 @@ async fn statuses_that_the_graph_lacks_are_asked_for() {
     let polled = Asking::new(source(options(&cloud, &["s1"]))).poll(NOW).await;
     assert!(polled.reports[0].message.starts_with("Applied revision"));
     assert_eq!((polled.reports.len(), polled.reports[2].message.as_str()), (4, ""));
-    assert!(messages(&polled)[0].contains("the statuses of its objects: it answers 404"), "{:?}", messages(&polled));
+    assert!(messages(&polled)[0].contains("the statuses of its objects: Azure returned status 404"), "{:?}", messages(&polled));
 }
 
 #[tokio::test]

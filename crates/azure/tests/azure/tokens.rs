@@ -55,7 +55,7 @@ async fn a_wrong_secret_is_said_once_and_never_shown() {
     options["credential"] = json!({"kind": "client-secret", "client-id": "app", "secret-file": file});
     let mut asking = Asking::new(source(options));
     let polled = asking.poll(NOW).await;
-    let said = "subscription s1: clusters can't be listed, or not in full: it answers 401: no token: \
+    let said = "subscription s1: clusters can't be listed, or not in full: Azure returned status 401: no token: \
         AADSTS7000215: Invalid client secret provided: '***'. (invalid_client)";
     assert_eq!((messages(&polled), polled.complete), (vec![said.to_owned()], 0));
     std::fs::write(&file, format!("{}\n", cloud::SECRET)).unwrap();
