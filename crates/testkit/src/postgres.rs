@@ -10,9 +10,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use std::{process, thread};
+use std::{env, process, thread};
+
+use rustix::fs::statvfs;
+use rustix::process::geteuid;
 
 pub use self::small_disk::OnSmallDisk;
 use self::small_disk::SmallDisk;
@@ -24,7 +27,18 @@ const PORT: &str = "5432";
 /// The time limit for the recovery of a killed server with a long log.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// Settings for tests: committed data survives a crash of the server, but not a crash of the machine.
-const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses="];
+const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses=", "max_wal_size=256MB"];
+
+/// The free space in bytes that a server for a run of tests needs.
+const FREE_BYTES_MIN: u64 = 4 << 30;
+
+/// The folder for shared servers: in memory if there is enough space, because each test creates a database with hundreds of files. Else the folder for
+/// temporary files.
+pub fn shared_folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let is_large = statvfs(memory).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= FREE_BYTES_MIN);
+    if is_large { memory.to_owned() } else { env::temp_dir() }
+}
 
 /// A server. A private server ends, and its folder is removed, when this value is dropped or the process ends.
 #[derive(Debug)]
@@ -211,7 +225,7 @@ impl PostgresServer {
     /// Creates the folder and a process that removes it and the server when the guardian has ended for any reason. If both processes end at the same
     /// time, the start of the next server removes the folder.
     fn prepare(&self, guardian: u32) -> io::Result<()> {
-        let users = unprivileged().map(|(user, _)| user).into_iter().chain(own_user());
+        let users = unprivileged().map(|(user, _)| user).into_iter().chain([geteuid().as_raw()]);
         if let Some(parent) = self.folder.parent() {
             owner::clear_leftovers(parent, &users.collect::<Vec<_>>());
         }
@@ -313,23 +327,23 @@ fn psql(folder: &Path, database: &str, sql: &str) -> io::Result<String> {
 }
 
 /// The folder with the programs of PostgreSQL: from the search path, or else the newest version in the folder that Debian uses.
-fn programs() -> Option<PathBuf> {
-    let found = Command::new("sh").args(["-c", "command -v initdb"]).output().ok()?.stdout;
-    // The program may be a link into the folder with all programs.
-    if let Ok(program) = fs::canonicalize(String::from_utf8_lossy(&found).trim()) {
-        return program.parent().map(Path::to_owned);
-    }
-    let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
-    versions.filter(|folder| folder.join("initdb").is_file()).max()
+fn programs() -> Option<&'static Path> {
+    static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
+        // The program may be a link into the folder with all programs.
+        let found = env::split_paths(&path).find_map(|folder| fs::canonicalize(folder.join("initdb")).ok());
+        if let Some(folder) = found.as_deref().and_then(Path::parent) {
+            return Some(folder.to_owned());
+        }
+        let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+        let versions = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+        versions.filter(|folder| folder.join("initdb").is_file()).max()
+    });
+    FOLDER.as_deref()
 }
 
 fn is_superuser() -> bool {
-    own_user() == Some(0)
-}
-
-fn own_user() -> Option<u32> {
-    let output = Command::new("id").arg("-u").output().ok()?;
-    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    geteuid().is_root()
 }
 
 /// The user and group that run the server, if they are not the current user.

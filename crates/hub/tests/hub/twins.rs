@@ -8,7 +8,7 @@ use std::{env, process};
 use hub::store::{Database, DatabaseUrl};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
-use testkit::postgres::{PostgresDatabase, PostgresServer, availability};
+use testkit::postgres::{PostgresDatabase, PostgresServer, availability, shared_folder};
 
 /// An empty database with its tables. Only one test uses it.
 pub(crate) struct Ground {
@@ -41,7 +41,7 @@ fn server() -> PostgresServer {
         Ok(run) => (run, parent_id()),
         Err(_) => (process::id().to_string(), process::id()),
     };
-    PostgresServer::shared(&env::temp_dir().join(format!("kalypso-pg-{run}")), guardian).unwrap()
+    PostgresServer::shared(&shared_folder().join(format!("kalypso-pg-{run}")), guardian).unwrap()
 }
 
 /// A test on both databases.
