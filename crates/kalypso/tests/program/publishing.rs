@@ -127,7 +127,7 @@ fn large_removals_need_a_word() {
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
     let word = company.word();
     company.kalypso("plan -e dev").ends(2).says(&["12 assignments are removed", &format!("--confirm {word}")]);
-    let refused = ["K0505", "this would remove 12 of 12 assignments", &format!("say `--confirm {word}`")];
+    let refused = ["K0505", "this would remove 12 of 12 assignments", &format!("add `--confirm {word}`")];
     company.kalypso("publish -e dev --direct").ends(1).says(&refused);
     company.kalypso("publish -e dev --direct --confirm").ends(1).says(&refused);
     assert_eq!(company.head("gitops", "dev"), before);
@@ -156,8 +156,8 @@ fn a_word_is_for_what_was_shown_and_nothing_else() {
     company.kalypso(&format!("publish -e dev --direct --confirm {stale}")).ends(1).says(&[
         "K0505",
         "6 of 12 assignments",
-        "is of other removals",
-        &format!("say `--confirm {now}`"),
+        "belongs to other removals",
+        &format!("add `--confirm {now}`"),
     ]);
     assert_eq!(company.head("gitops", "dev"), before);
     // Other changes do not matter, and several confirmations can be given.

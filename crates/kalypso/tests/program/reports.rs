@@ -159,7 +159,7 @@ fn a_file_that_was_changed_or_cut_off_or_is_foreign_is_not_taken() {
         check(&hub(folder.path(), &["import", "a.signed"]), 1, text);
     }
     fs::write(&file, &whole).unwrap();
-    check(&hub(folder.path(), &["import", "a.signed", "--database", "sqlite:other.db"]), 1, "does not know");
+    check(&hub(folder.path(), &["import", "a.signed", "--database", "sqlite:other.db"]), 1, "is not a token of this hub");
     let other = self::token(folder.path(), &["another", "--host", "paris-1", "--signing"]);
     let arguments = [&REPORT[..], &["--out", "a.signed"]].concat();
     check(&report(folder.path(), ("", &other), &arguments), 1, "take another name");
@@ -187,7 +187,7 @@ fn what_a_token_may_not_report_is_refused_by_line() {
     check(&report(folder.path(), ("", &unsigned), &arguments), 64, "this token is not for signing");
     assert!(!folder.path().join("b.signed").exists());
     check(&report(folder.path(), ("", &unsigned.replace("kal_", "kals_")), &arguments), 0, "signed");
-    check(&hub(folder.path(), &["import", "b.signed"]), 1, "made without `--signing`");
+    check(&hub(folder.path(), &["import", "b.signed"]), 1, "created without `--signing`");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn template_expressions_without_quotes_are_recognized() {
 #[test]
 fn brackets_are_told_with_the_place_where_they_open() {
     check("a: [1, 2\nb: 3\n", ":", "missing", "]");
-    check("a: [x]]\n", "]", "nothing is open", "");
+    check("a: [x]]\n", "]", "no bracket is open", "");
     check("a: [x}\n", "}", "cannot close", "");
     check("a: [x] y\n", "y", "behind the closing bracket", "quotes");
     check("a: [1, 2\n", "[", "not closed", "]");
