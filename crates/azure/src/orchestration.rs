@@ -245,6 +245,8 @@ mod tests {
             check(json!({"status": {"lastModified": "soon"}})).starts_with("properties.status.lastModified: `soon`")
         );
         assert!(check(json!({"status": []})).starts_with("properties: "));
-        assert!(Target::read(json!({"id": "x", "properties": {}})).unwrap_err().message.contains("not a custom location"));
+        assert!(
+            Target::read(json!({"id": "x", "properties": {}})).unwrap_err().message.contains("not a custom location")
+        );
     }
 }

@@ -24,7 +24,7 @@ pub enum AuditError {
 
 /// An action for the audit log: the actor, the kind of action, its subject and its details.
 #[derive(Clone, Debug)]
-pub(crate) struct Deed<'a> {
+pub(crate) struct AuditRecord<'a> {
     pub(crate) actor: &'a str,
     pub(crate) action: Action,
     pub(crate) subject: &'a str,
@@ -32,10 +32,10 @@ pub(crate) struct Deed<'a> {
 }
 
 /// Adds an entry in the transaction of the action: both are committed, or neither.
-pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Result<(), DatabaseError> {
+pub(crate) async fn note(transaction: &mut Transaction, record: AuditRecord<'_>) -> Result<(), DatabaseError> {
     let instant = transaction.dialect().instant("$1");
     let sql = format!("insert into audit (done_on, actor, action, subject, detail) values ({instant}, $2, $3, $4, $5)");
-    let Deed { actor, action, subject, detail } = deed;
+    let AuditRecord { actor, action, subject, detail } = record;
     let detail = detail.map(|detail| detail.to_string());
     let values =
         vec![Timestamp::now().into(), actor.into(), action.as_str().into(), subject.into(), Value::from(detail)];
@@ -46,9 +46,9 @@ pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Resul
 ///
 /// # Errors
 /// The database can't store the entry.
-pub(crate) async fn note_done(database: &Database, deed: Deed<'_>) -> Result<(), DatabaseError> {
+pub(crate) async fn note_done(database: &Database, record: AuditRecord<'_>) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
-    note(&mut transaction, deed).await?;
+    note(&mut transaction, record).await?;
     transaction.commit().await
 }
 
@@ -108,7 +108,7 @@ impl FromRow for FoundEntry {
 ///
 /// # Errors
 /// The database can't delete them.
-pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<usize, DatabaseError> {
+pub async fn delete_old(database: &Database, keep: Keep, now: Timestamp) -> Result<usize, DatabaseError> {
     let count = i64::try_from(keep.count.unwrap_or(AUDIT_KEPT)).unwrap_or(i64::MAX);
     let horizon = keep.age.map_or(Timestamp::MIN, |age| now.before(age));
     let condition = format!("done_on < {} or id <= (select max(id) from audit) - $2", database.dialect().instant("$1"));
@@ -128,7 +128,7 @@ pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<u
 /// Deletes old entries periodically, until it is aborted.
 pub(crate) async fn run(database: Database, keep: Keep) {
     loop {
-        if let Err(error) = forget(&database, keep, Timestamp::now()).await {
+        if let Err(error) = delete_old(&database, keep, Timestamp::now()).await {
             tracing::warn!(%error, "old entries of the audit log can't be deleted yet");
         }
         tokio::time::sleep(RETENTION_PERIOD.max(Duration::from_mins(1))).await;

@@ -35,7 +35,7 @@ pub const TABLES: &[&str] = &[
 ];
 
 /// The tables of Microsoft's hub. For each, the view `microsoft_<table>` has the rows that the table would have there.
-pub const MICROSOFTS: &[&str] = &[
+pub const MICROSOFT_TABLES: &[&str] = &[
     "workspace",
     "application",
     "workload",
@@ -49,7 +49,7 @@ pub const MICROSOFTS: &[&str] = &[
 ];
 
 /// The schema in which these views have the names of Microsoft's tables.
-pub const MICROSOFTS_SCHEMA: &str = "microsoft";
+pub const MICROSOFT_SCHEMA: &str = "microsoft";
 
 /// The columns by which rows are selected by time: the first of these columns that a table has.
 const TIMES: [&str; 6] = ["created_on", "desired_on", "committed_on", "reported_on", "noticed_on", "evaluated_on"];
@@ -145,24 +145,24 @@ pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportErr
     Ok(transaction.commit().await?)
 }
 
-/// Grants a role of PostgreSQL the right to read [`MICROSOFTS`], and nothing else. The views are in a schema of their own, with the names that queries
+/// Grants a role of PostgreSQL the right to read [`MICROSOFT_TABLES`], and nothing else. The views are in a schema of their own, with the names that queries
 /// for Microsoft's hub use. It may be called again.
 ///
 /// # Errors
 /// The database is not PostgreSQL, the role does not exist, or the hub's own role may not grant the right.
-pub async fn grant_read_as_microsofts(database: &Database, role: &str) -> Result<(), ExportError> {
+pub async fn grant_read_microsoft_views(database: &Database, role: &str) -> Result<(), ExportError> {
     if database.dialect() != Dialect::Postgres {
         return Err(ExportError::NoRoles);
     }
     let mut transaction = database.begin().await?;
     let role: String = transaction.one("select format('%I', $1::text)", vec![role.into()]).await?;
     let sql = "select 1 from pg_catalog.pg_namespace where nspname = $1";
-    if !transaction.exists(sql, vec![MICROSOFTS_SCHEMA.into()]).await? {
-        transaction.run(&format!("create schema {MICROSOFTS_SCHEMA}")).await?;
+    if !transaction.exists(sql, vec![MICROSOFT_SCHEMA.into()]).await? {
+        transaction.run(&format!("create schema {MICROSOFT_SCHEMA}")).await?;
     }
-    transaction.run(&format!("grant usage on schema {MICROSOFTS_SCHEMA} to {role}")).await?;
-    for table in MICROSOFTS {
-        let view = format!("{MICROSOFTS_SCHEMA}.{table}");
+    transaction.run(&format!("grant usage on schema {MICROSOFT_SCHEMA} to {role}")).await?;
+    for table in MICROSOFT_TABLES {
+        let view = format!("{MICROSOFT_SCHEMA}.{table}");
         transaction.run(&format!("create or replace view {view} as select * from microsoft_{table}")).await?;
         transaction.run(&format!("grant select on {view} to {role}")).await?;
     }

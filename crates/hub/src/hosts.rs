@@ -9,9 +9,9 @@ use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::audit::{self, Deed};
+use crate::audit::{self, AuditRecord};
 use crate::ingest::places::{self, Contents};
-use crate::ingest::retally::restate;
+use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
 use crate::ingest::{labels, naming, report_places};
 use crate::store::{
@@ -76,7 +76,7 @@ pub async fn register(database: &Database, registration: &Registration, actor: &
     }
     if let Some(reconciler) = &registration.reconciler {
         let id = add_reconciler(&mut transaction, host_id, reconciler).await?;
-        restate(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), State::forget_profile).await?;
+        recount(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), State::forget_profile).await?;
     }
     let reconciler = registration.reconciler.as_ref();
     let detail = json!({
@@ -85,7 +85,7 @@ pub async fn register(database: &Database, registration: &Registration, actor: &
         "place": reconciler.and_then(|reconciler| reconciler.place.as_ref().map(ToString::to_string)),
     });
     let (action, subject) = (Action::HostRegister, registration.host.as_str());
-    audit::note(&mut transaction, Deed { actor, action, subject, detail: Some(detail) }).await?;
+    audit::note(&mut transaction, AuditRecord { actor, action, subject, detail: Some(detail) }).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -161,10 +161,10 @@ async fn set_retired(
     let host_id = found.ok_or_else(unknown)?;
     let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
     let ids = of_host.into_iter().collect();
-    restate(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;
+    recount(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;
     let action = if retired_on.is_some() { Action::HostRetire } else { Action::HostRestore };
     let detail = reconciler.map(|name| json!({ "reconciler": name }));
-    audit::note(&mut transaction, Deed { actor, action, subject: host, detail }).await?;
+    audit::note(&mut transaction, AuditRecord { actor, action, subject: host, detail }).await?;
     Ok(transaction.commit().await?)
 }
 

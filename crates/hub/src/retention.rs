@@ -43,7 +43,7 @@ pub struct Retention {
 
 /// The numbers of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct DeletedRows {
     /// Rows of `deployment`.
     pub reports: usize,
     /// Rows of `deployment_assignment`.
@@ -56,8 +56,12 @@ pub struct Forgotten {
 ///
 /// # Errors
 /// The database cannot be reached or refuses. Rows that were deleted before the error stay deleted; the next run continues.
-pub async fn forget(database: &Database, retention: &Retention, now: Timestamp) -> Result<Forgotten, DatabaseError> {
-    Ok(Forgotten {
+pub async fn delete_expired(
+    database: &Database,
+    retention: &Retention,
+    now: Timestamp,
+) -> Result<DeletedRows, DatabaseError> {
+    Ok(DeletedRows {
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
         assignments: in_batches(database, &ASSIGNMENTS, retention.assignments.at(now)).await?,
         revisions: in_batches(database, &REVISIONS, retention.revisions.at(now)).await?,
@@ -71,7 +75,7 @@ pub async fn run<F: Future<Output = Option<Timestamp>>>(
     mut next: impl FnMut() -> F,
 ) {
     while let Some(now) = next().await {
-        match forget(&database, &retention, now).await {
+        match delete_expired(&database, &retention, now).await {
             Ok(forgotten) => tracing::info!(?forgotten, "history beyond its retention is deleted"),
             Err(error) => tracing::warn!(%error, "history beyond its retention can't be deleted yet"),
         }

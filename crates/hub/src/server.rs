@@ -191,7 +191,7 @@ impl Server {
         self.tasks.into_iter().for_each(|task| drop(chores.spawn(task)));
         chores.spawn(audit::run(database.clone(), self.retention.audit));
         if self.retention != Retention::default() {
-            chores.spawn(forget(database.clone(), self.retention));
+            chores.spawn(delete_expired(database.clone(), self.retention));
         }
         let stopping = {
             let app = app.clone();
@@ -231,7 +231,7 @@ impl Server {
 }
 
 /// Deletes history beyond the retention: soon after the start, and then periodically.
-async fn forget(database: Database, retention: Retention) {
+async fn delete_expired(database: Database, retention: Retention) {
     let mut pause = Duration::ZERO;
     let next = move || {
         let pause = std::mem::replace(&mut pause, RETENTION_PERIOD);

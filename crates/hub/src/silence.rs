@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use crate::configured::Configured;
 use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
-use crate::ingest::retally::restate;
+use crate::ingest::retally::recount;
 use crate::ingest::subjects::State;
 use crate::limits::SILENCES_KEPT;
 use crate::store::{Database, DatabaseError, Parameters, ReconcilerId, Turn};
@@ -31,11 +31,11 @@ const ATTEMPTS: usize = 5;
 /// Examines all reconcilers in rounds until the task is aborted. Several replicas may do so at the same time.
 pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
     loop {
-        noticed(sweep(&database, Timestamp::now).await);
+        noticed(mark_silent(&database, Timestamp::now).await);
         for heartbeat in &*heartbeats.now() {
-            noticed(demand(&database, heartbeat, Timestamp::now).await);
+            noticed(mark_silent_by(&database, heartbeat, Timestamp::now).await);
         }
-        if let Err(error) = forget(&database, Timestamp::now().before(SILENCES_KEPT)).await {
+        if let Err(error) = delete_old(&database, Timestamp::now().before(SILENCES_KEPT)).await {
             tracing::warn!(%error, "old entries of the history of silence can't be deleted yet");
         }
         tokio::time::sleep(ROUND).await;
@@ -54,7 +54,7 @@ fn noticed(silent: Result<usize, DatabaseError>) {
 ///
 /// # Errors
 /// The database cannot be reached, or refuses. Changes before the error stay.
-pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
+pub async fn mark_silent(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
     let overdue = |parameters: &mut Parameters, now: Timestamp| {
         let now = parameters.add(now);
         format!("s.silent_after < {}", parameters.dialect().instant(&now))
@@ -67,7 +67,7 @@ pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<u
 ///
 /// # Errors
 /// The database cannot be reached, or refuses. Changes before the error stay.
-pub async fn demand(
+pub async fn mark_silent_by(
     database: &Database,
     heartbeat: &Heartbeat,
     now: impl Fn() -> Timestamp,
@@ -120,7 +120,7 @@ async fn walk(
 ///
 /// # Errors
 /// The database cannot be reached, or refuses.
-pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
+pub async fn delete_old(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("noticed_on < {}", database.dialect().instant("$1"));
     // Usually there are none. This query takes no write lock.
     let old = format!("select 1 from silence where {condition} limit 1");
@@ -156,7 +156,7 @@ async fn silence_once(
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;
     let ids = reconcilers.iter().copied().collect();
-    restate(&mut transaction, &mut Contents::default(), ids, |state| {
+    recount(&mut transaction, &mut Contents::default(), ids, |state| {
         due(state);
         state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
     })

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use std::{env, process, thread};
+use std::{process, thread};
 
 use rustix::fs::statvfs;
 use rustix::process::geteuid;
@@ -27,17 +27,17 @@ const PORT: &str = "5432";
 /// The time limit for the recovery of a killed server with a long log.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// Settings for tests: committed data survives a crash of the server, but not a crash of the machine.
-const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses=", "max_wal_size=256MB"];
+const SETTINGS: &[&str] =
+    &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses=", "max_wal_size=256MB"];
 
 /// The free space in bytes that a server for a run of tests needs.
 const FREE_BYTES_MIN: u64 = 4 << 30;
 
-/// The folder for shared servers: in memory if there is enough space, because each test creates a database with hundreds of files. Else the folder for
-/// temporary files.
-pub fn shared_folder() -> PathBuf {
+/// The folder for shared servers: in memory if there is enough space, because each test creates a database with hundreds of files. Else `otherwise`.
+pub fn shared_folder(otherwise: PathBuf) -> PathBuf {
     let memory = Path::new("/dev/shm");
     let is_large = statvfs(memory).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= FREE_BYTES_MIN);
-    if is_large { memory.to_owned() } else { env::temp_dir() }
+    if is_large { memory.to_owned() } else { otherwise }
 }
 
 /// A server. A private server ends, and its folder is removed, when this value is dropped or the process ends.
@@ -326,14 +326,14 @@ fn psql(folder: &Path, database: &str, sql: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&checked(child.wait_with_output()?)?.stdout).trim_end().to_owned())
 }
 
-/// The folder with the programs of PostgreSQL: from the search path, or else the newest version in the folder that Debian uses.
+/// The folder with the programs of PostgreSQL: from the search path, or else the newest version in the folder that Debian uses. It is found once: starting
+/// a program takes time on virtual machines, and servers are polled while they start.
 fn programs() -> Option<&'static Path> {
     static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-        let path = env::var_os("PATH").unwrap_or_default();
+        let found = Command::new("sh").args(["-c", "command -v initdb"]).output().ok()?.stdout;
         // The program may be a link into the folder with all programs.
-        let found = env::split_paths(&path).find_map(|folder| fs::canonicalize(folder.join("initdb")).ok());
-        if let Some(folder) = found.as_deref().and_then(Path::parent) {
-            return Some(folder.to_owned());
+        if let Ok(program) = fs::canonicalize(String::from_utf8_lossy(&found).trim()) {
+            return program.parent().map(Path::to_owned);
         }
         let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
         let versions = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin")));

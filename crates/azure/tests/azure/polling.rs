@@ -148,7 +148,11 @@ async fn statuses_that_the_graph_lacks_are_asked_for() {
     let polled = Asking::new(source(options(&cloud, &["s1"]))).poll(NOW).await;
     assert!(polled.reports[0].message.starts_with("Applied revision"));
     assert_eq!((polled.reports.len(), polled.reports[2].message.as_str()), (4, ""));
-    assert!(messages(&polled)[0].contains("the statuses of its objects: Azure returned status 404"), "{:?}", messages(&polled));
+    assert!(
+        messages(&polled)[0].contains("the statuses of its objects: Azure returned status 404"),
+        "{:?}",
+        messages(&polled)
+    );
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::App;
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
-use crate::audit::{self, Deed};
+use crate::audit::{self, AuditRecord};
 use crate::desired::DesiredUpdate;
 use crate::tokens::{self, PublishingError};
 
@@ -75,8 +75,8 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     if commit.is_none() || changed > 0 || removed > 0 {
         let action = if commit.is_some() { Action::Publish } else { Action::Plan };
         let detail = json!({"commit": commit, "environments": environments, "changed": changed, "removed": removed});
-        let deed = Deed { actor: &submission.identity.name, action, subject: &subject, detail: Some(detail) };
-        audit::note_done(&app.database, deed).await?;
+        let record = AuditRecord { actor: &submission.identity.name, action, subject: &subject, detail: Some(detail) };
+        audit::note_done(&app.database, record).await?;
     }
     Ok(Json(published))
 }

@@ -9,7 +9,7 @@ use super::history::{self, Chain, Late, Link, NewRow, RowContent};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, CountedPlace, Meaning, Revision};
 use super::report_places;
-use super::retally::restate;
+use super::retally::recount;
 use super::subjects::{self, Own, ReconcilerChange, State, Subject};
 use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
@@ -71,7 +71,7 @@ pub(crate) async fn store(
     let changes: Vec<_> = changes.filter(|change| change.after != *change.before).collect();
     silences::record(transaction, &changes, now).await?;
     subjects::write_states(transaction, changes).await?;
-    restate(transaction, contents, replaced, |_| ()).await?;
+    recount(transaction, contents, replaced, |_| ()).await?;
     Ok(outcomes)
 }
 

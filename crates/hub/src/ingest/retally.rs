@@ -70,7 +70,7 @@ pub(crate) async fn after_publication(
             and r.id = a.reconciler_id and p.id = r.place_id and p.branch_id = $1";
         again.extend(transaction.query::<ReconcilerId>(unresolved, vec![changes.branch_id.into()]).await?);
     }
-    restate(transaction, contents, again, |_| ()).await
+    recount(transaction, contents, again, |_| ()).await
 }
 
 /// The reconcilers that a statement returns for places. The places are the parameter of the statement.
@@ -136,7 +136,7 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Re
 }
 
 /// Counts reconcilers again after their states changed.
-pub(crate) async fn restate(
+pub(crate) async fn recount(
     transaction: &mut Transaction,
     contents: &mut Contents,
     reconcilers: BTreeSet<ReconcilerId>,
@@ -144,7 +144,7 @@ pub(crate) async fn restate(
 ) -> Result<(), DatabaseError> {
     let all: Vec<ReconcilerId> = reconcilers.into_iter().collect();
     for some in all.chunks(STEP) {
-        restate_some(transaction, contents, some, &change).await?;
+        recount_some(transaction, contents, some, &change).await?;
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ struct Latest {
     is_elsewhere: bool,
 }
 
-async fn restate_some(
+async fn recount_some(
     transaction: &mut Transaction,
     contents: &mut Contents,
     ids: &[ReconcilerId],

@@ -16,7 +16,7 @@ use super::notifications::{self, New};
 use super::state::{Publication, Standing};
 use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::questions::{self, QuestionError};
-use crate::store::{Database, DatabaseError, Transaction, Value};
+use crate::store::{Database, DatabaseError, FromColumn, Transaction, Value};
 
 /// Evaluates each rule that no other replica has just evaluated. Returns the number of rules in each phase: `ok`, `pending`, `firing`.
 ///
@@ -137,16 +137,24 @@ async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Sta
     read(transaction, rule, &lock).await
 }
 
+impl FromColumn for Phase {
+    const EXPECTED: &'static str = "the phase of a rule";
+
+    fn from_value(value: Value) -> Option<Self> {
+        Self::parse(&String::from_value(value)?)
+    }
+}
+
 async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
     let dialect = transaction.dialect();
     let (since, evaluated) = (dialect.millis("s.since_on"), dialect.millis("s.evaluated_on"));
     let sql = format!("select s.phase, {since}, {evaluated}, s.took_ms from rule_state s where s.name = $1{lock}");
-    let found: Option<(String, _, _, i64)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
+    let found: Option<(Phase, _, _, usize)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
     Ok(found.map(|(phase, since, evaluated_on, took_ms)| Standing {
-        phase: Phase::parse(&phase).unwrap_or_default(),
+        phase,
         since,
         evaluated_on,
-        took: Duration::from_millis(u64::try_from(took_ms).unwrap_or_default()),
+        took: Duration::from_millis(took_ms as u64),
     }))
 }
 

@@ -78,7 +78,7 @@ pub async fn deliver(
     client: &reqwest::Client,
     now: Timestamp,
 ) -> Result<Deliveries, DatabaseError> {
-    forget(database, now.before(NOTIFICATIONS_KEPT)).await?;
+    delete_old(database, now.before(NOTIFICATIONS_KEPT)).await?;
     let mut all = Deliveries::default();
     for done in join_all((0..NOTIFICATIONS_AT_ONCE).map(|_| deliver_some(database, rules, client, now))).await {
         let Deliveries { delivered, failed, given_up } = done?;
@@ -240,7 +240,7 @@ async fn note(
 }
 
 /// Deletes the notifications from before a timestamp, with any result.
-async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
+async fn delete_old(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("created_on < {}", database.dialect().instant("$1"));
     let sql = format!("select 1 from notification where {condition} limit 1");
     if !database.exists(&sql, vec![horizon.into()]).await? {

@@ -13,8 +13,9 @@ use hub_api::limits::NAME_CHARACTERS_MAX;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{RandomError, SecretDigest, TokenText};
 use hub_api::tokens::{Group, Reach, Scope, Token};
+use serde::de::DeserializeOwned;
 
-use crate::audit::{self, Deed};
+use crate::audit::{self, AuditRecord};
 use crate::limits::REACH_NAMES_MAX;
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Transaction, Value,
@@ -255,7 +256,7 @@ async fn note(
     subject: &str,
     detail: Option<serde_json::Value>,
 ) -> Result<(), DatabaseError> {
-    audit::note(transaction, Deed { actor, action, subject, detail }).await
+    audit::note(transaction, AuditRecord { actor, action, subject, detail }).await
 }
 
 /// Stores when tokens were last used.
@@ -290,17 +291,17 @@ fn names(dialect: Dialect) -> String {
     )
 }
 
-/// The columns are [`names`].
+/// The columns of `names`.
 impl FromRow for KnownToken {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
-        let (id, name, role, host) = columns.take::<(_, _, String, Option<String>)>()?;
-        let JsonList(reconciler_types) = columns.take()?;
-        let JsonList(places) = columns.take()?;
-        let labels = serde_json::from_str(&columns.take::<String>()?).unwrap_or_default();
+        let (id, name, RoleName(role), host) = columns.take::<(_, _, _, Option<String>)>()?;
+        let JsonColumn(reconciler_types) = columns.take()?;
+        let JsonColumn(places) = columns.take()?;
+        let JsonColumn(labels) = columns.take()?;
         let (signs, secret, previous) = columns.take::<(_, String, Option<String>)>()?;
         let (created_on, expires_on, revoked_on, last_used_on, previous_until) = columns.take()?;
-        let JsonList(workspaces) = columns.take()?;
-        let JsonList(environments) = columns.take()?;
+        let JsonColumn(workspaces) = columns.take()?;
+        let JsonColumn(environments) = columns.take()?;
         let (hosts, reach) = (host.unwrap_or_default(), Reach { workspaces, environments });
         let scope = match role.as_str() {
             "host" => Scope::Host { host: hosts },
@@ -316,13 +317,25 @@ impl FromRow for KnownToken {
     }
 }
 
-/// A list in a column that holds JSON.
-struct JsonList(Vec<String>);
+/// The content of a column that holds JSON.
+struct JsonColumn<T>(T);
 
-impl FromColumn for JsonList {
-    const EXPECTED: &'static str = "a list as JSON";
+impl<T: DeserializeOwned> FromColumn for JsonColumn<T> {
+    const EXPECTED: &'static str = "a list or labels as JSON";
 
     fn from_value(value: Value) -> Option<Self> {
         serde_json::from_str(&String::from_value(value)?).ok().map(Self)
+    }
+}
+
+/// The name of a role in a column. An unknown role is an error: it must not give a token the permissions of another role.
+struct RoleName(String);
+
+impl FromColumn for RoleName {
+    const EXPECTED: &'static str = "the role of a token";
+
+    fn from_value(value: Value) -> Option<Self> {
+        const ROLES: [&str; 6] = ["host", "group", "read", "publish", "manage", "admin"];
+        String::from_value(value).filter(|role| ROLES.contains(&role.as_str())).map(Self)
     }
 }

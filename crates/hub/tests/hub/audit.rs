@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::audit::{entries, forget};
+use hub::audit::{delete_old, entries};
 use hub::hosts::{Registration, register};
 use hub::retention::Keep;
 use hub::store::Database;
@@ -28,13 +28,13 @@ async fn what_is_too_old_or_too_much_is_forgotten(Ground { database, .. }: Groun
         assert!(add(&database, host).await);
     }
     let now = Timestamp::now();
-    assert_eq!(forget(&database, Keep::default(), now).await.unwrap(), 0);
+    assert_eq!(delete_old(&database, Keep::default(), now).await.unwrap(), 0);
     let two = Keep { age: None, count: Some(2) };
-    assert_eq!(forget(&database, two, now).await.unwrap(), 1);
+    assert_eq!(delete_old(&database, two, now).await.unwrap(), 1);
     assert_eq!(hosts(&database).await, ["c ann", "b ann"]);
     let day = Keep { age: Some(Duration::from_hours(24)), count: None };
-    assert_eq!(forget(&database, day, now).await.unwrap(), 0);
-    assert_eq!(forget(&database, day, now.after(Duration::from_hours(25))).await.unwrap(), 2);
+    assert_eq!(delete_old(&database, day, now).await.unwrap(), 0);
+    assert_eq!(delete_old(&database, day, now.after(Duration::from_hours(25))).await.unwrap(), 2);
     assert_eq!(hosts(&database).await, [""; 0]);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::desired::DesiredUpdate;
-use hub::export::{MICROSOFTS, grant_read_as_microsofts};
+use hub::export::{MICROSOFT_TABLES, grant_read_microsoft_views};
 use hub::hosts::{self, Registration};
 use hub::store::{Database, Row, Value};
 use hub::writer::Writer;
@@ -166,10 +166,10 @@ async fn a_reader_of_these_reads_nothing_else() {
     let role = format!("microsofts_{}", std::process::id());
     postgres.psql(&format!("create role \"{role}\"")).unwrap();
     for _ in 0..2 {
-        grant_read_as_microsofts(&ground.database, &role).await.unwrap();
+        grant_read_microsoft_views(&ground.database, &role).await.unwrap();
     }
     let read = |sql: &str| postgres.psql(&format!("set role \"{role}\"; set search_path = microsoft; {sql}"));
-    for table in MICROSOFTS {
+    for table in MICROSOFT_TABLES {
         assert!(read(&format!("select * from {table}")).is_ok(), "{table}");
     }
     let history = read(&HISTORY.replace(['{', '}'], "")).unwrap();

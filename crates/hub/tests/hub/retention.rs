@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::retention::{Forgotten, Keep, Retention, forget, run};
+use hub::retention::{DeletedRows, Keep, Retention, delete_expired, run};
 use hub::store::Database;
 use hub::writer::Writer;
 use hub_api::report::Report;
@@ -67,13 +67,13 @@ async fn check_chains(database: &Database) {
 
 async fn without_bounds_everything_is_kept(ground: Ground) {
     fill(&ground.database).await;
-    let forgotten = forget(&ground.database, &Retention::default(), Timestamp::MAX).await.unwrap();
-    assert_eq!(forgotten, Forgotten::default());
+    let forgotten = delete_expired(&ground.database, &Retention::default(), Timestamp::MAX).await.unwrap();
+    assert_eq!(forgotten, DeletedRows::default());
 }
 
 async fn the_latest_is_kept_however_old_it_is(ground: Ground) {
     fill(&ground.database).await;
-    let forgotten = forget(&ground.database, &keep(Some(0), None), Timestamp::MAX).await.unwrap();
+    let forgotten = delete_expired(&ground.database, &keep(Some(0), None), Timestamp::MAX).await.unwrap();
     assert!(forgotten.reports > 0 && forgotten.assignments > 0 && forgotten.revisions > 0, "{forgotten:?}");
     let reconcilers = ENVIRONMENTS.len() * WORKLOADS.len() * HOSTS.len();
     assert_eq!(count(&ground.database, "deployment").await, reconcilers as i64);
@@ -85,7 +85,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
     let retention =
         Retention { reports: Keep { age: Some(Duration::from_millis(15)), count: None }, ..Retention::default() };
     // The reports have the timestamps 10, 20, 30 and 40. The horizon is 25; then the report of 20 was in effect.
-    forget(&ground.database, &retention, Timestamp::from_millis(40)).await.unwrap();
+    delete_expired(&ground.database, &retention, Timestamp::from_millis(40)).await.unwrap();
     let dialect = ground.database.dialect();
     let sql = format!("select distinct {} from deployment order by 1", dialect.millis("created_on"));
     assert_eq!(ground.database.query::<i64>(&sql, Vec::new()).await.unwrap(), [20, 30, 40]);
@@ -106,7 +106,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
         ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], said)]).await.unwrap();
         let before = present(database).await;
         let retention = keep(Some(pick(40, 60) as u64), (pick(44, 2) == 0).then(|| 1 + pick(48, 3)));
-        forget(database, &retention, Timestamp::from_millis(round * 10)).await.unwrap();
+        delete_expired(database, &retention, Timestamp::from_millis(round * 10)).await.unwrap();
         assert_eq!(present(database).await, before, "round {round}, {retention:?}");
         check_chains(database).await;
     }
@@ -114,7 +114,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
 
 async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     fill(&ground.database).await;
-    forget(&ground.database, &keep(None, Some(1)), Timestamp::MAX).await.unwrap();
+    delete_expired(&ground.database, &keep(None, Some(1)), Timestamp::MAX).await.unwrap();
     let (ingest, _writer) = Writer::start(ground.database.clone());
     let late: Report = report(HOSTS[0], "dev", "cart", (2, 25));
     let new = report(HOSTS[0], "dev", "cart", (3, 50));

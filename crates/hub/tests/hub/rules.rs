@@ -242,7 +242,7 @@ async fn every_condition_counts_its_own(ground: Ground) {
     let fleet = failing(&ground).await;
     let heartbeat = Some(Duration::from_mins(1));
     fleet.submit(Report { heartbeat, ..of_application("h-3", 23, 11) }).await;
-    silence::sweep(&ground.database, Timestamp::now).await.unwrap();
+    silence::mark_silent(&ground.database, Timestamp::now).await.unwrap();
     fleet.publish_application("prod", 30, "2.0").await;
     fleet.application("h-1", 40, (30, Status::Success)).await;
     let server = TestReceiver::start(Vec::new()).await;
@@ -427,7 +427,9 @@ async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     let heartbeat = Some(Duration::from_hours(24 * 31));
     fleet.submit(Report { heartbeat, ..of_application("h-2", start + 20_000, 11) }).await;
     let sweep = async |seconds: i64| {
-        silence::demand(database, &hourly(|_| ()), || Timestamp::from_millis(start + seconds * 1_000)).await.unwrap()
+        silence::mark_silent_by(database, &hourly(|_| ()), || Timestamp::from_millis(start + seconds * 1_000))
+            .await
+            .unwrap()
     };
     let silent = async || {
         let seconds = |line: &String| {
@@ -459,7 +461,8 @@ async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
         (hourly(|options| (options.environment, options.selector) = (Some("prod".into()), Some("number=1".into()))), 1),
     ];
     for (heartbeat, expected) in heartbeats {
-        let count = silence::demand(&ground.database, &heartbeat, || Timestamp::from_millis(10_000_000)).await.unwrap();
+        let count =
+            silence::mark_silent_by(&ground.database, &heartbeat, || Timestamp::from_millis(10_000_000)).await.unwrap();
         assert_eq!(count, expected, "{heartbeat:?}");
     }
 }

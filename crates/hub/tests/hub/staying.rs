@@ -1,7 +1,7 @@
 //! The recorded past does not change when reconcilers move or branches are reset, and it does not depend on the order in which reports arrive.
 
 use hub::desired::DesiredUpdate;
-use hub::export::MICROSOFTS;
+use hub::export::MICROSOFT_TABLES;
 use hub::hosts;
 use hub::questions::{deployments, environments, history, rollouts};
 use hub::store::Database;
@@ -276,7 +276,7 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
 /// Restores the tables to the state before reports stored their places, with duplicate assignments.
 async fn turn_back(ground: &Ground) {
     let mut transaction = ground.database.begin().await.unwrap();
-    for table in MICROSOFTS {
+    for table in MICROSOFT_TABLES {
         transaction.run(&format!("drop view microsoft_{table}")).await.unwrap();
     }
     let mut statements = vec![

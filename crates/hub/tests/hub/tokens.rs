@@ -19,6 +19,7 @@ twins![
     has_a_name_of_its_own,
     is_listed_with_its_scope_and_last_use_but_without_its_secret,
     a_limit_that_can_not_be_read_is_an_error,
+    a_role_that_is_not_known_is_an_error,
 ];
 
 fn new(name: &str) -> NewToken {
@@ -111,5 +112,14 @@ async fn a_limit_that_can_not_be_read_is_an_error(Ground { database, .. }: Groun
     transaction.commit().await.unwrap();
     // Without its limit, the token could read everything.
     let error = find(&database, text.id()).await.unwrap_err().to_string();
-    assert!(error.starts_with("column 16 holds a text instead of a list as JSON"), "{error}");
+    assert!(error.starts_with("column 16 holds a text instead of a list or labels as JSON"), "{error}");
+}
+
+async fn a_role_that_is_not_known_is_an_error(Ground { database, .. }: Ground) {
+    let text = create(&database, &new("shop"), "test").await.unwrap();
+    let mut transaction = database.begin().await.unwrap();
+    transaction.run("update token set role = 'administrator'").await.unwrap();
+    transaction.commit().await.unwrap();
+    let error = find(&database, text.id()).await.unwrap_err().to_string();
+    assert!(error.starts_with("column 3 holds a text instead of the role of a token"), "{error}");
 }

@@ -41,7 +41,7 @@ fn server() -> PostgresServer {
         Ok(run) => (run, parent_id()),
         Err(_) => (process::id().to_string(), process::id()),
     };
-    PostgresServer::shared(&shared_folder().join(format!("kalypso-pg-{run}")), guardian).unwrap()
+    PostgresServer::shared(&shared_folder(env::temp_dir()).join(format!("kalypso-pg-{run}")), guardian).unwrap()
 }
 
 /// A test on both databases.

@@ -38,15 +38,15 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
 
 /// The subject of a report: one or a few workloads, else the reconciler.
 pub(super) fn about(reported: &Reported) -> String {
-    const TOLD_MAX: usize = 3;
+    const LISTED_MAX: usize = 3;
     if let Some(target) = &reported.target {
         return target.workload.clone();
     }
     let workloads: BTreeSet<&str> = reported.targets.iter().map(|target| target.workload.as_str()).collect();
-    let first: Vec<_> = workloads.iter().take(TOLD_MAX).copied().collect();
+    let first: Vec<_> = workloads.iter().take(LISTED_MAX).copied().collect();
     match workloads.len() {
         0 => reported.reconciler.clone(),
-        count if count > TOLD_MAX => format!("{} and others", first.join(", ")),
+        count if count > LISTED_MAX => format!("{} and others", first.join(", ")),
         _ => first.join(", "),
     }
 }

@@ -21,7 +21,7 @@ use crate::times::duration;
 use crate::{paint, table, terminal};
 
 /// The interval between two requests while the command waits for a rollout.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
     match command {
@@ -202,7 +202,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 told = Some(reason);
             }
         }
-        std::thread::sleep(LOOK.min(timeout.saturating_sub(started.elapsed())));
+        std::thread::sleep(POLL_INTERVAL.min(timeout.saturating_sub(started.elapsed())));
     }
 }
 

@@ -159,7 +159,11 @@ fn a_file_that_was_changed_or_cut_off_or_is_foreign_is_not_taken() {
         check(&hub(folder.path(), &["import", "a.signed"]), 1, text);
     }
     fs::write(&file, &whole).unwrap();
-    check(&hub(folder.path(), &["import", "a.signed", "--database", "sqlite:other.db"]), 1, "is not a token of this hub");
+    check(
+        &hub(folder.path(), &["import", "a.signed", "--database", "sqlite:other.db"]),
+        1,
+        "is not a token of this hub",
+    );
     let other = self::token(folder.path(), &["another", "--host", "paris-1", "--signing"]);
     let arguments = [&REPORT[..], &["--out", "a.signed"]].concat();
     check(&report(folder.path(), ("", &other), &arguments), 1, "take another name");

@@ -258,9 +258,8 @@ fn a_typing_error_in_a_selector_selects_nothing_more() {
     let good: &[&str] = &["SchedulingPolicy `a`"];
     check(&policy("\n      matchLabel: {size: large}"), &[], &["K0105 10: there is no field `matchLabel` here"]);
     check(&policy("\n      matchLabels:\n      size: large"), &[], &["K0105 11: there is no field `size` here"]);
-    let nothing = |line: u32, field: &str| {
-        format!("K0109 {line}: nothing is below `{field}`, so this selector would select everything")
-    };
+    let nothing =
+        |line: u32, field: &str| format!("K0109 {line}: `{field}` is empty, so this selector would select everything");
     check(&policy("\n      matchLabels:"), &[], &[&nothing(10, "matchLabels")]);
     check(&policy("\n      matchLabels: {}\n      matchExpressions: ~"), &[], &[&nothing(11, "matchExpressions")]);
     for selector in [" {}", "\n      matchLabels: {}", "\n      matchExpressions: []"] {

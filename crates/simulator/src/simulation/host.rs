@@ -117,7 +117,7 @@ impl Host {
             let next = self.reconcilers.iter().enumerate().map(|(number, reconciler)| (reconciler.next, number)).min();
             match next {
                 Some((at, number)) if at <= now.min(self.silent_from - 1) => {
-                    reports.extend(self.act(number, at, contents))
+                    reports.extend(self.act(number, at, contents));
                 }
                 _ => return reports,
             }

@@ -112,14 +112,14 @@ async fn silence_begins_and_ends(ground: Ground) {
         ..of_application("h-1", 0, 30)
     };
     fleet.submit(promise(now)).await;
-    silence::sweep(&ground.database, || now.after(Duration::from_mins(10))).await.unwrap();
+    silence::mark_silent(&ground.database, || now.after(Duration::from_mins(10))).await.unwrap();
     let (lines, position) = since(&ground.database, &Filter::default(), position).await;
     assert_eq!(lines, ["h-1 silent true"]);
     fleet.submit(promise(now.after(Duration::from_secs(1)))).await;
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 resumed false"]);
     let silent = Filter { status: Some("silent".into()), ..Filter::default() };
     assert_eq!(check(&ground.database, &silent).await, ["h-1 silent true"]);
-    silence::forget(&ground.database, now.after(Duration::from_mins(1))).await.unwrap();
+    silence::delete_old(&ground.database, now.after(Duration::from_mins(1))).await.unwrap();
     assert!(check(&ground.database, &silent).await.is_empty());
 }
 
@@ -159,14 +159,14 @@ async fn what_cannot_be_an_event_is_refused(ground: Ground) {
 }
 
 async fn forgotten_reports_leave_no_id_to_use_again(ground: Ground) {
-    use hub::retention::{Keep, Retention, forget};
+    use hub::retention::{Keep, Retention, delete_expired};
 
     let fleet = some(&ground).await;
     fleet.application("h-1", 10, (11, Status::InProgress)).await;
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
     let reports = Keep { age: None, count: Some(1) };
     let retention = Retention { reports, ..Retention::default() };
-    forget(&ground.database, &retention, Timestamp::now()).await.unwrap();
+    delete_expired(&ground.database, &retention, Timestamp::now()).await.unwrap();
     fleet.application("h-2", 90, (30, Status::Success)).await;
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-2 2.0 failure success"]);
 }

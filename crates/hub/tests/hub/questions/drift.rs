@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hub::questions::{drift, drift_hosts};
-use hub::silence::sweep;
+use hub::silence::mark_silent;
 use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -65,9 +65,9 @@ async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
     fleet.application("h-2", 21, (11, Status::Success)).await;
-    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
-    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
-    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);
+    assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
+    assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
+    assert_eq!(mark_silent(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
     assert_eq!((answer.silent, answer.counts.succeeded, answer.counts.succeeded_but_silent), (1, 2, 1));
     assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
@@ -76,7 +76,7 @@ async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
 async fn who_reports_again_is_silent_no_more(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
-    sweep(&fleet.database, || then.after(Duration::from_hours(1))).await.unwrap();
+    mark_silent(&fleet.database, || then.after(Duration::from_hours(1))).await.unwrap();
     assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
     promising(&fleet, "h-1").await;
     assert_eq!(listed(&fleet, DriftKind::Silent).await, Vec::<String>::new());

@@ -9,7 +9,7 @@ use crate::arguments::HubDatabase;
 use crate::configuration;
 
 /// The interval between two checks of the file.
-const LOOK: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs until it is aborted. An invalid file changes nothing, and its error is logged.
 pub(super) async fn watch(arguments: HubDatabase, mut reload: Reload) {
@@ -42,7 +42,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 async fn changed(path: Option<&Path>, known: Option<Stamp>) {
     let Some(path) = path else { return std::future::pending().await };
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if stamp(path).is_some_and(|now| Some(now) != known) {
             return;
         }
