@@ -215,7 +215,7 @@ impl Follower {
         self.spoke = Some(Instant::now());
         match said {
             FollowEvent::FleetChange(position, _) | FollowEvent::Nothing(position) => {
-                self.sent_position = Some(position)
+                self.sent_position = Some(position);
             }
             FollowEvent::Alive => {}
         }

@@ -22,7 +22,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request: for example, a token with this name exists.
     pub async fn create_token(&self, request: &TokenRequest) -> Result<CreatedToken, ClientError> {
-        let response = self.request(Method::POST, &["tokens"], &[], Some(request)).await?;
+        let response = self.request(Method::POST, (&["tokens"], &[]), Some(request)).await?;
         self.read(response).await
     }
 
@@ -31,7 +31,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such token, or refuses the request.
     pub async fn revoke_token(&self, name: &str) -> Result<(), ClientError> {
-        self.command(Method::DELETE, &["tokens", name], &[], None::<&()>).await
+        self.command(Method::DELETE, (&["tokens", name], &[]), None::<&()>).await
     }
 
     /// A page of hosts with their reconcilers, by name.
@@ -47,7 +47,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
     pub async fn register_host(&self, host: &str, registration: &HostRegistration) -> Result<(), ClientError> {
-        self.command(Method::PUT, &["hosts", host], &[], Some(registration)).await
+        self.command(Method::PUT, (&["hosts", host], &[]), Some(registration)).await
     }
 
     /// Takes a host out of service, or only one of its reconcilers. Its history is kept.
@@ -55,7 +55,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
     pub async fn retire_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
-        self.command(Method::POST, &["hosts", host, "retire"], &of_reconciler(reconciler), None::<&()>).await
+        self.command(Method::POST, (&["hosts", host, "retire"], &of_reconciler(reconciler)), None::<&()>).await
     }
 
     /// Returns a host to service, or only one of its reconcilers.
@@ -63,7 +63,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, has no such host or reconciler, or refuses the request.
     pub async fn restore_host(&self, host: &str, reconciler: Option<&str>) -> Result<(), ClientError> {
-        self.command(Method::POST, &["hosts", host, "restore"], &of_reconciler(reconciler), None::<&()>).await
+        self.command(Method::POST, (&["hosts", host, "restore"], &of_reconciler(reconciler)), None::<&()>).await
     }
 
     /// Polls all watched branches at once. It does not wait for the result. The token of this client must have the role `admin`.
@@ -71,7 +71,7 @@ impl Client {
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
     pub async fn refresh_watches(&self) -> Result<(), ClientError> {
-        self.command(Method::POST, &["refresh"], &[], None::<&()>).await
+        self.command(Method::POST, (&["refresh"], &[]), None::<&()>).await
     }
 
     /// A page of the audit log, newest first.
@@ -86,16 +86,13 @@ impl Client {
     async fn command(
         &self,
         method: Method,
-        path: &[&str],
-        parameters: &[(String, String)],
+        (path, parameters): (&[&str], &[(String, String)]),
         body: Option<&impl Serialize>,
     ) -> Result<(), ClientError> {
-        let response = self.request(method, path, parameters, body).await?;
+        let response = self.request(method, (path, parameters), body).await?;
         match response.status() {
             StatusCode::NO_CONTENT | StatusCode::ACCEPTED => Ok(()),
-            status if status.is_success() => {
-                Err(self.unexpected(&format!("Azure returned status {status} to a command")))
-            }
+            status if status.is_success() => Err(self.unexpected(&format!("it answers {status} to a command"))),
             _ => self.read(response).await,
         }
     }
@@ -104,8 +101,7 @@ impl Client {
     async fn request(
         &self,
         method: Method,
-        path: &[&str],
-        parameters: &[(String, String)],
+        (path, parameters): (&[&str], &[(String, String)]),
         body: Option<&impl Serialize>,
     ) -> Result<reqwest::Response, ClientError> {
         let request = self.http.request(method, self.url_of(path, parameters)?);
