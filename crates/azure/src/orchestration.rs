@@ -130,8 +130,8 @@ pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Pol
         return Ok(None);
     }
     let status = properties.status.unwrap_or_default();
-    let moment = status.last_modified.as_deref().map(str::parse::<Timestamp>).transpose();
-    let moment = moment.map_err(|error| complain(format!("properties.status.lastModified: {error}")))?;
+    let timestamp = status.last_modified.as_deref().map(str::parse::<Timestamp>).transpose();
+    let timestamp = timestamp.map_err(|error| complain(format!("properties.status.lastModified: {error}")))?;
     let target = resource.name();
     let version = properties.solution_version_id.as_deref().and_then(|id| version(id, solution));
     let report = Report {
@@ -149,7 +149,7 @@ pub(crate) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Pol
         workload: Some(WorkloadName { name: solution.to_owned(), environment: None }),
         status: status_of(status.status.as_deref().unwrap_or_default()),
         message: status.message(),
-        observed_on: moment.map_or(now, |moment| moment.min(now)),
+        observed_on: timestamp.map_or(now, |timestamp| timestamp.min(now)),
         heartbeat: None,
         labels: BTreeMap::new(),
     };

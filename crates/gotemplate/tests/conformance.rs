@@ -65,15 +65,17 @@ fn check(case: &serde_json::Value) -> Result<(), String> {
 }
 
 fn difference(case: &serde_json::Value) -> Option<String> {
-    let wanted = case.get("output").and_then(serde_json::Value::as_str);
+    let expected = case.get("output").and_then(serde_json::Value::as_str);
     let rendered = Template::parse("template", &text(case, "template"))
         .and_then(|template| template.render_nested(&decode::decode(&case["data"]), &Limits::default()));
-    match (wanted, rendered) {
-        (Some(wanted), Ok(output)) if output == wanted.as_bytes() => None,
-        (Some(wanted), Ok(output)) => Some(format!("  wanted {wanted:?}\n  got    {:?}", shown(&output))),
-        (Some(wanted), Err(error)) => Some(format!("  wanted {wanted:?}\n  error  {error}")),
+    match (expected, rendered) {
+        (Some(expected), Ok(output)) if output == expected.as_bytes() => None,
+        (Some(expected), Ok(output)) => Some(format!("  expected {expected:?}\n  got    {:?}", shown(&output))),
+        (Some(expected), Err(error)) => Some(format!("  expected {expected:?}\n  error  {error}")),
         (None, Err(_)) => None,
-        (None, Ok(output)) => Some(format!("  wanted an error: {}\n  got    {:?}", case["error_text"], shown(&output))),
+        (None, Ok(output)) => {
+            Some(format!("  expected an error: {}\n  got    {:?}", case["error_text"], shown(&output)))
+        }
     }
 }
 

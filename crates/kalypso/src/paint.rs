@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn standings_are_whole_words() {
+    fn states_are_whole_words() {
         check(&states("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
         check(&states("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
     }

@@ -220,11 +220,11 @@ mod tests {
     }
 
     /// Checks the progress that is shown at these times in milliseconds, when it is updated at this interval.
-    fn check(every: Duration, moments: &[(u64, Seen)], expected: &[(u64, &str)]) {
+    fn check(every: Duration, times: &[(u64, Seen)], expected: &[(u64, &str)]) {
         let mut pace = Pace::new(every);
         let shown =
             |(now, seen): &(u64, Seen)| Some((*now, pace.shown(Duration::from_millis(*now), seen.clone())?.line()));
-        let shown: Vec<_> = moments.iter().filter_map(shown).collect();
+        let shown: Vec<_> = times.iter().filter_map(shown).collect();
         let expected: Vec<_> = expected.iter().map(|(now, line)| (*now, (*line).to_owned())).collect();
         assert_eq!(shown, expected);
     }
@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn a_log_gets_a_line_every_few_seconds() {
         let at = |now| (now, seen(Phase::Reading, now / 10, 0));
-        let moments: Vec<_> = (0..=80).map(|step| at(step * 100)).collect();
-        check(LOG_EVERY, &moments, &[(3000, "reading  300  100/s"), (6000, "reading  600  100/s")]);
+        let times: Vec<_> = (0..=80).map(|step| at(step * 100)).collect();
+        check(LOG_EVERY, &times, &[(3000, "reading  300  100/s"), (6000, "reading  600  100/s")]);
     }
 
     #[test]

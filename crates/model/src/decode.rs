@@ -339,7 +339,7 @@ impl<'a> Decoder<'a> {
             Shape::Text => self.check_text(node, name),
             Shape::Name => self.check_name(node, name),
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),
-            Shape::Timestamp => self.check_moment(node, name),
+            Shape::Timestamp => self.check_timestamp(node, name),
             Shape::TextMap => self.check_text_map(node, name, false),
             Shape::PlainTextMap => self.check_text_map(node, name, true),
             Shape::Fields(fields) => self.check_fields(node, fields, false),
@@ -395,9 +395,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn check_moment(&mut self, node: &Node, name: &str) {
+    fn check_timestamp(&mut self, node: &Node, name: &str) {
         if node.as_scalar().is_none() {
-            self.wrong_type(node, "a day or a moment", name);
+            self.wrong_type(node, "a date or a timestamp", name);
             return;
         }
         let text = scalar_text(node);
@@ -405,9 +405,9 @@ impl<'a> Decoder<'a> {
             self.error(
                 Code::WrongType,
                 node.span,
-                format!("`{name}` must be a day or a moment, here it is {}", shown(&text)),
+                format!("`{name}` must be a date or a timestamp, here it is {}", shown(&text)),
             );
-            self.help("write a day as `2027-01-31`, a moment as `2027-01-31T12:00:00Z`");
+            self.help("write a date as `2027-01-31`, a timestamp as `2027-01-31T12:00:00Z`");
         }
     }
 

@@ -65,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_past_when_it_has_come() {
+    fn a_timestamp_is_past_when_it_has_come() {
         check("2027-01-31T12:00:00+02:00", "2027-01-31T09:59:59Z", false);
         check("2027-01-31T12:00:00+02:00", "2027-01-31T10:00:00Z", true);
     }
 
     #[test]
-    fn what_is_no_day_and_no_moment_is_refused() {
+    fn other_texts_are_refused() {
         for text in ["", "soon", "2027-02-29", "20270131", "2027-01", "2027-01-31T12:00:00"] {
             assert!(text.parse::<Expiry>().is_err(), "{text:?}");
         }

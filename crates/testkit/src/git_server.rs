@@ -232,7 +232,7 @@ fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let authorization = head.header("authorization").map(str::to_owned);
     let request = GitRequest { method: head.method.clone(), target: head.target.clone(), authorization };
     let is_let_in =
-        lock(&shared.authorization).as_ref().is_none_or(|wanted| request.authorization.as_ref() == Some(wanted));
+        lock(&shared.authorization).as_ref().is_none_or(|expected| request.authorization.as_ref() == Some(expected));
     lock(&shared.requests).push(request);
     let fault = lock(&shared.fault).clone().filter(|(part, _)| head.target.contains(part)).map(|(_, fault)| fault);
     if let Some(fault) = fault

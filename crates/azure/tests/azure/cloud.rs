@@ -141,8 +141,8 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 /// The parameters that a request must have, no more and no less.
-fn exactly(given: &BTreeMap<String, String>, wanted: &[(&str, &str)]) -> bool {
-    given.iter().map(|(name, value)| (name.as_str(), value.as_str())).eq(wanted.iter().copied())
+fn exactly(given: &BTreeMap<String, String>, expected: &[(&str, &str)]) -> bool {
+    given.iter().map(|(name, value)| (name.as_str(), value.as_str())).eq(expected.iter().copied())
 }
 
 async fn login(State(cloud): State<Cloud>, Path(tenant): Path<String>, headers: HeaderMap, body: String) -> Response {
@@ -153,9 +153,9 @@ async fn login(State(cloud): State<Cloud>, Path(tenant): Path<String>, headers: 
     let form: BTreeMap<String, String> = form.query_pairs().into_owned().collect();
     let secret = form.get("client_secret").cloned().unwrap_or_default();
     let scope = format!("{}/.default", cloud.url);
-    let wanted =
+    let expected =
         [("client_id", "app"), ("client_secret", &secret), ("grant_type", "client_credentials"), ("scope", &scope)];
-    if !exactly(&form, &wanted) {
+    if !exactly(&form, &expected) {
         return cloud.violation(format!("the form of the client credentials flow is another one: {form:?}"));
     }
     if secret != SECRET {
@@ -176,8 +176,8 @@ async fn app_identity(
     headers: HeaderMap,
 ) -> Response {
     let resource = format!("{}/", cloud.url);
-    let wanted = [("api-version", "2019-08-01"), ("client_id", "mine"), ("resource", &resource)];
-    if !exactly(&query, &wanted) || header(&headers, "x-identity-header") != IDENTITY_HEADER {
+    let expected = [("api-version", "2019-08-01"), ("client_id", "mine"), ("resource", &resource)];
+    if !exactly(&query, &expected) || header(&headers, "x-identity-header") != IDENTITY_HEADER {
         return cloud.violation(format!("an app's identity is asked for in another way: {query:?}"));
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
@@ -267,9 +267,9 @@ impl Question {
         }
         let options = &body["options"];
         let token = options["$skipToken"].as_str();
-        let wanted: &[&str] =
+        let expected: &[&str] =
             if token.is_some() { &["$skipToken", "$top", "resultFormat"] } else { &["$top", "resultFormat"] };
-        if keys(options) != wanted || options["resultFormat"] != "objectArray" {
+        if keys(options) != expected || options["resultFormat"] != "objectArray" {
             return Err(format!("the options are other ones: {options}"));
         }
         let top = options["$top"].as_u64().filter(|top| (1..=1_000).contains(top)).ok_or("$top is 1 to 1000")?;

@@ -64,7 +64,7 @@ impl Asking {
 
 const NOW: &str = "2026-11-21T13:45:00Z";
 
-/// `host reconciler status moment` of each report.
+/// `host reconciler status time` of each report.
 fn lines(polled: &Polled) -> Vec<String> {
     let line = |report: &hub_api::report::Report| {
         format!("{} {} {} {}", report.host, report.reconciler, report.status, report.observed_on)

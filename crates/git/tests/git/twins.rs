@@ -170,13 +170,13 @@ fn ancestry_follows_all_parents_children_first() {
 fn a_push_needs_the_branch_to_be_where_it_is_expected() {
     check(|repositories| {
         let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
-        let wanted = tree(&[("a", "2")]);
-        assert_eq!(push(repositories, "main", None, &wanted), Ok(Pushed::LostRace));
-        assert_eq!(push(repositories, "main", Some(GitId::of_blob(b"")), &wanted), Ok(Pushed::LostRace));
+        let expected = tree(&[("a", "2")]);
+        assert_eq!(push(repositories, "main", None, &expected), Ok(Pushed::LostRace));
+        assert_eq!(push(repositories, "main", Some(GitId::of_blob(b"")), &expected), Ok(Pushed::LostRace));
         assert_eq!(head(repositories, "main").id, first);
-        assert!(matches!(push(repositories, "main", Some(first), &wanted), Ok(Pushed::Moved(_))));
-        assert_eq!(repositories.tree(&head(repositories, "main")).unwrap(), wanted);
-        assert_eq!(push(repositories, "other", Some(first), &wanted), Ok(Pushed::LostRace));
+        assert!(matches!(push(repositories, "main", Some(first), &expected), Ok(Pushed::Moved(_))));
+        assert_eq!(repositories.tree(&head(repositories, "main")).unwrap(), expected);
+        assert_eq!(push(repositories, "other", Some(first), &expected), Ok(Pushed::LostRace));
     });
 }
 
@@ -185,15 +185,15 @@ fn a_push_keeps_what_is_there_by_its_id() {
     check(|repositories| {
         commit(repositories, &url("app"), "main", &[("docs/x", "1"), ("a/b", "2")]);
         let main = head(repositories, "main");
-        let mut wanted = repositories.tree(&main).unwrap();
+        let mut expected = repositories.tree(&main).unwrap();
         let open = git::opener(repositories, &main);
-        wanted.put("a/c", Child::File(Entry::file(*b"3")), &open).unwrap();
-        push(repositories, "main", Some(main.id), &wanted).unwrap();
+        expected.put("a/c", Child::File(Entry::file(*b"3")), &open).unwrap();
+        push(repositories, "main", Some(main.id), &expected).unwrap();
         let now = repositories.tree(&head(repositories, "main")).unwrap();
         assert_eq!(now, tree(&[("docs/x", "1"), ("a/b", "2"), ("a/c", "3")]));
         let nowhere = Entry { mode: Mode::File, blob: Blob::existing(GitId::of_blob(b"nowhere")) };
-        wanted.put("a/d", Child::File(nowhere), &open).unwrap();
-        let missing = push(repositories, "main", Some(main.id), &wanted);
+        expected.put("a/d", Child::File(nowhere), &open).unwrap();
+        let missing = push(repositories, "main", Some(main.id), &expected);
         assert!(!matches!(missing, Ok(Pushed::Moved(_))), "{missing:?}");
     });
 }
@@ -209,11 +209,11 @@ fn folders_are_made_when_the_repository_lacks_them() {
             opened.lock().unwrap().push(sealed.by);
             Ok(tree(&[("y", "2")]))
         };
-        let mut wanted = repositories.tree(&main).unwrap();
+        let mut expected = repositories.tree(&main).unwrap();
         for (name, id, by) in [("known", known.id(), 1), ("new", tree(&[("y", "2")]).id(), 2)] {
-            wanted.set(name, Child::Sealed(Sealed { id, by: SealedBy::Generator(by) }));
+            expected.set(name, Child::Sealed(Sealed { id, by: SealedBy::Generator(by) }));
         }
-        push_opening(repositories, ("main", Some(main.id)), &wanted, &open).unwrap();
+        push_opening(repositories, ("main", Some(main.id)), &expected, &open).unwrap();
         assert_eq!(*opened.lock().unwrap(), [SealedBy::Generator(2)]);
         let main = head(repositories, "main");
         let open = git::opener(repositories, &main);
@@ -226,8 +226,8 @@ fn folders_are_made_when_the_repository_lacks_them() {
 fn what_a_folder_turns_out_to_be_is_compared_with_what_was_said() {
     check(|repositories| {
         let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Generator(0) };
-        let wanted = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
-        let pushed = push_opening(repositories, ("main", None), &wanted, &|_| Ok(Tree::default()));
+        let expected = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
+        let pushed = push_opening(repositories, ("main", None), &expected, &|_| Ok(Tree::default()));
         assert!(matches!(pushed, Err(RepositoryError::Unopened { .. })), "{pushed:?}");
     });
 }

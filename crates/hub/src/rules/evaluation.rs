@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::Rule;
 use super::notifications::{self, New};
-use super::state::{Publication, Standing};
+use super::state::{Publication, StoredState};
 use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::questions::{self, QuestionError};
 use crate::store::{Database, DatabaseError, FromColumn, Transaction, Value};
@@ -39,7 +39,7 @@ pub async fn evaluate(database: &Database, rules: &[Rule], now: Timestamp) -> Re
 }
 
 async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Result<Phase, QuestionError> {
-    let before = standing(database, rule, now).await?;
+    let before = state(database, rule, now).await?;
     if before.is_fresh(now) {
         return Ok(before.phase);
     }
@@ -113,10 +113,10 @@ fn kind(publication: Publication) -> &'static str {
 }
 
 /// Reads the state of a rule. A new rule is added in the phase `ok`.
-async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<Standing, DatabaseError> {
+async fn state(database: &Database, rule: &Rule, now: Timestamp) -> Result<StoredState, DatabaseError> {
     let mut transaction = database.begin_reading().await?;
-    if let Some(standing) = read(&mut transaction, rule, "").await? {
-        return Ok(standing);
+    if let Some(state) = read(&mut transaction, rule, "").await? {
+        return Ok(state);
     }
     drop(transaction);
     let mut transaction = database.begin().await?;
@@ -127,12 +127,12 @@ async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<St
         dialect.instant("$3")
     );
     transaction.execute(&sql, vec![rule.name.as_str().into(), now.into(), Timestamp::MIN.into()]).await?;
-    let standing = read(&mut transaction, rule, "").await?;
+    let state = read(&mut transaction, rule, "").await?;
     transaction.commit().await?;
-    Ok(standing.unwrap_or_default())
+    Ok(state.unwrap_or_default())
 }
 
-async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Standing>, DatabaseError> {
+async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<StoredState>, DatabaseError> {
     let lock = transaction.dialect().for_update("s");
     read(transaction, rule, &lock).await
 }
@@ -145,12 +145,12 @@ impl FromColumn for Phase {
     }
 }
 
-async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
+async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<StoredState>, DatabaseError> {
     let dialect = transaction.dialect();
     let (since, evaluated) = (dialect.millis("s.since_on"), dialect.millis("s.evaluated_on"));
     let sql = format!("select s.phase, {since}, {evaluated}, s.took_ms from rule_state s where s.name = $1{lock}");
     let found: Option<(Phase, _, _, usize)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
-    Ok(found.map(|(phase, since, evaluated_on, took_ms)| Standing {
+    Ok(found.map(|(phase, since, evaluated_on, took_ms)| StoredState {
         phase,
         since,
         evaluated_on,
@@ -262,8 +262,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
     let mut transaction = database.begin_reading().await?;
     let mut states = Vec::new();
     for rule in rules {
-        let standing =
-            read(&mut transaction, rule, "").await?.filter(|standing| standing.evaluated_on > Timestamp::MIN);
+        let state = read(&mut transaction, rule, "").await?.filter(|state| state.evaluated_on > Timestamp::MIN);
         let sql = "select matching, expected, problem from rule_state where name = $1";
         let counted = transaction.first(sql, vec![rule.name.as_str().into()]).await?;
         let (matching, expected, problem) = counted.unwrap_or_default();
@@ -276,9 +275,9 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             longer_than_seconds: rule.longer_than_seconds(),
             receiver: rule.receiver.host(),
             format: rule.receiver.format.as_str().to_owned(),
-            phase: standing.map(|standing| standing.phase),
-            since: standing.map(|standing| standing.since),
-            evaluated_on: standing.map(|standing| standing.evaluated_on),
+            phase: state.map(|state| state.phase),
+            since: state.map(|state| state.since),
+            evaluated_on: state.map(|state| state.evaluated_on),
             matching,
             expected,
             problem,

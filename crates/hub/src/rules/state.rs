@@ -9,7 +9,7 @@ use crate::limits::{RULE_PAUSE_MAX, RULES_PERIOD};
 
 /// The phase of a rule, since when, and when it was last evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct StoredState {
     pub(super) phase: Phase,
     /// Since when the threshold is exceeded; or, if it is not exceeded, since when it is not.
     pub(super) since: Timestamp,
@@ -27,7 +27,7 @@ pub(super) enum Publication {
     Resolved,
 }
 
-impl Standing {
+impl StoredState {
     /// The state of the rule after an evaluation, and the change that is published.
     ///
     /// If the last evaluation was longer ago than `lasting`, the threshold may not have been exceeded all the time: then the time starts again.
@@ -76,11 +76,11 @@ mod tests {
 
     /// The changes that are published, with their minutes, for evaluations at some minutes, each with whether the threshold is exceeded.
     fn check(evaluations: &[(i64, bool)]) -> Vec<(i64, Publication)> {
-        let mut standing = Standing::default();
+        let mut state = StoredState::default();
         let mut publication = Vec::new();
         for (minute, is_exceeded) in evaluations {
-            let (next, what) = standing.next(*is_exceeded, LASTING, Timestamp::from_millis((1_000 + minute) * 60_000));
-            standing = next;
+            let (next, what) = state.next(*is_exceeded, LASTING, Timestamp::from_millis((1_000 + minute) * 60_000));
+            state = next;
             publication.extend(what.map(|what| (*minute, what)));
         }
         publication
@@ -111,18 +111,15 @@ mod tests {
 
     #[test]
     fn a_rule_without_time_fires_at_once() {
-        let (standing, publication) = Standing::default().next(true, Duration::ZERO, Timestamp::from_millis(5));
-        assert_eq!(
-            (standing.phase, standing.since.millis(), publication),
-            (Phase::Firing, 5, Some(Publication::Firing))
-        );
+        let (state, publication) = StoredState::default().next(true, Duration::ZERO, Timestamp::from_millis(5));
+        assert_eq!((state.phase, state.since.millis(), publication), (Phase::Firing, 5, Some(Publication::Firing)));
     }
 
     #[test]
     fn what_takes_long_is_evaluated_less_often() {
         let check = |took, seconds| {
-            let standing = Standing { took: Duration::from_millis(took), ..Standing::default() };
-            standing.is_fresh(Timestamp::default().after(Duration::from_secs(seconds)))
+            let state = StoredState { took: Duration::from_millis(took), ..StoredState::default() };
+            state.is_fresh(Timestamp::default().after(Duration::from_secs(seconds)))
         };
         assert_eq!([check(1, 7), check(1, 8)], [true, false]);
         assert_eq!([check(3_000, 29), check(3_000, 30)], [true, false]);

@@ -38,14 +38,14 @@ impl From<bool> for Value {
 }
 
 impl From<Timestamp> for Value {
-    fn from(moment: Timestamp) -> Self {
-        Self::Int(Some(moment.millis()))
+    fn from(timestamp: Timestamp) -> Self {
+        Self::Int(Some(timestamp.millis()))
     }
 }
 
 impl From<Option<Timestamp>> for Value {
-    fn from(moment: Option<Timestamp>) -> Self {
-        Self::Int(moment.map(Timestamp::millis))
+    fn from(timestamp: Option<Timestamp>) -> Self {
+        Self::Int(timestamp.map(Timestamp::millis))
     }
 }
 

@@ -28,7 +28,7 @@ const PLACES: [&str; 3] = ["cart", "portal", "depot"];
 const HOSTS: [&str; 2] = ["berlin", "chicago"];
 const COMMITS: i64 = 5;
 /// The number of timestamps that reports may have. Commits are made between them.
-const MOMENTS: usize = 14;
+const TIMES: usize = 14;
 /// The milliseconds between two timestamps.
 const STEP: i64 = 10;
 const STATUSES: [Status; 3] = [Status::InProgress, Status::Success, Status::Failure];
@@ -37,7 +37,7 @@ const STATUSES: [Status; 3] = [Status::InProgress, Status::Success, Status::Fail
 #[derive(Clone, Copy, Debug)]
 struct Said {
     host: usize,
-    moment: usize,
+    time: usize,
     status: usize,
     commit: i64,
 }
@@ -58,19 +58,19 @@ struct Case {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let said = (0..HOSTS.len(), 0..MOMENTS, 0..STATUSES.len(), 1..=COMMITS);
-    let said = said.prop_map(|(host, moment, status, commit)| Said { host, moment, status, commit });
+    let said = (0..HOSTS.len(), 0..TIMES, 0..STATUSES.len(), 1..=COMMITS);
+    let said = said.prop_map(|(host, time, status, commit)| Said { host, time, status, commit });
     let step = prop_oneof![
         4 => prop::collection::vec(said, 1..4).prop_map(Step::Reports),
         1 => (1..=COMMITS).prop_map(Step::Branch),
     ];
-    let named = prop::collection::vec(prop::option::weighted(0.6, 0..PLACES.len()), MOMENTS);
+    let named = prop::collection::vec(prop::option::weighted(0.6, 0..PLACES.len()), TIMES);
     let named = prop::collection::vec(named, HOSTS.len());
     (named, prop::collection::vec(step, 1..16)).prop_map(|(named, steps)| Case { named, steps })
 }
 
-fn millis(moment: usize) -> i64 {
-    (moment as i64 + 1) * STEP
+fn millis(time: usize) -> i64 {
+    (time as i64 + 1) * STEP
 }
 
 /// The time when a commit was made.
@@ -86,7 +86,7 @@ fn tree(commit: i64, place: usize) -> Option<i64> {
 
 impl Case {
     fn report(&self, said: Said) -> Report {
-        let place = self.named[said.host][said.moment];
+        let place = self.named[said.host][said.time];
         Report {
             host: HOSTS[said.host].into(),
             reconciler: "one".into(),
@@ -98,7 +98,7 @@ impl Case {
             workload: None,
             status: STATUSES[said.status],
             message: String::new(),
-            observed_on: Timestamp::from_millis(millis(said.moment)),
+            observed_on: Timestamp::from_millis(millis(said.time)),
             heartbeat: None,
             labels: BTreeMap::new(),
         }
@@ -149,12 +149,12 @@ type Run = (usize, Said, Option<usize>);
 impl Host {
     fn hear(&mut self, said: Said, report: &Report) {
         let counting = (report.status.number(), report.digest(), said);
-        let known = self.0.entry(said.moment).or_insert(counting);
+        let known = self.0.entry(said.time).or_insert(counting);
         if (known.0, known.1) < (counting.0, counting.1) {
             *known = counting;
         }
-        let moments: Vec<_> = self.0.iter().map(|(moment, (_, digest, _))| (*moment, *digest)).collect();
-        for three in moments.windows(3) {
+        let times: Vec<_> = self.0.iter().map(|(time, (_, digest, _))| (*time, *digest)).collect();
+        for three in times.windows(3) {
             if three[0].1 == three[1].1 && three[1].1 == three[2].1 {
                 self.0.remove(&three[1].0);
                 break;
@@ -165,12 +165,12 @@ impl Host {
     fn runs(&self, named: &[Option<usize>]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut digest = None;
-        for (moment, (_, of, said)) in &self.0 {
+        for (time, (_, of, said)) in &self.0 {
             if digest.replace(*of) != Some(*of) {
-                runs.push((*moment, *said, None));
+                runs.push((*time, *said, None));
             }
         }
-        let first = runs.iter().find_map(|(moment, ..)| named[*moment]);
+        let first = runs.iter().find_map(|(time, ..)| named[*time]);
         let mut place = first;
         for run in &mut runs {
             place = named[run.0].or(place);
@@ -216,7 +216,7 @@ impl Model {
     /// The row of a host at a timestamp, in the format of [`shown`].
     fn row(&self, case: &Case, (host, at): (usize, i64)) -> Option<String> {
         let runs = self.hosts[host].runs(&case.named[host]);
-        let (since, said, place) = *runs.iter().rev().find(|(moment, ..)| millis(*moment) <= at)?;
+        let (since, said, place) = *runs.iter().rev().find(|(time, ..)| millis(*time) <= at)?;
         let place = place.filter(|place| self.is_place(*place));
         let desired = place.and_then(|place| self.desired(place, at));
         let (held, status) = (place.and_then(|place| tree(said.commit, place)), STATUSES[said.status]);
@@ -272,7 +272,7 @@ async fn play(case: &Case, database: &Database) -> Model {
                 ingest.submit(reports.iter().map(|said| case.report(*said)).collect()).await.unwrap();
                 // Reports that arrive together are sorted first.
                 let mut ordered = reports.clone();
-                ordered.sort_by_key(|said| said.moment);
+                ordered.sort_by_key(|said| said.time);
                 ordered.into_iter().for_each(|said| model.hosts[said.host].hear(said, &case.report(said)));
             }
             Step::Branch(commit) => {
@@ -291,8 +291,8 @@ async fn check(case: &Case, database: &Database) {
     let all = Filter::default();
     let expected =
         |at: i64| (0..HOSTS.len()).filter_map(|host| model.row(case, (host, at))).collect::<BTreeSet<String>>();
-    let moments = (0..=MOMENTS as i64).flat_map(|number| [number * STEP, number * STEP + STEP / 2]);
-    for at in moments {
+    let times = (0..=TIMES as i64).flat_map(|number| [number * STEP, number * STEP + STEP / 2]);
+    for at in times {
         assert_eq!(rows(database, &all, Some(at)).await, expected(at), "at {at}");
         for place in PLACES.iter().enumerate().filter(|(place, _)| model.is_place(*place)).map(|(_, place)| *place) {
             let filter = Filter { workload: Some(place.into()), ..Filter::default() };
@@ -319,13 +319,13 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
         Event::Published(_) => None,
     });
     let runs = model.hosts[number].runs(&case.named[number]);
-    let expected = runs.iter().rev().map(|(moment, said, place)| {
+    let expected = runs.iter().rev().map(|(time, said, place)| {
         let place = place.filter(|place| model.is_place(*place)).map_or("-", |place| PLACES[place]);
-        (millis(*moment), STATUSES[said.status], place.to_owned())
+        (millis(*time), STATUSES[said.status], place.to_owned())
     });
     assert_eq!(reported.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{host}");
     let now = deployments(database, &filter, &page, None).await.unwrap().items;
-    let last = model.hosts[number].0.keys().last().map(|moment| Timestamp::from_millis(millis(*moment)));
+    let last = model.hosts[number].0.keys().last().map(|time| Timestamp::from_millis(millis(*time)));
     assert_eq!(now.first().and_then(|row| row.last_report_on), last, "{host}");
 }
 
@@ -354,12 +354,12 @@ const FOUND: [(&[i64], Arrival); 7] = [
 ];
 
 fn found((branch, arrival): (&[i64], Arrival)) -> Case {
-    let mut named = vec![vec![None; MOMENTS]; HOSTS.len()];
+    let mut named = vec![vec![None; TIMES]; HOSTS.len()];
     let mut steps: Vec<Step> = branch.iter().map(|commit| Step::Branch(*commit)).collect();
     for reports in arrival {
-        let said = reports.iter().map(|&(place, moment, status, commit)| {
-            named[0][moment] = place;
-            Said { host: 0, moment, status, commit }
+        let said = reports.iter().map(|&(place, time, status, commit)| {
+            named[0][time] = place;
+            Said { host: 0, time, status, commit }
         });
         steps.push(Step::Reports(said.collect()));
     }

@@ -130,7 +130,7 @@ async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
 async fn it_is_done_at_each_moment_that_comes(ground: Ground) {
     fill(&ground.database).await;
     let retention = keep(Some(5), None);
-    let mut moments = [1, 100].into_iter().map(Timestamp::from_millis);
-    run(ground.database.clone(), retention, move || std::future::ready(moments.next())).await;
+    let mut times = [1, 100].into_iter().map(Timestamp::from_millis);
+    run(ground.database.clone(), retention, move || std::future::ready(times.next())).await;
     assert_eq!(count(&ground.database, "deployment").await, 12);
 }

@@ -175,7 +175,7 @@ impl Sources {
 
 impl Exchange {
     fn new(role: Role, mut old: Vec<AnyObject>, mut new: Vec<AnyObject>) -> Self {
-        let stays = |object: &&AnyObject| standing_at(&old, object.address()).is_some_and(|old| old.is_same(object));
+        let stays = |object: &&AnyObject| object_at(&old, object.address()).is_some_and(|old| old.is_same(object));
         let same: BTreeSet<_> = new.iter().filter(stays).map(AnyObject::address).collect();
         for objects in [&mut old, &mut new] {
             objects.retain(|object| !same.contains(&object.address()));
@@ -263,7 +263,7 @@ fn by_key<'o>(role: &Role, objects: &'o [AnyObject]) -> Option<BTreeMap<ObjectKe
 /// Keeps the old value in memory of every object that has the same address and meaning.
 fn keep_same(old: &[AnyObject], new: &mut [AnyObject]) {
     for object in new {
-        let same = standing_at(old, object.address());
+        let same = object_at(old, object.address());
         let same = same.filter(|old| old.kind() == object.kind() && old.digest() == object.digest());
         if let Some(same) = same {
             *object = AnyObject::clone(same);
@@ -272,7 +272,7 @@ fn keep_same(old: &[AnyObject], new: &mut [AnyObject]) {
 }
 
 /// The object of a file at this address.
-fn standing_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
+fn object_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
     let at = objects.binary_search_by_key(&address, AnyObject::address).ok()?;
     objects.get(at)
 }

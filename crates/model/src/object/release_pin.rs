@@ -44,7 +44,7 @@ impl Spec for ReleasePin {
             optional(
                 "expires",
                 Shape::Timestamp,
-                "From when on `kalypso check` warns that the pin is still there: after that day (UTC), or from that moment. What is rendered never depends on it.",
+                "The time from which `kalypso check` warns about the pin: the end of that date (UTC), or that timestamp. The output never depends on it.",
             ),
         ]),
         "The pin.",

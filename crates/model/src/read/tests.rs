@@ -129,14 +129,14 @@ fn a_selector_with_an_unknown_operator_is_refused() {
 }
 
 #[test]
-fn the_end_of_a_pin_is_a_day_or_a_moment() {
+fn the_end_of_a_pin_is_a_date_or_a_timestamp() {
     let expiring = |text: &str| crate::kind::Kind::ReleasePin.example().replace("2027-01-31", text);
     let pin: &[&str] = &["ReleasePin `hold-hello-world-in-chicago`"];
     check(&expiring("2027-01-31T12:00:00+01:00"), pin, &[]);
     check(&expiring("\"2027-01-31\""), pin, &[]);
     check(&expiring(""), pin, &[]);
-    check(&expiring("in June"), &[], &["K0107 17: `expires` must be a day or a moment, here it is \"in June\""]);
-    check(&expiring("[2027]"), &[], &["K0107 17: `expires` must be a day or a moment, here it is a list"]);
+    check(&expiring("in June"), &[], &["K0107 17: `expires` must be a date or a timestamp, here it is \"in June\""]);
+    check(&expiring("[2027]"), &[], &["K0107 17: `expires` must be a date or a timestamp, here it is a list"]);
 }
 
 #[test]

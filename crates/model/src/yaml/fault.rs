@@ -57,13 +57,14 @@ pub(super) fn apply_tag(scalar: &mut Scalar, span: Span) -> Result<(), Box<YamlP
 }
 
 fn tag_mismatch(scalar: &Scalar, span: Span) -> YamlProblem {
-    let wanted = match scalar.tag {
+    let expected = match scalar.tag {
         Some(Tag::Null) => "!!null",
         Some(Tag::Bool) => "!!bool",
         Some(Tag::Int) => "!!int",
         _ => "!!float",
     };
-    let message = format!("{} is {}, but its tag is {wanted}", shown(&scalar.text), resolve_plain(&scalar.text).noun());
+    let message =
+        format!("{} is {}, but its tag is {expected}", shown(&scalar.text), resolve_plain(&scalar.text).noun());
     YamlProblem::new(ProblemKind::TagMismatch, span, message)
 }
 

@@ -51,7 +51,7 @@ pub(super) fn url() -> RepositoryUrl {
 
 impl Branches {
     /// A repository in which all environments have the same content.
-    pub(super) fn new(moment: i64) -> Self {
+    pub(super) fn new(time: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut git = Command::new("git");
         git.args(["init", "--quiet", "--bare", "platform-gitops.git"]).current_dir(folder.path());
@@ -60,7 +60,7 @@ impl Branches {
         let files = PATHS.iter().filter(|path| path.contains('/')).map(|path| (*path, "1")).collect();
         let files = ENVIRONMENTS.iter().map(|environment| (*environment, BTreeMap::clone(&files))).collect();
         let mut branches = Self { folder, repositories, files, commits: BTreeMap::new() };
-        ENVIRONMENTS.iter().for_each(|environment| branches.commit(environment, moment));
+        ENVIRONMENTS.iter().for_each(|environment| branches.commit(environment, time));
         branches
     }
 
@@ -76,7 +76,7 @@ impl Branches {
     }
 
     /// Makes the changes of a step. Returns whether there is new content to pull.
-    pub(super) fn change(&mut self, step: usize, moment: i64) -> bool {
+    pub(super) fn change(&mut self, step: usize, time: i64) -> bool {
         let changes: Vec<_> = CHANGES.iter().filter(|(at, ..)| *at == step).collect();
         for (_, environment, path, content) in &changes {
             let files = self.files.get_mut(environment).unwrap();
@@ -84,7 +84,7 @@ impl Branches {
                 Some(content) => drop(files.insert(path, content)),
                 None => drop(files.remove(path)),
             }
-            self.commit(environment, moment);
+            self.commit(environment, time);
         }
         step == 0 || !changes.is_empty()
     }

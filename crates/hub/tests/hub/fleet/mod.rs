@@ -46,11 +46,11 @@ async fn check(ground: Ground, seed: u64) {
     let mut branches = Branches::new(now - HOUR);
     let carrier = Carrier::start(&ground, branches.watched()).await;
     let mut fleet = fleet(seed, now - HOUR, &carrier).await;
-    for (step, moment) in (now - HOUR..=now).step_by(STEP as usize).enumerate() {
-        if branches.change(step, moment) {
+    for (step, time) in (now - HOUR..=now).step_by(STEP as usize).enumerate() {
+        if branches.change(step, time) {
             fleet.read_contents(&branches.repositories).unwrap();
         }
-        carrier.carry(fleet.advance(moment)).await;
+        carrier.carry(fleet.advance(time)).await;
     }
     carrier.carry(fleet.remaining_messages()).await;
     carrier.has_read(&branches.heads()).await;

@@ -78,7 +78,7 @@ impl Truth {
             let concerned = |fact: &&Fact| {
                 fact.report.pull.branch == *environment && paths.contains(&fact.report.pull.path.as_str())
             };
-            let stands = |fact: &Fact| Some((fact.standing_with(*commit)?, fact.is_silent));
+            let stands = |fact: &Fact| Some((fact.state_with(*commit)?, fact.is_silent));
             let counts = count(self.facts.iter().filter(concerned).filter_map(stands));
             let environments = (counts.expected > 0).then(|| ((*environment).to_owned(), counts));
             (commit.to_string(), environments.into_iter().collect())
@@ -118,7 +118,7 @@ impl Fact {
     }
 
     /// The state of the reconciler with the content of a commit.
-    fn standing_with(&self, commit: GitId) -> Option<RolloutState> {
+    fn state_with(&self, commit: GitId) -> Option<RolloutState> {
         let (since, desired) = self.desired?;
         Some(self.stands(self.held.0 == commit || self.held.1 == desired && since == commit))
     }
