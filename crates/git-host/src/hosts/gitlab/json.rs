@@ -1,0 +1,122 @@
+//! The parts of GitLab's answers that are read.
+
+use serde::Deserialize;
+
+use crate::hosts::commit;
+use crate::issue::Issue;
+use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MergeRequestJson {
+    iid: u64,
+    web_url: String,
+    source_branch: String,
+    target_branch: String,
+    source_project_id: Option<u64>,
+    target_project_id: Option<u64>,
+    sha: Option<String>,
+    title: String,
+    description: Option<String>,
+    #[serde(default)]
+    labels: Vec<String>,
+    state: String,
+    merge_commit_sha: Option<String>,
+    squash_commit_sha: Option<String>,
+    author: Option<UserJson>,
+    #[serde(default)]
+    merge_when_pipeline_succeeds: bool,
+    #[serde(default)]
+    pub(super) has_conflicts: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct UserJson {
+    pub(super) id: u64,
+    pub(super) username: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ProjectJson {
+    pub(super) default_branch: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct NoteJson {
+    id: u64,
+    body: String,
+    author: Option<UserJson>,
+    /// GitLab wrote it.
+    #[serde(default)]
+    pub(super) system: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct StatusJson {
+    pub(super) name: String,
+    pub(super) status: String,
+    pub(super) description: Option<String>,
+    pub(super) target_url: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct IssueJson {
+    iid: u64,
+    web_url: String,
+    title: String,
+    description: Option<String>,
+    state: String,
+    author: Option<UserJson>,
+}
+
+/// The name of a user who may have been deleted.
+fn username(user: Option<UserJson>) -> String {
+    user.map_or_else(String::new, |user| user.username)
+}
+
+impl MergeRequestJson {
+    pub(super) fn into_pull_request(self) -> PullRequest {
+        // After a fast-forward, the head itself is the commit of the target branch.
+        let merged = self.merge_commit_sha.as_ref().or(self.squash_commit_sha.as_ref()).or(self.sha.as_ref());
+        let state = match self.state.as_str() {
+            "merged" => PullRequestState::Merged { commit: commit(merged.map(String::as_str)) },
+            "closed" => PullRequestState::Closed,
+            // `locked` while it is merged
+            _ => PullRequestState::Open,
+        };
+        PullRequest {
+            number: self.iid,
+            url: self.web_url,
+            head: self.source_branch,
+            base: self.target_branch,
+            head_commit: commit(self.sha.as_deref()),
+            title: self.title,
+            body: self.description.unwrap_or_default(),
+            labels: self.labels.into_iter().collect(),
+            state,
+            is_from_fork: self.source_project_id.is_none() || self.source_project_id != self.target_project_id,
+            author: username(self.author),
+            is_auto_merge: self.merge_when_pipeline_succeeds,
+        }
+    }
+}
+
+impl NoteJson {
+    pub(super) fn into_comment(self, account: &str) -> Comment {
+        let author = username(self.author);
+        let is_own = !account.is_empty() && author == account;
+        Comment { id: CommentId(self.id.to_string()), author, is_own, body: self.body }
+    }
+}
+
+impl IssueJson {
+    pub(super) fn into_issue(self, account: &str) -> Issue {
+        Issue {
+            number: self.iid,
+            url: self.web_url,
+            title: self.title,
+            body: self.description.unwrap_or_default(),
+            is_open: self.state == "opened",
+            is_own: !account.is_empty() && username(self.author) == account,
+        }
+    }
+}
