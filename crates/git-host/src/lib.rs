@@ -6,6 +6,8 @@
 //! This crate decides nothing: it contains no rule about which pull request is opened, updated or merged.
 
 pub mod credential;
+#[cfg(feature = "double")]
+pub mod double;
 pub mod error;
 pub mod host;
 pub mod hosts;
