@@ -38,7 +38,8 @@ fn denied(denial: &Denial) -> Response {
     match denial {
         Denial::Exists(message) | Denial::Invalid(message) => {
             let error = json!({ "resource": "PullRequest", "code": "custom", "message": message });
-            Response::json(422, &json!({ "message": "Validation Failed", "errors": [error] }))
+            let url = "https://docs.github.com/rest";
+            Response::json(422, &json!({ "message": "Validation Failed", "errors": [error], "documentation_url": url }))
         }
         Denial::Merge(MergeRefusal::HeadMoved) => Response::message(409, &denial.answer().1),
         _ => {

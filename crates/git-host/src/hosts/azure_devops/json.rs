@@ -146,3 +146,39 @@ impl ThreadJson {
         written.map(comment).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An example of the documentation of Azure DevOps, shortened.
+    const ACTIVE: &str = r#"{"repository": {"id": "3411ebc1-d5aa-464f-9615-0b527bc66719", "name": "2016_10_31"}, "pullRequestId": 22,
+        "codeReviewId": 22, "status": "active",
+        "createdBy": {"id": "d6245f20-2af8-44f4-9451-8107cb2767db", "displayName": "Normal Paulk", "uniqueName": "x@hotmail.com"},
+        "creationDate": "2016-11-01T16:30:31.6655471Z", "title": "A new feature", "description": "Adding a new feature",
+        "sourceRefName": "refs/heads/npaulk/my_work", "targetRefName": "refs/heads/new_feature", "mergeStatus": "queued",
+        "mergeId": "f5fc8381-3fb2-49fe-8a0d-27dcc2d6ef82",
+        "lastMergeSourceCommit": {"commitId": "b60280bc6e62e2f880f1b63c1e24987664d3bda3", "url": "https://x"},
+        "lastMergeTargetCommit": {"commitId": "f47bbc106853afe3c1b07a81754bce5f4b8dbf62", "url": "https://x"}, "reviewers": []}"#;
+
+    #[test]
+    fn the_documented_example_is_read() {
+        let found = serde_json::from_str::<PullRequestJson>(ACTIVE)
+            .unwrap()
+            .into_pull_request("https://dev.azure.com/a/b/_git/c");
+        assert_eq!((found.head.as_str(), found.base.as_str()), ("npaulk/my_work", "new_feature"));
+        assert_eq!(found.url, "https://dev.azure.com/a/b/_git/c/pullrequest/22");
+        assert_eq!(found.author, "d6245f20-2af8-44f4-9451-8107cb2767db");
+        assert!(found.is_open() && !found.is_auto_merge && !found.is_from_fork && found.head_commit.is_some());
+    }
+
+    #[test]
+    fn only_comments_of_people_and_programs_are_read() {
+        let json = r#"{"id": 148, "isDeleted": false, "comments": [
+            {"id": 1, "author": {"id": "a"}, "content": "Should we add a comment?", "commentType": "text"},
+            {"id": 2, "author": {"id": "b"}, "content": "voted 10", "commentType": "system"},
+            {"id": 3, "author": {"id": "a"}, "commentType": "text", "isDeleted": true}]}"#;
+        let comments = serde_json::from_str::<ThreadJson>(json).unwrap().into_comments("a");
+        assert!(comments.len() == 1 && comments[0].is_own && comments[0].id.0 == "148/1", "{comments:?}");
+    }
+}

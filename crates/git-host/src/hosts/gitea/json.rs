@@ -139,3 +139,34 @@ impl IssueJson {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer as Gitea's description of its API defines it, shortened.
+    const OPEN: &str = r#"{"id": 5, "number": 2, "html_url": "https://git.example/acme/gitops/pulls/2", "title": "dev", "body": "plan",
+        "user": {"id": 1, "login": "kalypso", "full_name": ""}, "labels": null, "state": "open", "mergeable": true, "merged": false,
+        "merged_at": null, "merge_commit_sha": null, "merged_by": null,
+        "base": {"label": "main", "ref": "main", "sha": "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52", "repo_id": 7},
+        "head": {"label": "dev", "ref": "refs/pull/2/head", "sha": "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52", "repo_id": -1}}"#;
+
+    #[test]
+    fn a_pull_request_without_its_branch_is_read() {
+        let json: PullRequestJson = serde_json::from_str(OPEN).unwrap();
+        assert!(!json.is_conflicting());
+        let found = json.into_pull_request();
+        assert_eq!((found.number, found.head.as_str(), found.base.as_str()), (2, "dev", "main"));
+        assert!(found.is_open() && found.is_from_fork && found.labels.is_empty() && found.author == "kalypso");
+    }
+
+    #[test]
+    fn merged_and_closed_ones_differ() {
+        let check = |from: &str, to: &str| {
+            let json = OPEN.replace("\"open\"", "\"closed\"").replace(from, to);
+            serde_json::from_str::<PullRequestJson>(&json).unwrap().into_pull_request().state
+        };
+        assert_eq!(check("", ""), PullRequestState::Closed);
+        assert_eq!(check("\"merged\": false", "\"merged\": true"), PullRequestState::Merged { commit: None });
+    }
+}

@@ -120,3 +120,40 @@ impl IssueJson {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An example of GitLab's documentation, shortened.
+    const MERGED: &str = r#"{"id": 1, "iid": 1, "project_id": 3, "title": "test1", "description": "fixed login page css paddings",
+        "state": "merged", "merged_at": "2018-09-07T11:16:17.520Z", "target_branch": "main", "source_branch": "test1",
+        "author": {"id": 1, "name": "Administrator", "username": "admin", "state": "active", "avatar_url": null},
+        "source_project_id": 2, "target_project_id": 3, "labels": ["Community contribution", "Manage"], "draft": false,
+        "merge_when_pipeline_succeeds": true, "detailed_merge_status": "not_open",
+        "sha": "8888888888888888888888888888888888888888", "merge_commit_sha": null, "squash_commit_sha": null,
+        "has_conflicts": false, "web_url": "http://gitlab.example.com/my-group/my-project/merge_requests/1"}"#;
+
+    fn check(json: &str) -> PullRequest {
+        serde_json::from_str::<MergeRequestJson>(json).unwrap().into_pull_request()
+    }
+
+    #[test]
+    fn the_documented_example_is_read() {
+        let found = check(MERGED);
+        assert_eq!((found.number, found.head.as_str(), found.base.as_str()), (1, "test1", "main"));
+        assert_eq!((found.author.as_str(), found.labels.len(), found.is_from_fork), ("admin", 2, true));
+        // A fast-forward has no merge commit.
+        assert_eq!(found.state, PullRequestState::Merged { commit: found.head_commit });
+    }
+
+    #[test]
+    fn the_commit_of_a_merge_is_the_one_of_the_target_branch() {
+        let digits = "9999999999999999999999999999999999999999";
+        for name in ["merge_commit_sha", "squash_commit_sha"] {
+            let json = MERGED.replace(&format!("\"{name}\": null"), &format!("\"{name}\": \"{digits}\""));
+            assert_eq!(check(&json).state, PullRequestState::Merged { commit: commit(Some(digits)) });
+        }
+        assert_eq!(check(&MERGED.replace("\"merged\"", "\"locked\"")).state, PullRequestState::Open);
+    }
+}
