@@ -29,7 +29,7 @@ pub struct TextLimits {
 
 /// One git host with one credential.
 ///
-/// All calls block. They wait for rate limits and repeat requests, within the [`Patience`](crate::settings::Patience) of the settings. A request is repeated only
+/// All calls block, and must not be made on a thread that runs asynchronous tasks. They wait for rate limits and repeat requests, within the [`Patience`](crate::settings::Patience) of the settings. A request is repeated only
 /// where that is safe: if it reads, if it sets a state, if the host did not accept it, or if a look shows that nothing was created.
 pub trait GitHost: Send + Sync + fmt::Debug {
     /// The kind of the host.

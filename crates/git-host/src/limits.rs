@@ -29,6 +29,12 @@ pub const STATUS_CHARACTERS_MAX: usize = 140;
 /// The pause after a refusal for too many requests without any hint. GitHub requires at least a minute.
 pub const LIMITED_PAUSE: Duration = Duration::from_mins(1);
 
+/// The maximum number of looks for a result that a host computes in the background: whether a pull request can be merged, or the merge itself.
+pub const LOOKS_MAX: u32 = 10;
+
+/// The pause between two looks.
+pub const LOOK_PAUSE: Duration = Duration::from_millis(500);
+
 /// The time before a token's end at which it is replaced, so that it does not end during a request.
 pub const TOKEN_REST_MIN: Duration = Duration::from_mins(5);
 

@@ -40,6 +40,30 @@ pub struct Patience {
 #[derive(Clone)]
 pub struct Wait(Arc<dyn Fn(Duration) -> bool + Send + Sync>);
 
+/// The usual address of the pages of the host on which a repository is. None if the URL has no host.
+///
+/// Git over ssh often has another host name than the pages; those of the public hosts are known.
+pub fn usual_url(repository_url: &str) -> Option<String> {
+    let (scheme, authority) = match repository_url.split_once("://") {
+        Some((scheme, rest)) => (scheme, rest.split('/').next()?),
+        None => ("ssh", repository_url.split_once(':').map(|(authority, _)| authority)?),
+    };
+    let host = authority.rsplit('@').next()?.to_ascii_lowercase();
+    let name = host.split(':').next()?;
+    let host = match (scheme, name) {
+        (_, "ssh.dev.azure.com") => "dev.azure.com",
+        _ if name.ends_with(".visualstudio.com") => "dev.azure.com",
+        (_, "ssh.github.com") => "github.com",
+        (_, "altssh.gitlab.com") => "gitlab.com",
+        // The port is that of ssh.
+        ("ssh", name) => name,
+        _ => &host,
+    };
+    let is_local = scheme == "file" || host.is_empty();
+    let scheme = if scheme == "http" { "http" } else { "https" };
+    (!is_local).then(|| format!("{scheme}://{host}"))
+}
+
 impl HostSettings {
     /// Settings with the usual API address and the default patience.
     pub fn new(kind: HostKind, url: &str, credential: Credential) -> Self {
@@ -148,6 +172,19 @@ mod tests {
         assert_eq!(check(HostKind::GitLab, "https://gitlab.com"), "https://gitlab.com/api/v4/");
         assert_eq!(check(HostKind::Gitea, "https://git.example/gitea"), "https://git.example/gitea/api/v1/");
         assert_eq!(check(HostKind::AzureDevOps, "https://dev.azure.com"), "https://dev.azure.com/");
+    }
+
+    #[test]
+    fn the_usual_address_of_a_repository_s_host() {
+        let check = |url| usual_url(url).unwrap_or_default();
+        assert_eq!(check("git@github.com:acme/gitops.git"), "https://github.com");
+        assert_eq!(check("ssh://git@ssh.github.com:443/acme/gitops.git"), "https://github.com");
+        assert_eq!(check("https://me@git.example:8443/acme/gitops"), "https://git.example:8443");
+        assert_eq!(check("http://localhost:3000/acme/gitops"), "http://localhost:3000");
+        assert_eq!(check("git@ssh.dev.azure.com:v3/acme/fleet/gitops"), "https://dev.azure.com");
+        assert_eq!(check("https://acme.visualstudio.com/fleet/_git/gitops"), "https://dev.azure.com");
+        assert_eq!(check("ssh://git@git.example:2222/acme/gitops"), "https://git.example");
+        assert_eq!(["/srv/git/a", "file:///srv/git/a", ""].map(check), [""; 3].map(str::to_owned));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) use self::answer::{Answer, shown};
 pub(crate) use self::call::Call;
 use self::gate::Gate;
 use crate::error::HostError;
-use crate::limits::{ANSWER_BYTES_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
+use crate::limits::{ANSWER_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
 use crate::rate_limit::RateLimit;
 use crate::secret::Secret;
 use crate::settings::{HostSettings, Patience};
@@ -139,6 +139,26 @@ impl Transport {
             }
         }
         Err(HostError::TooMany { call: page(1).shown(), pages: PAGES_MAX })
+    }
+
+    /// Reads something until the host has computed it in the background, or for the last time.
+    pub(crate) fn read_settled<T>(
+        &self,
+        read: impl Fn() -> Result<T, HostError>,
+        is_settled: impl Fn(&T) -> bool,
+    ) -> Result<T, HostError> {
+        for _ in 1..LOOKS_MAX {
+            let found = read()?;
+            if is_settled(&found) || !self.patience.wait.wait(LOOK_PAUSE) {
+                return Ok(found);
+            }
+        }
+        read()
+    }
+
+    /// The error of an answer whose body says that there were too many requests.
+    pub(crate) fn limited(&self, answer: &Answer) -> HostError {
+        self.refusal(answer.call.clone(), (429, &answer.headers), String::new())
     }
 
     /// Sends a call, waits and repeats it within the patience. An answer without success is an error.

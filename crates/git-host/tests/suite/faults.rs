@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use git_host::double::{DoubleFault, FaultAnswer, HostDouble};
+use git_host::hosts::memory::BranchRule;
 use git_host::hosts::{self, memory::MemoryHost};
-use git_host::limits::ANSWER_BYTES_MAX;
+use git_host::limits::{ANSWER_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX};
 use git_host::marker::Marker;
-use git_host::pull_request::{Merge, MergeRequest, PullRequestQuery};
+use git_host::pull_request::{AutoMerge, Merge, MergeRefusal, MergeRequest, PullRequestQuery};
 use git_host::settings::{HostSettings, Patience, Wait};
 use git_host::{HostError, HostKind, sticky};
 
@@ -285,4 +286,77 @@ fn a_host_that_is_down_can_not_be_reached() {
         assert!(error.to_string().starts_with("POST /") && error.to_string().contains("can't be reached"), "{error}");
         assert_eq!(world.pauses.lock().unwrap().len(), Patience::default().attempts as usize - 1);
     }
+}
+
+/// Lets the host know only after some looks whether a pull request can be merged.
+fn unknown_for(world: &World, times: u32) {
+    let target = if world.kind() == HostKind::GitLab { "merge_requests" } else { "pulls" };
+    let number = world.open().number;
+    double(world).forget_exchanges();
+    world.read(number);
+    let shown = String::from_utf8(double(world).exchanges()[0].answer.clone()).unwrap();
+    let body = match world.kind() {
+        HostKind::GitHub => shown.replace("\"clean\"", "\"unknown\"").replace("\"blocked\"", "\"unknown\""),
+        _ => shown.replace("\"has_conflicts\"", "\"detailed_merge_status\":\"checking\",\"has_conflicts\""),
+    };
+    assert_ne!(body, shown);
+    let answer = answer(200, &[], &body);
+    double(world).fail_next(DoubleFault {
+        method: "GET",
+        target: format!("{target}/{number}"),
+        is_done: true,
+        answer,
+        times,
+    });
+}
+
+#[test]
+fn a_host_may_need_time_to_know_whether_it_can_merge() {
+    for kind in [HostKind::GitHub, HostKind::GitLab] {
+        let world = World::new(kind, Way::Http);
+        unknown_for(&world, 3);
+        let open = world.client.pull_requests(&world.repository, &PullRequestQuery::default()).unwrap().remove(0);
+        let request = MergeRequest::of(open.head_commit.unwrap());
+        let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
+        assert!(matches!(auto, AutoMerge::Merged { .. }), "{kind} {auto:?}");
+        assert_eq!(*world.pauses.lock().unwrap(), [LOOK_PAUSE; 3]);
+    }
+}
+
+#[test]
+fn a_host_that_never_knows_is_not_asked_forever() {
+    let world = World::new(HostKind::GitHub, Way::Http);
+    let rule = BranchRule { required_status: None, required_review: true };
+    world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);
+    unknown_for(&world, 999);
+    let open = world.client.pull_requests(&world.repository, &PullRequestQuery::default()).unwrap().remove(0);
+    let request = MergeRequest::of(open.head_commit.unwrap());
+    let merged = world.client.merge(&world.repository, open.number, &request).unwrap();
+    assert!(matches!(merged, Merge::Refused { reason: MergeRefusal::Blocked, .. }), "{merged:?}");
+    assert_eq!(world.pauses.lock().unwrap().len(), LOOKS_MAX as usize - 1);
+}
+
+#[test]
+fn graphql_has_its_own_words_for_limits() {
+    let world = World::new(HostKind::GitHub, Way::Http);
+    let rule = BranchRule { required_status: None, required_review: true };
+    world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);
+    let open = world.open();
+    let body = r#"{"data":null,"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}"#;
+    fail(&world, "POST", (false, answer(200, &[], body)));
+    let request = MergeRequest::of(open.head_commit.unwrap());
+    let error = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap_err();
+    assert!(matches!(error, HostError::RateLimited { .. }), "{error}");
+}
+
+#[test]
+fn the_host_in_memory_fails_on_request() {
+    let world = World::new(HostKind::GitHub, Way::Memory);
+    let lost = HostError::Unreachable { call: "open".to_owned(), reason: "reset".to_owned(), is_sent: true };
+    for (is_done, count) in [(false, 0), (true, 1)] {
+        world.state.fail_next("open", lost.clone(), is_done);
+        assert_eq!(world.client.open(&world.repository, &new()).unwrap_err(), lost);
+        assert_eq!(world.found(&PullRequestQuery::default()).len(), count);
+    }
+    assert!(!world.client.open(&world.repository, &new()).unwrap().is_new);
 }

@@ -1,5 +1,6 @@
 //! The parts of Azure DevOps' answers that are read.
 
+use model::git_id::GitId;
 use serde::Deserialize;
 
 use crate::hosts::commit;
@@ -94,11 +95,20 @@ fn branch(reference: &str) -> String {
     reference.strip_prefix(BRANCH_PREFIX).unwrap_or(reference).to_owned()
 }
 
-fn id(commit_json: Option<&CommitJson>) -> Option<model::git_id::GitId> {
+fn id(commit_json: Option<&CommitJson>) -> Option<GitId> {
     commit(commit_json.and_then(|found| found.commit_id.as_deref()))
 }
 
 impl PullRequestJson {
+    pub(super) fn is_active(&self) -> bool {
+        self.status == "active"
+    }
+
+    /// The commit of the source branch.
+    pub(super) fn head_commit(&self) -> Option<GitId> {
+        id(self.last_merge_source_commit.as_ref())
+    }
+
     /// The pull request, with the address of the page of its repository.
     pub(super) fn into_pull_request(self, page: &str) -> PullRequest {
         let state = match self.status.as_str() {
@@ -106,13 +116,14 @@ impl PullRequestJson {
             "abandoned" => PullRequestState::Closed,
             _ => PullRequestState::Open,
         };
+        let head_commit = self.head_commit();
         let is_auto_merge = self.auto_complete_set_by.is_some_and(|identity| identity.id != NO_IDENTITY);
         PullRequest {
+            head_commit,
             number: self.pull_request_id,
             url: format!("{page}/pullrequest/{}", self.pull_request_id),
             head: branch(&self.source_ref_name),
             base: branch(&self.target_ref_name),
-            head_commit: id(self.last_merge_source_commit.as_ref()),
             title: self.title,
             body: self.description.unwrap_or_default(),
             labels: self.labels.into_iter().map(|label| label.name).collect(),

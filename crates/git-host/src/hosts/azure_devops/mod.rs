@@ -4,7 +4,6 @@ mod json;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use data_encoding::BASE64;
 use model::git_id::GitId;
@@ -27,7 +26,7 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::secret::Secret;
-use crate::settings::{HostSettings, Patience};
+use crate::settings::HostSettings;
 use crate::status::{CommitStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
 
@@ -40,17 +39,10 @@ const GIT_USER: &str = "token";
 /// The number of characters to which lists shorten descriptions.
 const LISTED_CHARACTERS: usize = 400;
 
-/// The maximum number of looks for the end of a merge, which runs in the background.
-const LOOKS: u32 = 10;
-
-/// The pause between two looks.
-const LOOK_PAUSE: Duration = Duration::from_millis(500);
-
 /// A client of Azure DevOps.
 #[derive(Debug)]
 pub(super) struct AzureDevOps {
     transport: Transport,
-    patience: Patience,
     token: Option<Secret>,
     authorization: Option<Authorization>,
     /// The accounts by organization.
@@ -98,8 +90,7 @@ impl AzureDevOps {
             Authorization::new("authorization", &format!("Basic {encoded}"), token.clone())
         };
         let authorization = token.as_ref().map(header).transpose()?;
-        let (transport, patience) = (Transport::new(settings)?, settings.patience.clone());
-        Ok(Self { transport, patience, token, authorization, accounts: Mutex::default() })
+        Ok(Self { transport: Transport::new(settings)?, token, authorization, accounts: Mutex::default() })
     }
 
     fn send(&self, call: &Call) -> Result<Answer, HostError> {
@@ -165,26 +156,24 @@ impl AzureDevOps {
             Err(error) if error.may_be_done() => None,
             Err(error) => return Err(error.clone()),
         };
-        for _ in 0..LOOKS {
-            let json = self.read_pull_request(repository, number)?;
-            let status = json.merge_status.clone().unwrap_or_default();
-            let found = json.into_pull_request("");
-            let reason = match found.state {
-                PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
-                PullRequestState::Closed => MergeRefusal::Closed,
-                PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
-                PullRequestState::Open if status == "conflicts" => MergeRefusal::Conflict,
-                PullRequestState::Open if refusal.is_some() || status == "rejectedByPolicy" => MergeRefusal::Blocked,
-                PullRequestState::Open => {
-                    if !self.patience.wait.wait(LOOK_PAUSE) {
-                        break;
-                    }
-                    continue;
-                }
-            };
-            return Ok(Merge::Refused { reason, message: refusal.unwrap_or(status) });
-        }
-        result.map(|_| Merge::Refused { reason: MergeRefusal::Blocked, message: "not merged yet".to_owned() })
+        let is_settled = |json: &PullRequestJson| {
+            let is_final = matches!(json.merge_status.as_deref(), Some("conflicts" | "rejectedByPolicy"));
+            refusal.is_some() || is_final || !json.is_active() || json.head_commit() != Some(request.head_commit)
+        };
+        let json = self.transport.read_settled(|| self.read_pull_request(repository, number), is_settled)?;
+        let status = json.merge_status.clone().unwrap_or_default();
+        let found = json.into_pull_request("");
+        let reason = match found.state {
+            PullRequestState::Merged { commit } => return Ok(Merge::Merged { commit }),
+            PullRequestState::Closed => MergeRefusal::Closed,
+            PullRequestState::Open if found.head_commit != Some(request.head_commit) => MergeRefusal::HeadMoved,
+            PullRequestState::Open if status == "conflicts" => MergeRefusal::Conflict,
+            PullRequestState::Open => match result {
+                Err(error) if error.may_be_done() => return Err(error),
+                _ => MergeRefusal::Blocked,
+            },
+        };
+        Ok(Merge::Refused { reason, message: refusal.unwrap_or(status) })
     }
 }
 

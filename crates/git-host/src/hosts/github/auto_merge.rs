@@ -63,7 +63,7 @@ impl GitHub {
         number: u64,
         request: &MergeRequest,
     ) -> Result<AutoMerge, HostError> {
-        let found = self.read_pull_request(repository, number)?;
+        let found = self.read_settled(repository, number)?;
         let is_clean = |state: Option<&str>| matches!(state, Some("clean" | "has_hooks"));
         let variables = json!({
             "id": found.node_id,
@@ -77,7 +77,7 @@ impl GitHub {
                 return Ok(AutoMerge::Enabled);
             }
             // Its requirements may be met since the first look.
-            if !is_clean(self.read_pull_request(repository, number)?.mergeable_state.as_deref()) {
+            if !is_clean(self.read_settled(repository, number)?.mergeable_state.as_deref()) {
                 return Ok(AutoMerge::NotAvailable(messages(&json.errors)));
             }
         }
@@ -102,6 +102,9 @@ impl GitHub {
         let header = self.token(repository)?.map(|token| bearer(&token)).transpose()?;
         let answer = self.transport.send(&graphql(&self.transport, body).repeatable(), header.as_ref())?;
         let json: GraphQlJson = answer.json()?;
+        if json.errors.iter().any(|error| error.kind == "RATE_LIMITED") {
+            return Err(self.transport.limited(&answer));
+        }
         // These are errors of the whole request, not of the pull request's state.
         let is_denied =
             |error: &GraphQlErrorJson| matches!(error.kind.as_str(), "FORBIDDEN" | "INSUFFICIENT_SCOPES" | "NOT_FOUND");

@@ -86,6 +86,11 @@ fn login(user: Option<UserJson>) -> String {
 }
 
 impl PullRequestJson {
+    /// Whether the host knows if it can be merged. It computes this in the background.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state != "open" || self.mergeable_state.as_deref() != Some("unknown")
+    }
+
     pub(super) fn into_pull_request(self) -> PullRequest {
         let name =
             |branch: &BranchJson| branch.repo.as_ref().map(|repository| repository.full_name.to_ascii_lowercase());

@@ -116,6 +116,11 @@ impl GitHub {
         self.read(repository, Call::get(&path(repository, &["pulls", &number.to_string()])))
     }
 
+    /// A pull request of which is known whether it can be merged.
+    fn read_settled(&self, repository: &HostRepository, number: u64) -> Result<PullRequestJson, HostError> {
+        self.transport.read_settled(|| self.read_pull_request(repository, number), PullRequestJson::is_settled)
+    }
+
     fn add_labels<'l>(
         &self,
         repository: &HostRepository,
@@ -160,7 +165,7 @@ impl GitHub {
                 _ => Err(error),
             };
         };
-        let found = self.read_pull_request(repository, number)?;
+        let found = self.read_settled(repository, number)?;
         let is_dirty = found.mergeable_state.as_deref() == Some("dirty");
         let found = found.into_pull_request();
         let reason = match found.state {

@@ -27,6 +27,8 @@ pub(super) struct MergeRequestJson {
     merge_when_pipeline_succeeds: bool,
     #[serde(default)]
     pub(super) has_conflicts: bool,
+    /// `mergeable`, `checking`, `ci_must_pass` and others. Since GitLab 15.6.
+    detailed_merge_status: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,6 +76,12 @@ fn username(user: Option<UserJson>) -> String {
 }
 
 impl MergeRequestJson {
+    /// Whether the host knows if it can be merged. It computes this in the background.
+    pub(super) fn is_settled(&self) -> bool {
+        let status = self.detailed_merge_status.as_deref();
+        self.state != "opened" || !matches!(status, Some("unchecked" | "checking" | "preparing" | "approvals_syncing"))
+    }
+
     pub(super) fn into_pull_request(self) -> PullRequest {
         // After a fast-forward, the head itself is the commit of the target branch.
         let merged = self.merge_commit_sha.as_ref().or(self.squash_commit_sha.as_ref()).or(self.sha.as_ref());

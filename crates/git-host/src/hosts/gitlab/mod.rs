@@ -132,6 +132,12 @@ impl GitLab {
         self.send(&resource.put(json!({ "reviewer_ids": ids }))).map(drop)
     }
 
+    /// A merge request of which is known whether it can be merged.
+    fn read_settled(&self, repository: &HostRepository, number: u64) -> Result<MergeRequestJson, HostError> {
+        let call = Resource::of_merge_request(repository, number, &[]).get();
+        self.transport.read_settled(|| self.read(&call), MergeRequestJson::is_settled)
+    }
+
     /// Merges now or later. An error that says that it can't be merged is an answer here.
     fn request_merge(
         &self,
@@ -148,6 +154,8 @@ impl GitLab {
             body["merge_when_pipeline_succeeds"] = json!(true);
             body["auto_merge"] = json!(true);
         }
+        // GitLab refuses to merge what it has not checked yet.
+        self.read_settled(repository, number)?;
         let resource = Resource::of_merge_request(repository, number, &["merge"]);
         match self.read(&resource.put(body)) {
             Ok(found) => Ok(Ok(MergeRequestJson::into_pull_request(found))),
@@ -164,7 +172,7 @@ impl GitLab {
         number: u64,
         (request, error): (&MergeRequest, HostError),
     ) -> Result<Merge, HostError> {
-        let json: MergeRequestJson = self.read(&Resource::of_merge_request(repository, number, &[]).get())?;
+        let json = self.read_settled(repository, number)?;
         let has_conflicts = json.has_conflicts;
         let found = json.into_pull_request();
         let reason = match found.state {
