@@ -1,6 +1,7 @@
 //! A git host on loopback, for the demo and for tests: the API of each kind over the state of a [`MemoryHost`].
 
 mod azure_devops;
+mod bare_repository;
 mod gitea;
 mod github;
 mod gitlab;
@@ -15,6 +16,7 @@ use std::thread;
 
 use data_encoding::BASE64;
 
+pub use self::bare_repository::BareRepository;
 use self::http::{Request, Response};
 use crate::host::GitHost as _;
 use crate::hosts::memory::{HostState, MemoryHost};

@@ -1,6 +1,6 @@
 //! GitHub's description of its API (OpenAPI 3.0), and the checks of requests and answers against it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use git_host::double::Exchange;
@@ -33,15 +33,15 @@ impl Description {
     /// What is wrong with requests and answers. Each problem is listed once.
     pub(crate) fn problems(&self, exchanges: &[Exchange]) -> Vec<String> {
         let described = exchanges.iter().filter(|exchange| exchange.target != BESIDE);
-        let (mut problems, mut count) = (BTreeMap::new(), 0);
+        let (mut problems, mut count) = (BTreeSet::new(), 0);
         for exchange in described {
             count += 1;
             for problem in self.problems_of(exchange) {
-                problems.insert(format!("{} {}: {problem}", exchange.method, exchange.target), ());
+                problems.insert(format!("{} {}: {problem}", exchange.method, exchange.target));
             }
         }
         assert!(count > 40, "the scenario has only {count} requests");
-        problems.into_keys().collect()
+        problems.into_iter().collect()
     }
 
     pub(crate) fn problems_of(&self, exchange: &Exchange) -> Vec<String> {
