@@ -2,6 +2,7 @@
 
 mod azure_devops;
 mod bare_repository;
+pub mod events;
 mod gitea;
 mod github;
 mod gitlab;

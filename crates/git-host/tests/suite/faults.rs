@@ -288,6 +288,26 @@ fn a_host_that_is_down_can_not_be_reached() {
     }
 }
 
+#[test]
+fn all_waits_of_a_call_together_have_a_limit() {
+    for world in worlds() {
+        let patience = Patience { wait_max: Duration::from_secs(20), ..world.settings(double(&world)).patience };
+        let client = hosts::connect(&HostSettings { patience, ..world.settings(double(&world)) }).unwrap();
+        let answer = limited(world.kind());
+        double(&world).fail_next(DoubleFault {
+            method: "GET",
+            target: String::new(),
+            is_done: false,
+            answer,
+            times: 99,
+        });
+        let error = client.default_branch(&world.repository).unwrap_err();
+        assert!(matches!(error, HostError::RateLimited { .. }), "{error}");
+        // A third pause of seven seconds would be too much.
+        assert_eq!(world.pauses.lock().unwrap().len(), 2);
+    }
+}
+
 /// Lets the host know only after some looks whether a pull request can be merged.
 fn unknown_for(world: &World, times: u32) {
     let target = if world.kind() == HostKind::GitLab { "merge_requests" } else { "pulls" };

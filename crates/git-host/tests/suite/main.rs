@@ -39,6 +39,7 @@ everywhere! {
     pull_requests:
         one_is_opened,
         an_open_one_is_returned_instead_of_a_second,
+        several_threads_open_one,
         a_superseded_change_keeps_its_number,
         missing_and_equal_branches_are_refused,
         a_missing_label_is_created,

@@ -37,6 +37,15 @@ pub(crate) fn an_open_one_is_returned_instead_of_a_second(world: &World) {
     assert!(!second.is_new && second.pull_request == first, "{second:?}");
 }
 
+pub(crate) fn several_threads_open_one(world: &World) {
+    let numbers: BTreeSet<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| world.open().number)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(numbers.into_iter().collect::<Vec<_>>(), world.found(&PullRequestQuery::default()));
+    assert_eq!(world.found(&PullRequestQuery::default()).len(), 1);
+}
+
 pub(crate) fn a_superseded_change_keeps_its_number(world: &World) {
     let number = world.open().number;
     let commit = world.branches.push("kalypso/dev");
