@@ -70,8 +70,8 @@ pub enum HostError {
         /// The scheme and the host of the other address.
         to: String,
     },
-    /// A list has more pages than the limit.
-    #[error("{call}: the list has more than {pages} pages")]
+    /// A list has more pages or bytes than the limit.
+    #[error("{call}: the list has more than {pages} pages, or pages of unusual size")]
     TooMany {
         /// The method and the path of the call.
         call: String,

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The maximum size of one answer, in bytes. A page of 100 pull requests with full bodies has 7 MB.
 pub const ANSWER_BYTES_MAX: usize = 32 << 20;
 
+/// The maximum size of all pages of one list together, in bytes.
+pub const LIST_BYTES_MAX: usize = 4 * ANSWER_BYTES_MAX;
+
 /// The maximum time for one answer. A host that answers in drops must not hold a thread.
 pub const ANSWER_TIME_MAX: Duration = Duration::from_mins(1);
 

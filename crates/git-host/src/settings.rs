@@ -11,7 +11,7 @@ use crate::error::HostError;
 use crate::kind::HostKind;
 
 /// The settings of one git host.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HostSettings {
     /// The kind.
     pub kind: HostKind,
@@ -94,6 +94,20 @@ impl HostSettings {
             HostKind::AzureDevOps | HostKind::Git => "",
         };
         url.join(path).map_err(|error| HostError::Settings(format!("`{url}`: {error}")))
+    }
+}
+
+impl fmt::Debug for HostSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |url: &String| model::credential::without_in_url(url).into_owned();
+        formatter
+            .debug_struct("HostSettings")
+            .field("kind", &self.kind)
+            .field("url", &shown(&self.url))
+            .field("api_url", &self.api_url.as_ref().map(shown))
+            .field("credential", &self.credential)
+            .field("patience", &self.patience)
+            .finish()
     }
 }
 
@@ -197,5 +211,7 @@ mod tests {
             "{credential}"
         );
         assert!(check(HostKind::Gitea, "https://git.example/?a=b").contains("a query"));
+        let settings = HostSettings::new(HostKind::Gitea, "https://me:s3cret@git.example", Credential::None);
+        assert!(!format!("{settings:?}").contains("s3cret"), "{settings:?}");
     }
 }

@@ -33,6 +33,12 @@ impl Gate {
         }
     }
 
+    /// When the limit ends that an answer names in its body.
+    pub(super) fn reset_of(headers: &HeaderMap, now: Timestamp) -> Timestamp {
+        let named = any_limit(headers, now).and_then(|limit| limit.resets_at);
+        named.filter(|at| *at > now).unwrap_or_else(|| later(now, LIMITED_PAUSE))
+    }
+
     /// Notes a refusal for too many requests.
     pub(super) fn refuse(&mut self, headers: &HeaderMap, now: Timestamp) {
         let is_hinted = self.closed_until.is_some_and(|until| until > now);
@@ -66,7 +72,13 @@ pub(super) fn is_limited(status: u16, headers: &HeaderMap, message: &str) -> boo
     status == 429 || (status == 403 && (headers.contains_key(RETRY_AFTER) || is_used_up() || is_secondary()))
 }
 
+/// The limit of the REST API. GitHub's other APIs have their own limits, and end without an effect on this one.
 fn limit(headers: &HeaderMap, now: Timestamp) -> Option<RateLimit> {
+    let resource = headers.get("x-ratelimit-resource");
+    if resource.is_some_and(|resource| resource != "core") { None } else { any_limit(headers, now) }
+}
+
+fn any_limit(headers: &HeaderMap, now: Timestamp) -> Option<RateLimit> {
     PREFIXES.iter().find_map(|prefix| {
         let number = |name: &str| number(headers, &format!("{prefix}{name}"));
         let (remaining, limit) = (number("remaining")?, number("limit")?);
@@ -141,6 +153,19 @@ mod tests {
         assert_eq!(check(429, &[]), Some(60));
         assert_eq!(check(403, &[]), None);
         assert_eq!(check(429, &[("retry-after", "0")]), None);
+        let graphql = [&used_up[..], &[("x-ratelimit-resource", "graphql")]].concat();
+        assert_eq!(check(200, &graphql), None);
+    }
+
+    #[test]
+    fn impossible_values_are_no_pause_or_a_long_one() {
+        assert!(check(429, &[("retry-after", "18446744073709551615")]) > Some(1 << 30));
+        for wrong in ["-1", "18446744073709551616", "soon", ""] {
+            assert_eq!(check(429, &[("retry-after", wrong)]), Some(60), "{wrong}");
+        }
+        let reset = "9223372036854775807";
+        let headers = [("x-ratelimit-remaining", "0"), ("x-ratelimit-limit", "1"), ("x-ratelimit-reset", reset)];
+        assert_eq!(check(403, &headers), Some(60));
     }
 
     #[test]

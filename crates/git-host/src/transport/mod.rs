@@ -20,7 +20,7 @@ pub(crate) use self::answer::{Answer, shown};
 pub(crate) use self::call::Call;
 use self::gate::Gate;
 use crate::error::HostError;
-use crate::limits::{ANSWER_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
+use crate::limits::{ANSWER_BYTES_MAX, LIST_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
 use crate::rate_limit::RateLimit;
 use crate::secret::Secret;
 use crate::settings::{HostSettings, Patience};
@@ -128,9 +128,13 @@ impl Transport {
         authorization: Option<&Authorization>,
         has_next: impl Fn(&Answer, &T) -> bool,
     ) -> Result<Vec<T>, HostError> {
-        let mut pages = Vec::new();
+        let (mut pages, mut bytes) = (Vec::new(), 0);
         for number in 1..=PAGES_MAX {
             let answer = self.send(&page(number), authorization)?;
+            bytes += answer.body.len();
+            if bytes > LIST_BYTES_MAX {
+                break;
+            }
             let content = answer.json()?;
             let is_last = !has_next(&answer, &content);
             pages.push(content);
@@ -157,8 +161,9 @@ impl Transport {
     }
 
     /// The error of an answer whose body says that there were too many requests.
-    pub(crate) fn limited(&self, answer: &Answer) -> HostError {
-        self.refusal(answer.call.clone(), (429, &answer.headers), String::new())
+    pub(crate) fn limited(answer: &Answer) -> HostError {
+        let retry_at = Gate::reset_of(&answer.headers, Timestamp::now());
+        HostError::RateLimited { call: answer.call.clone(), retry_at }
     }
 
     /// Sends a call, waits and repeats it within the patience. An answer without success is an error.

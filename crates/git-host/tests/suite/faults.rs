@@ -363,10 +363,19 @@ fn graphql_has_its_own_words_for_limits() {
     world.state.state().repository(&world.path()).unwrap().rules.insert("main".to_owned(), rule);
     let open = world.open();
     let body = r#"{"data":null,"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}"#;
-    fail(&world, "POST", (false, answer(200, &[], body)));
+    let reset = jiff::Timestamp::now().as_second() + 1_800;
+    let headers = [
+        ("X-RateLimit-Resource", "graphql"),
+        ("X-RateLimit-Remaining", "0"),
+        ("X-RateLimit-Limit", "5000"),
+        ("X-RateLimit-Reset", &*reset.to_string()),
+    ];
+    fail(&world, "POST", (false, answer(200, &headers, body)));
     let request = MergeRequest::of(open.head_commit.unwrap());
     let error = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap_err();
-    assert!(matches!(error, HostError::RateLimited { .. }), "{error}");
+    assert!(matches!(error, HostError::RateLimited { retry_at, .. } if retry_at.as_second() == reset), "{error}");
+    // The REST API has its own limit.
+    assert!(world.read(open.number).is_open() && world.client.rate_limit().is_none());
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl GitHub {
         let answer = self.transport.send(&graphql(&self.transport, body).repeatable(), header.as_ref())?;
         let json: GraphQlJson = answer.json()?;
         if json.errors.iter().any(|error| error.kind == "RATE_LIMITED") {
-            return Err(self.transport.limited(&answer));
+            return Err(Transport::limited(&answer));
         }
         // These are errors of the whole request, not of the pull request's state.
         let is_denied =
