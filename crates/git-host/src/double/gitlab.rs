@@ -138,6 +138,12 @@ impl Route<'_> {
             PullRequestState::Merged { commit } => ("merged", commit),
         };
         let refusal = self.state.merge_refusal(shown.number).unwrap_or(None);
+        let status = match refusal {
+            None => "mergeable",
+            Some(MergeRefusal::Conflict) => "conflict",
+            Some(MergeRefusal::Closed) => "not_open",
+            Some(MergeRefusal::Blocked | MergeRefusal::HeadMoved) => "ci_must_pass",
+        };
         json!({
             "id": 1_000 + shown.number, "iid": shown.number, "project_id": PROJECT_IDS.0, "web_url": shown.url,
             "source_branch": shown.head, "target_branch": shown.base, "target_project_id": PROJECT_IDS.0,
@@ -145,7 +151,7 @@ impl Route<'_> {
             "sha": shown.head_commit.map(|commit| commit.to_string()), "title": shown.title, "description": shown.body,
             "labels": shown.labels, "state": state, "merge_commit_sha": merged.map(|commit| commit.to_string()),
             "squash_commit_sha": null, "author": user(&shown.author), "merge_when_pipeline_succeeds": shown.is_auto_merge,
-            "has_conflicts": refusal == Some(MergeRefusal::Conflict),
+            "has_conflicts": refusal == Some(MergeRefusal::Conflict), "detailed_merge_status": status,
         })
     }
 

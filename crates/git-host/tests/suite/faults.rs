@@ -317,7 +317,7 @@ fn unknown_for(world: &World, times: u32) {
     let shown = String::from_utf8(double(world).exchanges()[0].answer.clone()).unwrap();
     let body = match world.kind() {
         HostKind::GitHub => shown.replace("\"clean\"", "\"unknown\"").replace("\"blocked\"", "\"unknown\""),
-        _ => shown.replace("\"has_conflicts\"", "\"detailed_merge_status\":\"checking\",\"has_conflicts\""),
+        _ => shown.replace("\"mergeable\"", "\"checking\""),
     };
     assert_ne!(body, shown);
     let answer = answer(200, &[], &body);
@@ -340,6 +340,24 @@ fn a_host_may_need_time_to_know_whether_it_can_merge() {
         let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
         assert!(matches!(auto, AutoMerge::Merged { .. }), "{kind} {auto:?}");
         assert_eq!(*world.pauses.lock().unwrap(), [LOOK_PAUSE; 3]);
+    }
+}
+
+#[test]
+fn gitlab_without_a_pipeline_merges_at_once() {
+    // Some versions refuse, others do nothing.
+    let world = World::new(HostKind::GitLab, Way::Http);
+    let open = world.open();
+    double(&world).forget_exchanges();
+    world.read(open.number);
+    let unchanged = String::from_utf8(double(&world).exchanges()[0].answer.clone()).unwrap();
+    for refusal in [answer(405, &[], r#"{"message":"405 Method Not Allowed"}"#), answer(200, &[], &unchanged)] {
+        let open = world.open();
+        fail(&world, "PUT", (false, refusal));
+        let request = MergeRequest::of(open.head_commit.unwrap());
+        let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
+        assert!(matches!(auto, AutoMerge::Merged { .. }), "{auto:?}");
+        world.branches.push("kalypso/dev");
     }
 }
 

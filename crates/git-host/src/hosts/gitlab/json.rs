@@ -82,6 +82,11 @@ impl MergeRequestJson {
         self.state != "opened" || !matches!(status, Some("unchecked" | "checking" | "preparing" | "approvals_syncing"))
     }
 
+    /// Whether all its requirements are met.
+    pub(super) fn is_mergeable(&self) -> bool {
+        self.state == "opened" && self.detailed_merge_status.as_deref() == Some("mergeable")
+    }
+
     pub(super) fn into_pull_request(self) -> PullRequest {
         // After a fast-forward, the head itself is the commit of the target branch.
         let merged = self.merge_commit_sha.as_ref().or(self.squash_commit_sha.as_ref()).or(self.sha.as_ref());

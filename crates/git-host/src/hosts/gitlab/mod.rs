@@ -296,15 +296,25 @@ impl GitHost for GitLab {
         number: u64,
         request: &MergeRequest,
     ) -> Result<AutoMerge, HostError> {
-        match self.request_merge(repository, (number, request), true)? {
-            Ok(PullRequest { state: PullRequestState::Merged { commit }, .. }) => Ok(AutoMerge::Merged { commit }),
-            Ok(found) if found.is_auto_merge => Ok(AutoMerge::Enabled),
-            Ok(_) => Ok(AutoMerge::NotAvailable("GitLab did not accept it".to_owned())),
-            Err(error) => Ok(match self.after_merge(repository, number, (request, error))? {
-                Merge::Merged { commit } => AutoMerge::Merged { commit },
-                Merge::Refused { message, .. } => AutoMerge::NotAvailable(message),
-            }),
+        let refusal = match self.request_merge(repository, (number, request), true)? {
+            Ok(PullRequest { state: PullRequestState::Merged { commit }, .. }) => {
+                return Ok(AutoMerge::Merged { commit });
+            }
+            Ok(found) if found.is_auto_merge => return Ok(AutoMerge::Enabled),
+            Ok(_) => "GitLab did not accept it".to_owned(),
+            Err(error) => match self.after_merge(repository, number, (request, error))? {
+                Merge::Merged { commit } => return Ok(AutoMerge::Merged { commit }),
+                Merge::Refused { message, .. } => message,
+            },
+        };
+        // Without a running pipeline, GitLab accepts only an immediate merge.
+        if !self.read_settled(repository, number)?.is_mergeable() {
+            return Ok(AutoMerge::NotAvailable(refusal));
         }
+        Ok(match self.merge(repository, number, request)? {
+            Merge::Merged { commit } => AutoMerge::Merged { commit },
+            Merge::Refused { message, .. } => AutoMerge::NotAvailable(message),
+        })
     }
 
     fn cancel_auto_merge(&self, repository: &HostRepository, number: u64) -> Result<(), HostError> {
