@@ -7,7 +7,9 @@ use git_host::hosts::memory::BranchRule;
 use git_host::hosts::{self, memory::MemoryHost};
 use git_host::limits::{ANSWER_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX};
 use git_host::marker::Marker;
-use git_host::pull_request::{AutoMerge, Merge, MergeRefusal, MergeRequest, PullRequestQuery};
+use git_host::pull_request::{
+    AutoMerge, Merge, MergeRefusal, MergeRequest, NewPullRequest, PullRequestQuery, Reviewer,
+};
 use git_host::settings::{HostSettings, Patience, Wait};
 use git_host::{HostError, HostKind, sticky};
 
@@ -340,6 +342,25 @@ fn a_host_may_need_time_to_know_whether_it_can_merge() {
         let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
         assert!(matches!(auto, AutoMerge::Merged { .. }), "{kind} {auto:?}");
         assert_eq!(*world.pauses.lock().unwrap(), [LOOK_PAUSE; 3]);
+    }
+}
+
+#[test]
+fn a_wrong_reviewer_does_not_stop_a_pull_request() {
+    for world in worlds() {
+        let (method, target) = match world.kind() {
+            HostKind::GitLab => ("GET", "/users?"),
+            HostKind::AzureDevOps => ("PUT", "/reviewers/"),
+            _ => ("POST", "/requested_reviewers"),
+        };
+        let answer = answer(422, &[], r#"{"message":"Reviews may only be requested from collaborators."}"#);
+        let target = target.to_owned();
+        double(&world).fail_next(DoubleFault { method, target, is_done: false, answer, times: 1 });
+        let (reviewers, labels) = (vec![Reviewer::User("nobody".to_owned())], ["kalypso".to_owned()].into());
+        let opened = world.client.open(&world.repository, &NewPullRequest { reviewers, labels, ..new() }).unwrap();
+        assert!(opened.is_new && opened.incomplete.len() == 1, "{opened:?}");
+        assert!(opened.incomplete[0].to_string().contains("from collaborators"), "{:?}", opened.incomplete);
+        assert_eq!(world.read(opened.pull_request.number).labels.len(), 1);
     }
 }
 
