@@ -62,6 +62,8 @@ struct Segment<'a> {
 struct Parts<'a> {
     /// The host with its port, in lower case.
     host: String,
+    /// Where the host is in the URL, in bytes.
+    host_range: Range<usize>,
     segments: Vec<Segment<'a>>,
     is_ssh: bool,
 }
@@ -144,17 +146,18 @@ impl<'a> Parts<'a> {
         if user.contains(':') {
             return Err((start..start + user.len(), RepositoryUrlReason::Credential));
         }
-        let is_host = !host.is_empty() && !host.contains('/') && (!scheme.is_empty() || !user.is_empty());
-        if !is_host {
+        let host_range = start + end - host.len()..start + end;
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']' | ':');
+        let has_user = !scheme.is_empty() || !user.is_empty();
+        if host.is_empty() || !host.chars().all(is_allowed) || !has_user {
             return Err((start..start + end, RepositoryUrlReason::NoHost));
         }
-        Ok(Self { host: host.to_ascii_lowercase(), segments: segments(path, start + end + 1), is_ssh })
+        Ok(Self { host: host.to_ascii_lowercase(), host_range, segments: segments(path, start + end + 1), is_ssh })
     }
 
     /// Removes the path of the host's address from the path.
     fn remove_root(&mut self, root: &str, kind: HostKind) -> Result<(), Located> {
-        let begin = self.segments.first().map_or(0, |segment| segment.at.saturating_sub(self.host.len() + 1));
-        let range = begin..begin + self.host.len();
+        let range = self.host_range.clone();
         let other = || (range.clone(), RepositoryUrlReason::OtherHost);
         let root = format!("{root}/");
         let root = Parts::parse(&root).map_err(|_| other())?;
@@ -207,7 +210,7 @@ fn path_of(kind: HostKind, host: &str, names: &[&str]) -> Result<Vec<String>, &'
     let name = last.strip_suffix(".git").unwrap_or(last);
     let path = [first, &[name]].concat();
     match kind {
-        _ if name.is_empty() => Err("owner and name"),
+        _ if matches!(name, "" | "." | "..") => Err("owner and name"),
         HostKind::GitHub | HostKind::Gitea if path.len() != 2 => Err("OWNER/NAME"),
         HostKind::GitLab if path.len() < 2 => Err("GROUP/NAME, with any number of groups"),
         _ => Ok(owned(&path)),
@@ -220,7 +223,7 @@ fn azure_path<'n>(host: &'n str, names: &[&'n str]) -> Result<Vec<&'n str>, &'st
     if let ["v3", organization, project, name] = names {
         return Ok(vec![organization, project, name]);
     }
-    let old = host.strip_suffix(".visualstudio.com");
+    let old = host.strip_suffix(".visualstudio.com").filter(|organization| !organization.is_empty());
     let names = match (old, names) {
         (Some(organization), ["DefaultCollection", rest @ ..] | rest) => [&[organization], rest].concat(),
         (None, names) => names.to_vec(),
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn owner_and_name() {
-        let check = |url| check(HostKind::GitHub, url, "https://github.com");
+        let check = |url: &str| check(HostKind::GitHub, url, "https://github.com");
         for url in [
             "https://github.com/acme/gitops",
             "https://user@GitHub.com/acme/gitops.git/",
@@ -279,9 +282,26 @@ mod tests {
         );
         assert!(check("https://github.com/acme/..").starts_with("..: a part of its path"));
         assert!(check("https://github.com/acme/%2e%2e").starts_with("%2e%2e: a part of its path"));
+        for name in [".git", "..git", "...git"] {
+            assert!(
+                check(&format!("https://github.com/acme/{name}")).ends_with("its path is not owner and name"),
+                "{name}"
+            );
+        }
         assert!(
             check("https://github.com.evil.example/acme/gitops")
                 .starts_with("github.com.evil.example: it is not below")
+        );
+    }
+
+    #[test]
+    fn the_wrong_host_is_located() {
+        let check = |url| check(HostKind::GitHub, url, "https://github.com");
+        assert!(check("https://me@git.example///acme/gitops").starts_with("git.example: it is not below"));
+        assert!(check("https://git.example/").starts_with("git.example: it is not below"));
+        assert!(
+            check("https://g\u{202e}it.example/acme/gitops")
+                .starts_with("g\u{202e}it.example: it is no URL with a host")
         );
     }
 

@@ -64,6 +64,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn urls_are_accepted_or_refused(url in url(), root in url()) {
             for kind in HostKind::ALL {
