@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::timestamp::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response};
+use retry::{Jitter, RetryLimit, RetryPolicy};
 use serde::Deserialize;
 
 use crate::limits::{ANSWER_BYTES_MAX, ATTEMPTS, TIMEOUT, WAIT_MAX};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use hub_api::report::Report;
-use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::sink::{ReportSink, SinkError};
 use hub_api::timestamp::Timestamp;
+use retry::{Jitter, RetryLimit, RetryPolicy};
 
 use crate::limits::{PAUSE_MAX, PROBLEMS_MAX, SUBMITTED_REPORTS_MAX};
 use crate::poller::{Polled, Poller};

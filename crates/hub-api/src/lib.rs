@@ -18,7 +18,6 @@ pub mod page;
 pub mod problem;
 pub mod publication;
 pub mod report;
-pub mod retry;
 pub mod revision;
 pub mod rollouts;
 pub mod rules;

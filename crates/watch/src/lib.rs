@@ -20,9 +20,9 @@ use std::time::Duration;
 
 use engine::layout::Folder;
 use git::{Repositories, RepositoryUrl};
-use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::sink::DesiredStateSink;
 use hub_api::watches::{WatchState, WatchedBranches};
+use retry::{Jitter, RetryLimit, RetryPolicy};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 

@@ -7,6 +7,7 @@ mod queries;
 use std::time::{Duration, Instant};
 
 use reqwest::{StatusCode, Url, header};
+use retry::{Jitter, RetryLimit, RetryPolicy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,7 +16,6 @@ use crate::limits::EVENTS_KEEP_ALIVE;
 use crate::problem::Problem;
 use crate::publication::{Publication, PublicationReceipt};
 use crate::report::receipt::{Receipt, RefusedReport};
-use crate::retry::{Jitter, RetryLimit, RetryPolicy};
 
 /// The time limit for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);

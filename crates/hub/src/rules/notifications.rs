@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::rules::LastNotification;
 use hub_api::timestamp::Timestamp;
+use retry::{Jitter, RetryLimit, RetryPolicy};
 
 use super::Rule;
 use super::send::{self, SendError};

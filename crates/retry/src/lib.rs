@@ -1,4 +1,6 @@
-//! Policies for retries.
+//! Policies for retries: pauses that grow, with jitter and limits.
+//!
+//! A policy only computes pauses. The caller waits, and decides which failures may be repeated.
 
 use std::time::Duration;
 
@@ -42,6 +44,11 @@ impl Jitter {
     pub const NONE: Self = Self { from: 1.0, to: 1.0 };
     /// Between half of a pause and all of it.
     pub const HALF: Self = Self { from: 0.5, to: 1.0 };
+
+    /// A pause, varied at random.
+    pub fn vary(self, pause: Duration) -> Duration {
+        self.apply(pause, fraction())
+    }
 
     /// The varied pause for a number from 0 to 1.
     fn apply(self, pause: Duration, fraction: f64) -> Duration {

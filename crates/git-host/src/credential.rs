@@ -1,0 +1,30 @@
+//! Credentials for a git host.
+
+use crate::secret::Secret;
+
+/// The credential that requests to a git host contain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// None. Only public data can be read.
+    None,
+    /// A token of a user, a project or a job.
+    Token(Secret),
+    /// A GitHub App. Its key signs requests for short-lived tokens of an installation.
+    GitHubApp {
+        /// The id of the app, or its client id.
+        app_id: String,
+        /// The installation. None: the installation of the repository of each request.
+        installation: Option<u64>,
+        /// The private key as PEM, as GitHub creates it.
+        private_key: Secret,
+    },
+}
+
+/// A user and a password for git over HTTPS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitCredential {
+    /// The user. Some hosts need a fixed one for tokens.
+    pub user: String,
+    /// The password: a token.
+    pub password: Secret,
+}

@@ -1,0 +1,242 @@
+//! The API of Azure DevOps.
+
+use model::git_id::GitId;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::http::{Request, Response};
+use crate::hosts::memory::{Denial, RepositoryState};
+use crate::pull_request::{
+    Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
+};
+use crate::status::{CommitStatus, StatusState};
+
+/// What a route answers.
+type Answered = Result<Response, Denial>;
+
+/// The prefix of branches.
+const BRANCH_PREFIX: &str = "refs/heads/";
+
+/// The number of characters to which lists shorten descriptions.
+const LISTED_CHARACTERS: usize = 400;
+
+/// The id that withdraws an automatic completion.
+const NO_IDENTITY: &str = "00000000-0000-0000-0000-000000000000";
+
+pub(super) fn answer(context: Context<'_>) -> Response {
+    let Context { state, account, request } = context;
+    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
+    if request.parameter("api-version").is_none() {
+        return Response::message(400, "No api-version was supplied");
+    }
+    let answered = match path.as_slice() {
+        [_, "_apis", "connectionData"] => Ok(Response::json(200, &json!({ "authenticatedUser": identity(account) }))),
+        [organization, project, "_apis", "git", "repositories", name, rest @ ..] => state
+            .repository(&format!("{organization}/{project}/{name}"))
+            .and_then(|state| Route { state, account, request }.answer((&request.method, rest))),
+        _ => Err(Denial::NotFound),
+    };
+    answered.unwrap_or_else(|denial| denied(&denial))
+}
+
+fn denied(denial: &Denial) -> Response {
+    let (status, message) = match denial {
+        Denial::Exists(message) => (409, format!("TF401179: {message}")),
+        Denial::Invalid(message) => (400, message.clone()),
+        Denial::Merge(refusal) => (409, refusal.message().to_owned()),
+        denial => denial.answer(),
+    };
+    Response::json(status, &json!({ "message": message, "typeKey": "GitException", "errorCode": 0 }))
+}
+
+fn identity(account: &str) -> Value {
+    json!({ "id": account, "displayName": account })
+}
+
+struct Route<'r> {
+    state: &'r mut RepositoryState,
+    account: &'r str,
+    request: &'r Request,
+}
+
+impl Route<'_> {
+    fn answer(mut self, (method, rest): (&String, &[&str])) -> Answered {
+        let number = |text: &str| text.parse::<u64>().map_err(|_| Denial::NotFound);
+        match (method.as_str(), rest) {
+            ("GET", []) => {
+                let branch = format!("{BRANCH_PREFIX}{}", self.state.default_branch);
+                Ok(Response::json(200, &json!({ "id": "1", "defaultBranch": branch })))
+            }
+            ("GET", ["pullrequests"]) => Ok(self.pull_requests()),
+            ("POST", ["pullrequests"]) => self.open(),
+            ("GET", ["pullrequests", at]) => self.pull_request(200, number(at)?),
+            ("PATCH", ["pullrequests", at]) => self.update(number(at)?),
+            ("POST", ["pullrequests", at, "labels"]) => {
+                self.add_labels(number(at)?, vec![self.request.text("name").unwrap_or_default()])?;
+                Ok(Response::json(200, &json!({ "name": self.request.text("name") })))
+            }
+            ("DELETE", ["pullrequests", at, "labels", name]) => {
+                let remove_labels = [(*name).to_owned()].into();
+                let changes = PullRequestChanges { remove_labels, ..PullRequestChanges::default() };
+                self.state.update(number(at)?, &changes)?;
+                Ok(Response::empty(200))
+            }
+            ("PUT", ["pullrequests", at, "reviewers", id]) => {
+                self.state.request_reviews(number(at)?, &[Reviewer::User((*id).to_owned())])?;
+                Ok(Response::json(200, &json!({ "id": id, "vote": 0 })))
+            }
+            ("GET", ["pullrequests", at, "threads"]) => {
+                let comments = self.state.comments(number(at)?, self.account)?;
+                let system =
+                    json!({ "id": 0, "comments": [{ "id": 1, "content": "created", "commentType": "system" }] });
+                let threads: Vec<Value> = std::iter::once(system).chain(comments.iter().map(thread)).collect();
+                Ok(Response::json(200, &json!({ "value": threads, "count": threads.len() })))
+            }
+            ("POST", ["pullrequests", at, "threads"]) => {
+                let json = self.request.json();
+                let body = json.pointer("/comments/0/content").and_then(Value::as_str).unwrap_or_default();
+                Ok(Response::json(200, &thread(&self.state.create_comment(number(at)?, (self.account, body))?)))
+            }
+            ("PATCH", ["pullrequests", _, "threads", id, "comments", "1"]) => {
+                let body = self.request.text("content").unwrap_or_default();
+                self.state.update_comment(id, (self.account, &body))?;
+                Ok(Response::json(200, &json!({ "id": 1, "content": body })))
+            }
+            ("POST", ["commits", commit, "statuses"]) => self.set_status(commit),
+            _ => Err(Denial::NotFound),
+        }
+    }
+
+    fn pull_requests(&self) -> Response {
+        let parameter = |name: &str| self.request.parameter(&format!("searchCriteria.{name}"));
+        let is_branch = |name: &str, branch: &str| {
+            parameter(name).is_none_or(|reference| reference.strip_prefix(BRANCH_PREFIX) == Some(branch))
+        };
+        let is_selected = |found: &&PullRequest| {
+            (parameter("status") == Some("all") || found.is_open())
+                && is_branch("sourceRefName", &found.head)
+                && is_branch("targetRefName", &found.base)
+        };
+        let number = |name, default| self.request.parameter(name).and_then(|n| n.parse().ok()).unwrap_or(default);
+        let found = self.state.pull_requests();
+        let page = found.iter().rev().filter(is_selected).skip(number("$skip", 0)).take(number("$top", 100));
+        let listed: Vec<Value> = page
+            .map(|found| {
+                let body = found.body.chars().take(LISTED_CHARACTERS).collect();
+                self.json(&PullRequest { body, ..found.clone() })
+            })
+            .collect();
+        Response::json(200, &json!({ "count": listed.len(), "value": listed }))
+    }
+
+    fn pull_request(&self, status: u16, number: u64) -> Answered {
+        Ok(Response::json(status, &self.json(self.state.pull_request(number)?)))
+    }
+
+    fn json(&self, shown: &PullRequest) -> Value {
+        let (status, merged) = match shown.state {
+            PullRequestState::Open => ("active", None),
+            PullRequestState::Closed => ("abandoned", None),
+            PullRequestState::Merged { commit } => ("completed", commit),
+        };
+        let refusal = self.state.merge_refusal(shown.number).unwrap_or(None);
+        let row = self.state.pull_requests.iter().find(|row| row.shown.number == shown.number);
+        let id = |commit: Option<GitId>| commit.map(|commit| json!({ "commitId": commit.to_string() }));
+        let mut json = json!({
+            "pullRequestId": shown.number, "status": status, "title": shown.title, "description": shown.body,
+            "sourceRefName": format!("{BRANCH_PREFIX}{}", shown.head), "targetRefName": format!("{BRANCH_PREFIX}{}", shown.base),
+            "lastMergeSourceCommit": id(shown.head_commit), "lastMergeCommit": id(merged),
+            "mergeStatus": if refusal == Some(MergeRefusal::Conflict) { "conflicts" } else { "succeeded" },
+            "createdBy": identity(&shown.author),
+            "labels": shown.labels.iter().map(|name| json!({ "name": name, "active": true })).collect::<Vec<_>>(),
+        });
+        if let Some(account) = row.and_then(|row| row.auto_merge.as_deref()) {
+            json["autoCompleteSetBy"] = identity(account);
+        }
+        if shown.is_from_fork {
+            json["forkSource"] = json!({ "repository": { "name": "fork" } });
+        }
+        json
+    }
+
+    fn branch(&self, name: &str) -> Result<String, Denial> {
+        let reference = self.request.text(name).unwrap_or_default();
+        let branch = reference.strip_prefix(BRANCH_PREFIX).map(str::to_owned);
+        branch.ok_or_else(|| Denial::Invalid(format!("{name} is no branch")))
+    }
+
+    fn open(&mut self) -> Answered {
+        let text = |name| self.request.text(name).unwrap_or_default();
+        let new = NewPullRequest {
+            head: self.branch("sourceRefName")?,
+            base: self.branch("targetRefName")?,
+            title: text("title"),
+            body: text("description"),
+            ..NewPullRequest::default()
+        };
+        let number = self.state.open(self.account, &new)?;
+        let json = self.request.json();
+        let labels = json.get("labels").and_then(Value::as_array).cloned().unwrap_or_default();
+        let names = labels.iter().filter_map(|label| label.get("name")?.as_str().map(str::to_owned));
+        self.add_labels(number, names.collect())?;
+        self.pull_request(201, number)
+    }
+
+    fn add_labels(&mut self, number: u64, names: Vec<String>) -> Result<(), Denial> {
+        self.state.ensure_labels(&names);
+        let add_labels = names.into_iter().collect();
+        self.state.update(number, &PullRequestChanges { add_labels, ..PullRequestChanges::default() })
+    }
+
+    fn update(&mut self, number: u64) -> Answered {
+        let (title, body) = (self.request.text("title"), self.request.text("description"));
+        self.state.update(number, &PullRequestChanges { title, body, ..PullRequestChanges::default() })?;
+        let json = self.request.json();
+        let id = |pointer: &str| json.pointer(pointer).and_then(Value::as_str);
+        if let Some(account) = id("/autoCompleteSetBy/id") {
+            let account = Some(account).filter(|account| *account != NO_IDENTITY);
+            self.state.set_auto_merge(number, account)?;
+            let answer = self.pull_request(200, number);
+            // It completes in the background.
+            self.state.settle();
+            return answer;
+        }
+        match self.request.text("status").as_deref() {
+            Some("abandoned") => self.state.close(number)?,
+            Some("completed") => {
+                let head = id("/lastMergeSourceCommit/commitId").and_then(GitId::from_hex).ok_or(Denial::NotFound)?;
+                let before = self.pull_request(200, number);
+                // The result of the merge is not in the answer.
+                return match self.state.merge(number, head) {
+                    Ok(_) | Err(Denial::Merge(MergeRefusal::Conflict)) => before,
+                    Err(denial) => Err(denial),
+                };
+            }
+            _ => {}
+        }
+        self.pull_request(200, number)
+    }
+
+    fn set_status(&mut self, commit: &str) -> Answered {
+        let json = self.request.json();
+        let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let state = match text("/state").as_str() {
+            "pending" => StatusState::Pending,
+            "succeeded" => StatusState::Success,
+            "failed" => StatusState::Failure,
+            _ => StatusState::Error,
+        };
+        let context = [text("/context/genre"), text("/context/name")].join("/").trim_start_matches('/').to_owned();
+        let target_url = self.request.text("targetUrl");
+        let status = CommitStatus { context, state, description: text("/description"), target_url };
+        self.state.set_status(GitId::from_hex(commit).ok_or(Denial::NotFound)?, status)?;
+        Ok(Response::json(201, &json!({ "id": 1 })))
+    }
+}
+
+/// A comment as a thread of its own.
+fn thread(comment: &Comment) -> Value {
+    let id: u64 = comment.id.0.parse().unwrap_or_default();
+    let shown = json!({ "id": 1, "content": comment.body, "commentType": "text", "author": identity(&comment.author) });
+    json!({ "id": id, "comments": [shown], "status": "closed", "isDeleted": false })
+}

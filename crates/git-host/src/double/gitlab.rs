@@ -1,0 +1,289 @@
+//! The API of GitLab.
+
+use std::collections::BTreeSet;
+
+use model::git_id::GitId;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::http::{Request, Response};
+use crate::hosts::memory::{Denial, RepositoryState};
+use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::pull_request::{
+    Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
+};
+use crate::status::{CommitStatus, StatusState};
+
+/// What a route answers.
+type Answered = Result<Response, Denial>;
+
+/// The id of the project, and that of forks.
+const PROJECT_IDS: (u64, u64) = (1, 2);
+
+pub(super) fn answer(context: Context<'_>) -> Response {
+    let path: Vec<&str> = context.request.path.iter().map(String::as_str).collect();
+    let Context { state, account, request } = context;
+    let answered = match path.as_slice() {
+        ["api", "v4", "user"] => Ok(Response::json(200, &user(account))),
+        // Each name is the name of a user.
+        ["api", "v4", "users"] => {
+            Ok(Response::json(200, &json!([user(request.parameter("username").unwrap_or_default())])))
+        }
+        ["api", "v4", "projects", path, rest @ ..] => {
+            state.repository(path).and_then(|state| Route { state, account, request }.answer((&request.method, rest)))
+        }
+        _ => Err(Denial::NotFound),
+    };
+    answered.unwrap_or_else(|denial| denied(&denial))
+}
+
+fn denied(denial: &Denial) -> Response {
+    let (status, message) = denial.answer();
+    match denial {
+        Denial::Exists(_) => Response::json(409, &json!({ "message": [message] })),
+        Denial::Invalid(_) => Response::json(400, &json!({ "message": { "base": [message] } })),
+        Denial::Merge(MergeRefusal::HeadMoved) => Response::message(409, "SHA does not match HEAD of source branch"),
+        Denial::Merge(MergeRefusal::Conflict) => Response::message(422, "Branch cannot be merged"),
+        Denial::Merge(_) => Response::message(405, "405 Method Not Allowed"),
+        _ => Response::message(status, &format!("{status} {message}")),
+    }
+}
+
+fn user(name: &str) -> Value {
+    let id = name.bytes().fold(0_u64, |id, byte| id * 31 % 1_000_007 + u64::from(byte));
+    json!({ "id": id, "username": name, "name": name, "state": "active" })
+}
+
+struct Route<'r> {
+    state: &'r mut RepositoryState,
+    account: &'r str,
+    request: &'r Request,
+}
+
+impl Route<'_> {
+    fn answer(mut self, (method, rest): (&String, &[&str])) -> Answered {
+        let number = |text: &str| text.parse::<u64>().map_err(|_| Denial::NotFound);
+        match (method.as_str(), rest) {
+            ("GET", []) => Ok(Response::json(200, &json!({ "id": 1, "default_branch": self.state.default_branch }))),
+            ("GET", ["merge_requests"]) => Ok(self.merge_requests()),
+            ("POST", ["merge_requests"]) => self.open(),
+            ("GET", ["merge_requests", at]) => self.merge_request(200, number(at)?),
+            ("PUT", ["merge_requests", at]) => self.update(number(at)?),
+            ("PUT", ["merge_requests", at, "merge"]) => self.merge(number(at)?),
+            ("POST", ["merge_requests", at, "cancel_merge_when_pipeline_succeeds"]) => self.cancel(number(at)?),
+            ("GET", ["merge_requests", at, "notes"]) => {
+                let notes = self.state.comments(number(at)?, self.account)?;
+                let system = json!({ "id": 0, "body": "added 1 commit", "author": user("gitlab"), "system": true });
+                let notes = std::iter::once(system).chain(notes.iter().map(note)).collect();
+                Ok(Response::page(self.request, "per_page", notes))
+            }
+            ("POST", ["merge_requests", at, "notes"]) => {
+                let body = self.text("body");
+                Ok(Response::json(201, &note(&self.state.create_comment(number(at)?, (self.account, &body))?)))
+            }
+            ("PUT", ["merge_requests", _, "notes", id]) => {
+                let body = self.text("body");
+                Ok(Response::json(200, &note(&self.state.update_comment(id, (self.account, &body))?)))
+            }
+            ("GET", ["repository", "commits", commit, "statuses"]) => self.statuses(commit),
+            ("POST", ["statuses", commit]) => self.set_status(commit),
+            ("GET", ["issues"]) => Ok(self.issues()),
+            ("POST", ["issues"]) => self.create_issue(),
+            ("PUT", ["issues", at]) => self.update_issue(number(at)?),
+            ("GET", ["labels", name]) => {
+                let found = self.state.labels.iter().find(|label| label.name == *name).ok_or(Denial::NotFound)?;
+                Ok(Response::json(200, &json!({ "name": found.name, "color": found.color })))
+            }
+            ("POST", ["labels"]) => {
+                let color = self.text("color");
+                let color = color.strip_prefix('#').ok_or_else(|| Denial::Invalid("color".to_owned()))?.to_owned();
+                let label = Label { name: self.text("name"), color, description: self.text("description") };
+                self.state.create_label(&label)?;
+                Ok(Response::json(201, &json!({ "name": label.name })))
+            }
+            _ => Err(Denial::NotFound),
+        }
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.request.text(name).unwrap_or_default()
+    }
+
+    /// The labels in a field, which are separated by commas.
+    fn labels(&self, name: &str) -> BTreeSet<String> {
+        let text = self.text(name);
+        text.split(',').filter(|label| !label.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn merge_requests(&self) -> Response {
+        let parameter = |name| self.request.parameter(name);
+        let is_selected = |found: &&PullRequest| {
+            (parameter("state") == Some("all") || found.is_open())
+                && parameter("source_branch").is_none_or(|head| head == found.head)
+                && parameter("target_branch").is_none_or(|base| base == found.base)
+        };
+        let found = self.state.pull_requests();
+        let found = found.iter().filter(is_selected).map(|found| self.json(found)).collect();
+        Response::page(self.request, "per_page", found)
+    }
+
+    fn merge_request(&self, status: u16, number: u64) -> Answered {
+        Ok(Response::json(status, &self.json(self.state.pull_request(number)?)))
+    }
+
+    fn json(&self, shown: &PullRequest) -> Value {
+        let (state, merged) = match shown.state {
+            PullRequestState::Open => ("opened", None),
+            PullRequestState::Closed => ("closed", None),
+            PullRequestState::Merged { commit } => ("merged", commit),
+        };
+        let refusal = self.state.merge_refusal(shown.number).unwrap_or(None);
+        let status = match refusal {
+            None => "mergeable",
+            Some(MergeRefusal::Conflict) => "conflict",
+            Some(MergeRefusal::Closed) => "not_open",
+            Some(MergeRefusal::Blocked | MergeRefusal::HeadMoved) => "ci_must_pass",
+        };
+        json!({
+            "id": 1_000 + shown.number, "iid": shown.number, "project_id": PROJECT_IDS.0, "web_url": shown.url,
+            "source_branch": shown.head, "target_branch": shown.base, "target_project_id": PROJECT_IDS.0,
+            "source_project_id": if shown.is_from_fork { PROJECT_IDS.1 } else { PROJECT_IDS.0 },
+            "sha": shown.head_commit.map(|commit| commit.to_string()), "title": shown.title, "description": shown.body,
+            "labels": shown.labels, "state": state, "merge_commit_sha": merged.map(|commit| commit.to_string()),
+            "squash_commit_sha": null, "author": user(&shown.author), "merge_when_pipeline_succeeds": shown.is_auto_merge,
+            "has_conflicts": refusal == Some(MergeRefusal::Conflict), "detailed_merge_status": status,
+        })
+    }
+
+    fn open(&mut self) -> Answered {
+        let new = NewPullRequest {
+            head: self.text("source_branch"),
+            base: self.text("target_branch"),
+            title: self.text("title"),
+            body: self.text("description"),
+            ..NewPullRequest::default()
+        };
+        let number = self.state.open(self.account, &new)?;
+        let add_labels = self.labels("labels");
+        self.state.ensure_labels(&add_labels);
+        self.state.update(number, &PullRequestChanges { add_labels, ..PullRequestChanges::default() })?;
+        self.merge_request(201, number)
+    }
+
+    fn update(&mut self, number: u64) -> Answered {
+        let changes = PullRequestChanges {
+            title: self.request.text("title"),
+            body: self.request.text("description"),
+            add_labels: self.labels("add_labels"),
+            remove_labels: self.labels("remove_labels"),
+        };
+        self.state.ensure_labels(&changes.add_labels);
+        self.state.update(number, &changes)?;
+        if self.text("state_event") == "close" {
+            self.state.close(number)?;
+        }
+        if let Some(ids) = self.request.json().get("reviewer_ids").and_then(Value::as_array) {
+            let reviewers: Vec<_> = ids.iter().map(|id| Reviewer::User(id.to_string())).collect();
+            self.state.request_reviews(number, &reviewers)?;
+        }
+        self.merge_request(200, number)
+    }
+
+    fn merge(&mut self, number: u64) -> Answered {
+        let head = self.state.pull_request(number)?.head_commit;
+        let expected = GitId::from_hex(&self.text("sha")).or(head).ok_or(Denial::NotFound)?;
+        let is_automatic = self.request.json().get("auto_merge").is_some_and(|value| value == true);
+        if is_automatic && head != Some(expected) {
+            return Err(Denial::Merge(MergeRefusal::HeadMoved));
+        }
+        match self.state.merge(number, expected) {
+            Err(Denial::Merge(MergeRefusal::Blocked)) if is_automatic => {
+                let account = self.account;
+                self.state.set_auto_merge(number, Some(account)).map_err(|_| Denial::Merge(MergeRefusal::Blocked))?;
+            }
+            result => drop(result?),
+        }
+        self.merge_request(200, number)
+    }
+
+    fn cancel(&mut self, number: u64) -> Answered {
+        if !self.state.pull_request(number)?.is_auto_merge {
+            return Ok(Response::message(406, "406 Not Acceptable"));
+        }
+        self.state.set_auto_merge(number, None)?;
+        self.merge_request(201, number)
+    }
+
+    fn statuses(&self, commit: &str) -> Answered {
+        let statuses = self.state.statuses(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+        let name = self.request.parameter("name");
+        let found = statuses.iter().filter(|status| name.is_none_or(|name| name == status.context));
+        Ok(Response::page(self.request, "per_page", found.map(status).collect()))
+    }
+
+    fn set_status(&mut self, commit: &str) -> Answered {
+        let commit = GitId::from_hex(commit).ok_or(Denial::NotFound)?;
+        let state = match self.text("state").as_str() {
+            "pending" => StatusState::Pending,
+            "success" => StatusState::Success,
+            "failed" => StatusState::Failure,
+            other => return Err(Denial::Invalid(format!("state `{other}`"))),
+        };
+        let new = CommitStatus {
+            context: self.text("name"),
+            state,
+            description: self.text("description"),
+            target_url: self.request.text("target_url"),
+        };
+        let is_same = |old: &CommitStatus| old.context == new.context && old.state == state;
+        if self.state.statuses(commit).iter().any(is_same) {
+            return Err(Denial::Invalid("Cannot transition status via :enqueue from :pending".to_owned()));
+        }
+        self.state.set_status(commit, new.clone())?;
+        Ok(Response::json(201, &status(&new)))
+    }
+
+    fn issues(&self) -> Response {
+        let issues = self.state.issues(self.request.parameter("labels").unwrap_or_default(), self.account);
+        let author =
+            |number| self.state.issues.iter().find(|row| row.shown.number == number).map(|row| row.author.clone());
+        let issues = issues.iter().map(|found| issue(found, &author(found.number).unwrap_or_default()));
+        Response::page(self.request, "per_page", issues.collect())
+    }
+
+    fn create_issue(&mut self) -> Answered {
+        let labels = self.labels("labels");
+        self.state.ensure_labels(&labels);
+        let new = NewIssue { title: self.text("title"), body: self.text("description"), labels };
+        let account = self.account;
+        Ok(Response::json(201, &issue(&self.state.create_issue(account, &new)?, account)))
+    }
+
+    fn update_issue(&mut self, number: u64) -> Answered {
+        let is_open = self.request.text("state_event").map(|event| event == "reopen");
+        let changes =
+            IssueChanges { title: self.request.text("title"), body: self.request.text("description"), is_open };
+        Ok(Response::json(200, &issue(&self.state.update_issue(number, &changes)?, self.account)))
+    }
+}
+
+fn note(comment: &Comment) -> Value {
+    let id: u64 = comment.id.0.parse().unwrap_or_default();
+    json!({ "id": id, "body": comment.body, "author": user(&comment.author), "system": false })
+}
+
+fn status(status: &CommitStatus) -> Value {
+    let state = match status.state {
+        StatusState::Pending => "pending",
+        StatusState::Success => "success",
+        StatusState::Failure | StatusState::Error => "failed",
+    };
+    json!({ "name": status.context, "status": state, "description": status.description, "target_url": status.target_url })
+}
+
+fn issue(issue: &Issue, author: &str) -> Value {
+    json!({
+        "id": 2_000 + issue.number, "iid": issue.number, "web_url": issue.url, "title": issue.title,
+        "description": issue.body, "state": if issue.is_open { "opened" } else { "closed" }, "author": user(author),
+    })
+}

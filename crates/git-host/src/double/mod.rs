@@ -1,0 +1,283 @@
+//! A git host on loopback, for the demo and for tests: the API of each kind over the state of a [`MemoryHost`].
+
+mod azure_devops;
+mod bare_repository;
+pub mod events;
+mod gitea;
+mod github;
+mod gitlab;
+mod http;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use data_encoding::BASE64;
+
+pub use self::bare_repository::BareRepository;
+use self::http::{Request, Response};
+use crate::host::GitHost as _;
+use crate::hosts::memory::{HostState, MemoryHost};
+use crate::kind::HostKind;
+
+/// A git host on loopback. It ends when it is dropped.
+#[derive(Debug)]
+pub struct HostDouble {
+    shared: Arc<Shared>,
+    port: u16,
+}
+
+/// A request with its answer.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The method.
+    pub method: String,
+    /// The path with its query.
+    pub target: String,
+    /// The headers of the request, with names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body of the request.
+    pub body: Vec<u8>,
+    /// The status of the answer.
+    pub status: u16,
+    /// The body of the answer.
+    pub answer: Vec<u8>,
+}
+
+/// A fault of the host, or of the way to it.
+#[derive(Clone, Debug)]
+pub struct DoubleFault {
+    /// The method of the requests.
+    pub method: &'static str,
+    /// A part of their path and query.
+    pub target: String,
+    /// Whether the host does what the request requires.
+    pub is_done: bool,
+    /// The answer.
+    pub answer: FaultAnswer,
+    /// The number of requests with this fault.
+    pub times: u32,
+}
+
+/// The answer to a request with a fault.
+#[derive(Clone, Debug)]
+pub enum FaultAnswer {
+    /// This answer.
+    Answer {
+        /// The status.
+        status: u16,
+        /// The headers.
+        headers: Vec<(&'static str, String)>,
+        /// The body.
+        body: String,
+    },
+    /// Half of the right answer.
+    Half,
+    /// None: the connection ends.
+    None,
+}
+
+/// The GitHub App that a host accepts.
+#[derive(Clone, Debug)]
+pub struct AppDouble {
+    /// Its short name.
+    pub slug: String,
+    /// Its only installation.
+    pub installation: u64,
+    /// How long its tokens are valid, in seconds.
+    pub token_seconds: i64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    host: MemoryHost,
+    /// The accounts by token.
+    tokens: Mutex<BTreeMap<String, String>>,
+    app: Mutex<Option<AppDouble>>,
+    faults: Mutex<Vec<DoubleFault>>,
+    exchanges: Mutex<Vec<Exchange>>,
+    is_ended: AtomicBool,
+}
+
+/// What a request is answered with.
+struct Context<'c> {
+    state: &'c mut HostState,
+    account: &'c str,
+    request: &'c Request,
+}
+
+impl HostDouble {
+    /// Starts a double of a host. The host's state may be changed at any time.
+    ///
+    /// # Errors
+    /// If loopback can't be listened to.
+    pub fn start(host: &MemoryHost) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = listener.local_addr()?.port();
+        host.state().set_url(&format!("http://127.0.0.1:{port}"));
+        let shared = Arc::new(Shared {
+            host: host.clone(),
+            tokens: Mutex::default(),
+            app: Mutex::default(),
+            faults: Mutex::default(),
+            exchanges: Mutex::default(),
+            is_ended: AtomicBool::new(false),
+        });
+        let serving = Arc::clone(&shared);
+        thread::spawn(move || serve(&listener, &serving));
+        Ok(Self { shared, port })
+    }
+
+    /// The address of its pages.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Accepts a token of an account.
+    pub fn accept_token(&self, token: &str, account: &str) {
+        lock(&self.shared.tokens).insert(token.to_owned(), account.to_owned());
+    }
+
+    /// Refuses all tokens that were accepted before.
+    pub fn revoke_tokens(&self) {
+        lock(&self.shared.tokens).clear();
+    }
+
+    /// Accepts a GitHub App.
+    pub fn accept_app(&self, app: AppDouble) {
+        *lock(&self.shared.app) = Some(app);
+    }
+
+    /// Answers the next requests of a kind with a fault.
+    pub fn fail_next(&self, fault: DoubleFault) {
+        lock(&self.shared.faults).push(fault);
+    }
+
+    /// All requests so far.
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        lock(&self.shared.exchanges).clone()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget_exchanges(&self) {
+        lock(&self.shared.exchanges).clear();
+    }
+}
+
+impl Drop for HostDouble {
+    fn drop(&mut self) {
+        self.shared.is_ended.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection.
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_ended.load(Ordering::SeqCst) {
+            return;
+        }
+        let (Ok(stream), shared) = (stream, Arc::clone(shared)) else { continue };
+        // The client may have ended the connection.
+        thread::spawn(move || drop(exchange(&stream, &shared)));
+    }
+}
+
+fn exchange(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    let request = Request::read(stream)?;
+    let fault = fault_of(shared, &request);
+    let is_done = fault.as_ref().is_none_or(|fault| fault.is_done);
+    let mut response = if is_done { shared.answer(&request) } else { Response::empty(500) };
+    let mut body_bytes = None;
+    match fault.map(|fault| fault.answer) {
+        Some(FaultAnswer::Answer { status, headers, body }) => {
+            let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            response = Response { status, headers, body: body.into_bytes() };
+        }
+        Some(FaultAnswer::Half) => body_bytes = Some(response.body.len() / 2),
+        Some(FaultAnswer::None) => {
+            shared.note(request, &Response::empty(0));
+            return stream.shutdown(Shutdown::Both);
+        }
+        None => {}
+    }
+    shared.note(request, &response);
+    response.write(stream, body_bytes)?;
+    stream.shutdown(Shutdown::Write)
+}
+
+/// The fault of a request, and one time less for the next one.
+fn fault_of(shared: &Shared, request: &Request) -> Option<DoubleFault> {
+    let mut faults = lock(&shared.faults);
+    let is_of = |fault: &&mut DoubleFault| {
+        fault.times > 0 && fault.method == request.method && request.target.contains(&fault.target)
+    };
+    let fault = faults.iter_mut().find(is_of)?;
+    fault.times -= 1;
+    Some(fault.clone())
+}
+
+impl Shared {
+    fn note(&self, request: Request, response: &Response) {
+        let Request { method, target, headers, body, .. } = request;
+        let (status, answer) = (response.status, response.body.clone());
+        lock(&self.exchanges).push(Exchange { method, target, headers, body, status, answer });
+    }
+
+    fn answer(&self, request: &Request) -> Response {
+        let kind = self.host.kind();
+        if kind == HostKind::GitHub
+            && let Some(response) = self.answer_app(request)
+        {
+            return response;
+        }
+        let token = token(kind, request).unwrap_or_default();
+        let Some(account) = lock(&self.tokens).get(&token).cloned() else {
+            return Response::message(401, "Bad credentials");
+        };
+        let mut state = self.host.state();
+        let context = Context { state: &mut state, account: &account, request };
+        match kind {
+            HostKind::GitHub => github::answer(context),
+            HostKind::GitLab => gitlab::answer(context),
+            HostKind::Gitea => gitea::answer(context),
+            HostKind::AzureDevOps => azure_devops::answer(context),
+            HostKind::Git => Response::message(404, "Not Found"),
+        }
+    }
+
+    /// The answer to a request of a GitHub App.
+    fn answer_app(&self, request: &Request) -> Option<Response> {
+        let app = lock(&self.app).clone()?;
+        let is_signed = token(HostKind::GitHub, request)?.matches('.').count() == 2;
+        let (response, issued) = github::answer_app(&app, request, lock(&self.tokens).len())?;
+        if !is_signed {
+            return Some(Response::message(401, "A JSON web token could not be decoded"));
+        }
+        if let Some(token) = issued {
+            lock(&self.tokens).insert(token, format!("{}[bot]", app.slug));
+        }
+        Some(response)
+    }
+}
+
+/// The token of a request, in the form of the kind.
+fn token(kind: HostKind, request: &Request) -> Option<String> {
+    let header = request.header("authorization").unwrap_or_default();
+    match kind {
+        HostKind::GitHub => header.strip_prefix("Bearer ").map(str::to_owned),
+        HostKind::GitLab => request.header("private-token").map(str::to_owned),
+        HostKind::Gitea => header.strip_prefix("token ").map(str::to_owned),
+        HostKind::AzureDevOps | HostKind::Git => {
+            let decoded = BASE64.decode(header.strip_prefix("Basic ")?.as_bytes()).ok()?;
+            String::from_utf8(decoded).ok()?.strip_prefix(':').map(str::to_owned)
+        }
+    }
+}

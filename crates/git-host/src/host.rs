@@ -1,0 +1,171 @@
+//! The seam to git hosts.
+
+use std::fmt;
+
+use model::git_id::GitId;
+
+use crate::credential::GitCredential;
+use crate::error::HostError;
+use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::kind::HostKind;
+use crate::pull_request::{
+    AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
+    PullRequestQuery,
+};
+use crate::rate_limit::RateLimit;
+use crate::repository::HostRepository;
+use crate::status::CommitStatus;
+
+/// The maximum lengths of texts on a host, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    /// The title of a pull request or an issue.
+    pub title: usize,
+    /// The body of a pull request.
+    pub body: usize,
+    /// The body of a comment or an issue.
+    pub comment: usize,
+}
+
+/// One git host with one credential.
+///
+/// All calls block, and must not be made on a thread that runs asynchronous tasks. They wait for rate limits and repeat requests, within the [`Patience`](crate::settings::Patience) of the settings. A request is repeated only
+/// where that is safe: if it reads, if it sets a state, if the host did not accept it, or if a look shows that nothing was created.
+pub trait GitHost: Send + Sync + fmt::Debug {
+    /// The kind of the host.
+    fn kind(&self) -> HostKind;
+
+    /// The maximum lengths of texts. The host refuses longer ones.
+    fn text_limits(&self) -> TextLimits;
+
+    /// The name of the credential's account, as it appears as an author in a repository.
+    ///
+    /// # Errors
+    /// If the host refuses, fails or can't be reached. The same is true for each method below.
+    fn account(&self, repository: &HostRepository) -> Result<String, HostError>;
+
+    /// The user and password for git over HTTPS. None without a credential.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn git_credential(&self, repository: &HostRepository) -> Result<Option<GitCredential>, HostError>;
+
+    /// The default branch of a repository.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError>;
+
+    /// The pull requests that a query selects, by number. Reads all pages.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if there are more pages than [`PAGES_MAX`](crate::limits::PAGES_MAX).
+    fn pull_requests(
+        &self,
+        repository: &HostRepository,
+        query: &PullRequestQuery,
+    ) -> Result<Vec<PullRequest>, HostError>;
+
+    /// One pull request.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if it does not exist.
+    fn pull_request(&self, repository: &HostRepository, number: u64) -> Result<PullRequest, HostError>;
+
+    /// Opens a pull request. If an open one with the same branches exists, returns that one.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if a branch does not exist or they do not differ.
+    fn open(&self, repository: &HostRepository, new: &NewPullRequest) -> Result<Opened, HostError>;
+
+    /// Changes a pull request.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if it does not exist.
+    fn update(&self, repository: &HostRepository, number: u64, changes: &PullRequestChanges) -> Result<(), HostError>;
+
+    /// Closes a pull request without a merge. A closed or merged one stays as it is.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if it does not exist.
+    fn close(&self, repository: &HostRepository, number: u64) -> Result<(), HostError>;
+
+    /// Merges a pull request, if its requirements are met and its head is the given commit.
+    ///
+    /// # Errors
+    /// As in [`Self::account`]. A refusal of the merge is no error.
+    fn merge(&self, repository: &HostRepository, number: u64, request: &MergeRequest) -> Result<Merge, HostError>;
+
+    /// Requests that the host merges a pull request as soon as its requirements are met. If they are met, merges it.
+    ///
+    /// # Errors
+    /// As in [`Self::account`]. A host or repository without this is no error.
+    fn set_auto_merge(
+        &self,
+        repository: &HostRepository,
+        number: u64,
+        request: &MergeRequest,
+    ) -> Result<AutoMerge, HostError>;
+
+    /// Withdraws the request of an automatic merge. Without such a request, does nothing.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn cancel_auto_merge(&self, repository: &HostRepository, number: u64) -> Result<(), HostError>;
+
+    /// The comments of a pull request, oldest first, without those of the host itself.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the pull request does not exist.
+    fn comments(&self, repository: &HostRepository, number: u64) -> Result<Vec<Comment>, HostError>;
+
+    /// Creates a comment on a pull request. It is not repeated after an error that leaves open whether it was created.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the pull request does not exist.
+    fn create_comment(&self, repository: &HostRepository, number: u64, body: &str) -> Result<Comment, HostError>;
+
+    /// Replaces the text of a comment.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the comment does not exist.
+    fn update_comment(
+        &self,
+        repository: &HostRepository,
+        number: u64,
+        comment: (&CommentId, &str),
+    ) -> Result<(), HostError>;
+
+    /// Sets the status of a commit. A status with the same context is replaced.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the commit does not exist.
+    fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError>;
+
+    /// The open and closed issues with a label, by number.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the repository has no issues.
+    fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError>;
+
+    /// Creates an issue. It is not repeated after an error that leaves open whether it was created.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if the repository has no issues.
+    fn create_issue(&self, repository: &HostRepository, new: &NewIssue) -> Result<Issue, HostError>;
+
+    /// Changes an issue.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], and if it does not exist.
+    fn update_issue(&self, repository: &HostRepository, number: u64, changes: &IssueChanges) -> Result<(), HostError>;
+
+    /// Creates a label with its color and description, unless a label of this name exists.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn ensure_label(&self, repository: &HostRepository, label: &Label) -> Result<(), HostError>;
+
+    /// The rate limit, as the last answer described it. None if the host does not describe it, or before the first answer.
+    fn rate_limit(&self) -> Option<RateLimit>;
+}

@@ -1,0 +1,144 @@
+//! The parts of GitHub's answers that are read.
+
+use serde::Deserialize;
+
+use crate::hosts::commit;
+use crate::issue::Issue;
+use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PullRequestJson {
+    pub(super) number: u64,
+    /// The id in the GraphQL API.
+    pub(super) node_id: String,
+    html_url: String,
+    head: BranchJson,
+    base: BranchJson,
+    title: String,
+    body: Option<String>,
+    #[serde(default)]
+    labels: Vec<LabelJson>,
+    state: String,
+    merged_at: Option<String>,
+    merge_commit_sha: Option<String>,
+    user: Option<UserJson>,
+    auto_merge: Option<serde::de::IgnoredAny>,
+    /// `clean`, `dirty`, `blocked` and others. Only in the answer about a single one.
+    pub(super) mergeable_state: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct BranchJson {
+    #[serde(rename = "ref")]
+    name: String,
+    sha: String,
+    /// None if the repository was deleted.
+    repo: Option<RepositoryNameJson>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RepositoryNameJson {
+    full_name: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct LabelJson {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct UserJson {
+    login: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct RepositoryJson {
+    pub(super) default_branch: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MergeJson {
+    pub(super) sha: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CommentJson {
+    id: u64,
+    user: Option<UserJson>,
+    body: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct IssueJson {
+    number: u64,
+    html_url: String,
+    title: String,
+    body: Option<String>,
+    state: String,
+    user: Option<UserJson>,
+    /// Pull requests are issues, too.
+    pull_request: Option<serde::de::IgnoredAny>,
+}
+
+/// The login of a user who may have been deleted.
+fn login(user: Option<UserJson>) -> String {
+    user.map_or_else(String::new, |user| user.login)
+}
+
+impl PullRequestJson {
+    /// Whether the host knows if it can be merged. It computes this in the background.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state != "open" || self.mergeable_state.as_deref() != Some("unknown")
+    }
+
+    pub(super) fn into_pull_request(self) -> PullRequest {
+        let name =
+            |branch: &BranchJson| branch.repo.as_ref().map(|repository| repository.full_name.to_ascii_lowercase());
+        let head_repository = name(&self.head);
+        let is_from_fork = head_repository.is_none() || head_repository != name(&self.base);
+        let state = match (self.merged_at.is_some(), self.state.as_str()) {
+            (true, _) => PullRequestState::Merged { commit: commit(self.merge_commit_sha.as_deref()) },
+            (false, "open") => PullRequestState::Open,
+            (false, _) => PullRequestState::Closed,
+        };
+        PullRequest {
+            number: self.number,
+            url: self.html_url,
+            head_commit: commit(Some(&self.head.sha)),
+            head: self.head.name,
+            base: self.base.name,
+            title: self.title,
+            body: self.body.unwrap_or_default(),
+            labels: self.labels.into_iter().map(|label| label.name).collect(),
+            state,
+            is_from_fork,
+            author: login(self.user),
+            is_auto_merge: self.auto_merge.is_some(),
+        }
+    }
+}
+
+impl CommentJson {
+    pub(super) fn into_comment(self, account: &str) -> Comment {
+        let author = login(self.user);
+        let is_own = !account.is_empty() && author == account;
+        Comment { id: CommentId(self.id.to_string()), author, is_own, body: self.body.unwrap_or_default() }
+    }
+}
+
+impl IssueJson {
+    /// The issue. None if it is a pull request.
+    pub(super) fn into_issue(self, account: &str) -> Option<Issue> {
+        if self.pull_request.is_some() {
+            return None;
+        }
+        Some(Issue {
+            number: self.number,
+            url: self.html_url,
+            title: self.title,
+            body: self.body.unwrap_or_default(),
+            is_open: self.state == "open",
+            is_own: !account.is_empty() && login(self.user) == account,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! The branches of a repository of the memory host: the seam to a real repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::git_id::GitId;
+
+/// The branches of a repository. An implementation may read and write a real one.
+pub trait Branches: Send + fmt::Debug {
+    /// The commit of a branch. None if it does not exist.
+    fn head(&self, branch: &str) -> Option<GitId>;
+
+    /// Whether a commit exists.
+    fn has_commit(&self, commit: GitId) -> bool;
+
+    /// Whether a branch can't be merged into another one without a decision about conflicting changes.
+    fn is_conflicting(&self, head: &str, base: &str) -> bool;
+
+    /// Merges a branch into another one, and returns the new commit. None if there are conflicting changes.
+    fn merge(&mut self, head: &str, base: &str) -> Option<GitId>;
+}
+
+/// Branches in memory. Commits have no content. All copies are the same branches.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryBranches(Arc<Mutex<Content>>);
+
+#[derive(Debug, Default)]
+struct Content {
+    heads: BTreeMap<String, GitId>,
+    commits: BTreeSet<GitId>,
+    /// Pairs of source and target branch.
+    conflicts: BTreeSet<(String, String)>,
+}
+
+impl MemoryBranches {
+    /// A repository with the branch `main`.
+    pub fn new() -> Self {
+        let branches = Self::default();
+        branches.push("main");
+        branches
+    }
+
+    /// Moves a branch to a new commit, or creates it.
+    pub fn push(&self, branch: &str) -> GitId {
+        let mut content = self.content();
+        let commit = GitId::of_object("commit", format!("{branch} {}", content.commits.len()).as_bytes());
+        content.commits.insert(commit);
+        content.heads.insert(branch.to_owned(), commit);
+        commit
+    }
+
+    /// Creates a branch at the commit of another one, or moves it there.
+    pub fn reset(&self, branch: &str, to: &str) {
+        let mut content = self.content();
+        if let Some(commit) = content.heads.get(to).copied() {
+            content.heads.insert(branch.to_owned(), commit);
+        }
+    }
+
+    /// Deletes a branch.
+    pub fn delete(&self, branch: &str) {
+        self.content().heads.remove(branch);
+    }
+
+    /// Gives two branches conflicting changes, or removes them.
+    pub fn set_conflict(&self, head: &str, base: &str, is_conflicting: bool) {
+        let (mut content, pair) = (self.content(), (head.to_owned(), base.to_owned()));
+        if is_conflicting {
+            content.conflicts.insert(pair);
+        } else {
+            content.conflicts.remove(&pair);
+        }
+    }
+
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Branches for MemoryBranches {
+    fn head(&self, branch: &str) -> Option<GitId> {
+        self.content().heads.get(branch).copied()
+    }
+
+    fn has_commit(&self, commit: GitId) -> bool {
+        self.content().commits.contains(&commit)
+    }
+
+    fn is_conflicting(&self, head: &str, base: &str) -> bool {
+        self.content().conflicts.contains(&(head.to_owned(), base.to_owned()))
+    }
+
+    fn merge(&mut self, head: &str, base: &str) -> Option<GitId> {
+        let is_possible = self.head(head).is_some() && !self.is_conflicting(head, base);
+        is_possible.then(|| self.push(base))
+    }
+}

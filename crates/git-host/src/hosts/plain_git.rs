@@ -1,0 +1,114 @@
+//! A git server without an API.
+
+use model::git_id::GitId;
+
+use crate::credential::GitCredential;
+use crate::error::HostError;
+use crate::host::{GitHost, TextLimits};
+use crate::issue::{Issue, IssueChanges, Label, NewIssue};
+use crate::kind::HostKind;
+use crate::pull_request::{
+    AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
+    PullRequestQuery,
+};
+use crate::rate_limit::RateLimit;
+use crate::repository::HostRepository;
+use crate::status::CommitStatus;
+
+/// A git server that has branches only. It has no pull requests, so queries find none; everything else is not supported.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainGit;
+
+fn no<T>(what: &'static str) -> Result<T, HostError> {
+    Err(HostError::NotSupported { kind: HostKind::Git, what })
+}
+
+impl GitHost for PlainGit {
+    fn kind(&self) -> HostKind {
+        HostKind::Git
+    }
+
+    fn text_limits(&self) -> TextLimits {
+        TextLimits { title: 0, body: 0, comment: 0 }
+    }
+
+    fn account(&self, _: &HostRepository) -> Result<String, HostError> {
+        no("accounts")
+    }
+
+    fn git_credential(&self, _: &HostRepository) -> Result<Option<GitCredential>, HostError> {
+        Ok(None)
+    }
+
+    fn default_branch(&self, _: &HostRepository) -> Result<String, HostError> {
+        no("API for the default branch")
+    }
+
+    fn pull_requests(&self, _: &HostRepository, _: &PullRequestQuery) -> Result<Vec<PullRequest>, HostError> {
+        Ok(Vec::new())
+    }
+
+    fn pull_request(&self, _: &HostRepository, _: u64) -> Result<PullRequest, HostError> {
+        no("pull requests")
+    }
+
+    fn open(&self, _: &HostRepository, _: &NewPullRequest) -> Result<Opened, HostError> {
+        no("pull requests")
+    }
+
+    fn update(&self, _: &HostRepository, _: u64, _: &PullRequestChanges) -> Result<(), HostError> {
+        no("pull requests")
+    }
+
+    fn close(&self, _: &HostRepository, _: u64) -> Result<(), HostError> {
+        no("pull requests")
+    }
+
+    fn merge(&self, _: &HostRepository, _: u64, _: &MergeRequest) -> Result<Merge, HostError> {
+        no("pull requests")
+    }
+
+    fn set_auto_merge(&self, _: &HostRepository, _: u64, _: &MergeRequest) -> Result<AutoMerge, HostError> {
+        no("pull requests")
+    }
+
+    fn cancel_auto_merge(&self, _: &HostRepository, _: u64) -> Result<(), HostError> {
+        no("pull requests")
+    }
+
+    fn comments(&self, _: &HostRepository, _: u64) -> Result<Vec<Comment>, HostError> {
+        no("comments")
+    }
+
+    fn create_comment(&self, _: &HostRepository, _: u64, _: &str) -> Result<Comment, HostError> {
+        no("comments")
+    }
+
+    fn update_comment(&self, _: &HostRepository, _: u64, _: (&CommentId, &str)) -> Result<(), HostError> {
+        no("comments")
+    }
+
+    fn set_status(&self, _: &HostRepository, _: GitId, _: &CommitStatus) -> Result<(), HostError> {
+        no("commit statuses")
+    }
+
+    fn issues(&self, _: &HostRepository, _: &str) -> Result<Vec<Issue>, HostError> {
+        no("issues")
+    }
+
+    fn create_issue(&self, _: &HostRepository, _: &NewIssue) -> Result<Issue, HostError> {
+        no("issues")
+    }
+
+    fn update_issue(&self, _: &HostRepository, _: u64, _: &IssueChanges) -> Result<(), HostError> {
+        no("issues")
+    }
+
+    fn ensure_label(&self, _: &HostRepository, _: &Label) -> Result<(), HostError> {
+        no("labels")
+    }
+
+    fn rate_limit(&self) -> Option<RateLimit> {
+        None
+    }
+}

@@ -1,0 +1,97 @@
+//! Events of GitHub, Gitea and Forgejo, which have the same format.
+
+use serde::Deserialize;
+
+use super::{PullRequestEvent, WebhookError, WebhookEvent, parse, push};
+use crate::hosts::commit;
+
+#[derive(Deserialize)]
+struct PushJson {
+    #[serde(rename = "ref")]
+    reference: String,
+    after: String,
+    repository: RepositoryJson,
+}
+
+/// A branch or a tag that was deleted. Gitea sends no push for it.
+#[derive(Deserialize)]
+struct DeleteJson {
+    #[serde(rename = "ref")]
+    name: String,
+    ref_type: String,
+    repository: RepositoryJson,
+}
+
+#[derive(Deserialize)]
+struct PullRequestEventJson {
+    pull_request: PullRequestJson,
+    repository: RepositoryJson,
+}
+
+#[derive(Deserialize)]
+struct PullRequestJson {
+    number: u64,
+    state: String,
+    head: BranchJson,
+    base: BranchJson,
+}
+
+#[derive(Deserialize)]
+struct BranchJson {
+    #[serde(rename = "ref")]
+    name: String,
+    sha: String,
+    repo: Option<FullNameJson>,
+}
+
+#[derive(Deserialize)]
+struct FullNameJson {
+    full_name: String,
+}
+
+#[derive(Deserialize)]
+struct RepositoryJson {
+    #[serde(rename = "clone_url")]
+    clone: Option<String>,
+    #[serde(rename = "ssh_url")]
+    ssh: Option<String>,
+    #[serde(rename = "html_url")]
+    html: Option<String>,
+}
+
+impl RepositoryJson {
+    fn urls(self) -> Vec<String> {
+        [self.clone, self.ssh, self.html].into_iter().flatten().collect()
+    }
+}
+
+pub(super) fn events(event: &str, body: &[u8]) -> Result<Vec<WebhookEvent>, WebhookError> {
+    let event = match event {
+        "push" => {
+            let PushJson { reference, after, repository } = parse(body)?;
+            push(&reference, &after, repository.urls())
+        }
+        "delete" => {
+            let DeleteJson { name, ref_type, repository } = parse(body)?;
+            let reference = if ref_type == "branch" { format!("refs/heads/{name}") } else { name };
+            push(&reference, "", repository.urls())
+        }
+        "pull_request" => {
+            let PullRequestEventJson { pull_request, repository } = parse(body)?;
+            let PullRequestJson { number, state, head, base } = pull_request;
+            let name = |branch: &BranchJson| branch.repo.as_ref().map(|repository| repository.full_name.clone());
+            WebhookEvent::PullRequest(PullRequestEvent {
+                repository_urls: repository.urls(),
+                number,
+                is_from_fork: name(&head).is_none() || name(&head) != name(&base),
+                head_commit: commit(Some(&head.sha)),
+                head: head.name,
+                base: base.name,
+                is_open: state == "open",
+            })
+        }
+        "ping" => WebhookEvent::Ping,
+        _ => WebhookEvent::Other,
+    };
+    Ok(vec![event])
+}

@@ -1,0 +1,105 @@
+//! Every call of the client, and some that the host refuses.
+
+use git_host::credential::Credential;
+use git_host::double::{AppDouble, Exchange, HostDouble};
+use git_host::hosts::memory::{BranchRule, MemoryBranches, MemoryHost};
+use git_host::hosts::{self};
+use git_host::issue::{Label, NewIssue};
+use git_host::marker::Marker;
+use git_host::pull_request::{
+    MergeRequest, NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestStates, Reviewer,
+};
+use git_host::secret::Secret;
+use git_host::settings::HostSettings;
+use git_host::status::{CommitStatus, StatusState};
+use git_host::{GitHost, HostKind, HostRepository, sticky};
+
+/// The key of the tests of apps.
+const KEY: &str = include_str!("../github_app/key.pem");
+
+/// All requests of the scenario, with their answers.
+pub(crate) fn exchanges() -> Vec<Exchange> {
+    let (host, branches) = (MemoryHost::new(HostKind::GitHub), MemoryBranches::new());
+    branches.push("kalypso/dev");
+    branches.push("kalypso/prod");
+    host.add_repository("acme/gitops", Box::new(branches));
+    let rule = BranchRule { required_status: Some("kalypso/dev".to_owned()), required_review: false };
+    host.state().repository("acme/gitops").unwrap().rules.insert("main".to_owned(), rule);
+    let double = HostDouble::start(&host).unwrap();
+    double.accept_app(AppDouble { slug: "kalypso".to_owned(), installation: 42, token_seconds: 3_600 });
+    let private_key = Secret::new(KEY);
+    let credential = Credential::GitHubApp { app_id: "1".to_owned(), installation: None, private_key };
+    let client = hosts::connect(&HostSettings::new(HostKind::GitHub, &double.url(), credential)).unwrap();
+    let repository = HostRepository::from_path(&["acme", "gitops"]);
+    write(&*client, &repository);
+    pull_request(&*client, &repository);
+    refusals(&*client, &repository);
+    double.exchanges()
+}
+
+fn new(head: &str) -> NewPullRequest {
+    NewPullRequest {
+        head: head.to_owned(),
+        base: "main".to_owned(),
+        title: "dev".to_owned(),
+        body: "plan".to_owned(),
+        labels: ["kalypso".to_owned(), "needs confirmation".to_owned()].into(),
+        reviewers: vec![Reviewer::User("anna".to_owned()), Reviewer::Team("platform".to_owned())],
+    }
+}
+
+/// Labels, issues, and what is known about a repository.
+fn write(client: &dyn GitHost, repository: &HostRepository) {
+    client.account(repository).unwrap();
+    client.default_branch(repository).unwrap();
+    let label = Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: "Kalypso".to_owned() };
+    client.ensure_label(repository, &label).unwrap();
+    client.ensure_label(repository, &label).unwrap();
+    let marker = Marker::new("kalypso issue dev").unwrap();
+    for body in ["line 3", "line 4"] {
+        let labels = ["kalypso".to_owned()].into();
+        let issue = NewIssue { title: "dev fails".to_owned(), body: body.to_owned(), labels };
+        sticky::put_issue(client, repository, (&marker, &issue)).unwrap();
+    }
+    sticky::close_issue(client, repository, (&marker, "kalypso")).unwrap();
+}
+
+/// The life of a pull request.
+fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
+    let opened = client.open(repository, &new("kalypso/dev")).unwrap();
+    assert!(opened.is_new && opened.incomplete.is_empty(), "{opened:?}");
+    assert!(!client.open(repository, &new("kalypso/dev")).unwrap().is_new);
+    let (number, commit) = (opened.pull_request.number, opened.pull_request.head_commit.unwrap());
+    let changes = PullRequestChanges {
+        title: Some("dev: 4".to_owned()),
+        body: Some("new plan".to_owned()),
+        add_labels: ["promoted".to_owned()].into(),
+        remove_labels: ["needs confirmation".to_owned(), "absent".to_owned()].into(),
+    };
+    client.update(repository, number, &changes).unwrap();
+    let marker = Marker::new("kalypso plan dev").unwrap();
+    for body in ["first", "second"] {
+        sticky::put_comment(client, repository, number, (&marker, body)).unwrap();
+    }
+    let request = MergeRequest::of(commit);
+    client.set_auto_merge(repository, number, &request).unwrap();
+    client.pull_requests(repository, &PullRequestQuery::default()).unwrap();
+    client.cancel_auto_merge(repository, number).unwrap();
+    client.merge(repository, number, &request).unwrap();
+    let states = [StatusState::Pending, StatusState::Error, StatusState::Failure, StatusState::Success];
+    for (state, url) in states.into_iter().zip([None, None, None, Some("https://kalypso.example/dev".to_owned())]) {
+        let (context, description) = ("kalypso/dev".to_owned(), "3 assignments".to_owned());
+        client.set_status(repository, commit, &CommitStatus { context, state, description, target_url: url }).unwrap();
+    }
+    client.merge(repository, number, &request).unwrap();
+    let query = PullRequestQuery { states: PullRequestStates::All, ..PullRequestQuery::between("kalypso/dev", "main") };
+    assert_eq!(client.pull_requests(repository, &query).unwrap().len(), 1);
+    let second = client.open(repository, &new("kalypso/prod")).unwrap().pull_request;
+    client.close(repository, second.number).unwrap();
+}
+
+fn refusals(client: &dyn GitHost, repository: &HostRepository) {
+    client.open(repository, &new("missing")).unwrap_err();
+    client.pull_request(repository, 99).unwrap_err();
+    client.create_comment(repository, 99, "text").unwrap_err();
+}

@@ -1,0 +1,72 @@
+//! The behaviours of git hosts, as one suite over every kind and over the host in memory.
+
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod merges;
+#[cfg(test)]
+mod pull_requests;
+#[cfg(test)]
+mod sticky;
+#[cfg(test)]
+mod world;
+
+/// Tests of these behaviours for each kind of host over HTTP, and for the host in memory.
+macro_rules! everywhere {
+    ($($area:ident: $($behaviour:ident),+;)+) => {
+        everywhere! { @ github over Http of GitHub: $($area: $($behaviour),+;)+ }
+        everywhere! { @ gitlab over Http of GitLab: $($area: $($behaviour),+;)+ }
+        everywhere! { @ gitea over Http of Gitea: $($area: $($behaviour),+;)+ }
+        everywhere! { @ azure_devops over Http of AzureDevOps: $($area: $($behaviour),+;)+ }
+        everywhere! { @ memory over Memory of GitHub: $($area: $($behaviour),+;)+ }
+        everywhere! { @ memory_like_gitlab over Memory of GitLab: $($area: $($behaviour),+;)+ }
+    };
+    (@ $name:ident over $way:ident of $kind:ident: $($area:ident: $($behaviour:ident),+;)+) => {
+        #[cfg(test)]
+        mod $name {
+            $($(
+                #[test]
+                fn $behaviour() {
+                    let way = crate::world::Way::$way;
+                    crate::$area::$behaviour(&crate::world::World::new(git_host::HostKind::$kind, way));
+                }
+            )+)+
+        }
+    };
+}
+
+everywhere! {
+    pull_requests:
+        one_is_opened,
+        an_open_one_is_returned_instead_of_a_second,
+        several_threads_open_one,
+        a_superseded_change_keeps_its_number,
+        missing_and_equal_branches_are_refused,
+        a_missing_label_is_created,
+        labels_of_people_stay,
+        one_closed_by_hand_is_seen,
+        closing_is_idempotent,
+        a_deleted_branch_does_not_block_the_next_one,
+        those_of_forks_are_never_mistaken,
+        all_pages_are_read,
+        long_bodies_are_complete,
+        what_does_not_exist_is_not_found;
+    merges:
+        a_merge_is_done_once,
+        only_the_known_commit_is_merged,
+        a_conflict_is_no_error,
+        a_protected_branch_is_no_error,
+        a_closed_one_is_not_merged,
+        an_automatic_merge_waits_for_the_checks,
+        an_automatic_merge_is_done_when_nothing_is_missing,
+        an_automatic_merge_is_withdrawn,
+        an_automatic_merge_may_be_not_available;
+    sticky:
+        one_comment_is_updated_in_place,
+        comments_of_others_never_count,
+        a_status_is_set_again_and_again,
+        one_issue_is_opened_updated_and_closed,
+        an_issue_closed_by_hand_stays_closed_until_it_changes,
+        a_label_is_created_once,
+        the_account_and_the_default_branch_are_known;
+}
