@@ -57,6 +57,14 @@ pub(crate) fn scalar_text(node: &Node) -> Arc<str> {
     }
 }
 
+/// The value of a boolean. None for all other nodes.
+pub(crate) fn boolean(node: &Node) -> Option<bool> {
+    match node.as_scalar()?.resolve() {
+        Resolved::Bool(value) => Some(value),
+        _ => None,
+    }
+}
+
 /// Whether the node is `null`, or has no value.
 pub(crate) fn is_null(node: &Node) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
@@ -338,6 +346,11 @@ impl<'a> Decoder<'a> {
             Shape::Any => {}
             Shape::Text => self.check_text(node, name),
             Shape::Name => self.check_name(node, name),
+            Shape::Boolean => {
+                if boolean(node).is_none() {
+                    self.wrong_type(node, "`true` or `false`", name);
+                }
+            }
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),
             Shape::Timestamp => self.check_timestamp(node, name),
             Shape::TextMap => self.check_text_map(node, name, false),

@@ -7,6 +7,8 @@ pub enum Shape {
     Text,
     /// One of these texts.
     OneOf(&'static [&'static str]),
+    /// `true` or `false`.
+    Boolean,
     /// The name of an object, or a part of one.
     Name,
     /// A day, `YYYY-MM-DD`, or a timestamp as in RFC 3339.
@@ -71,6 +73,18 @@ pub(crate) const REPOSITORY_PLACE: &[Field] = &[
     required("repo", Shape::Text, "The repository's URL, `https` or `ssh`."),
     required("branch", Shape::Text, "The branch."),
     required("path", Shape::Text, "The folder or file in the repository; `.` is all of it."),
+];
+
+/// The destination of an environment's output.
+pub(crate) const GITOPS_PLACE: &[Field] = &[
+    required("repo", Shape::Text, "The repository's URL, `https` or `ssh`."),
+    required("branch", Shape::Text, "The branch."),
+    required("path", Shape::Text, "The folder or file in the repository; `.` is all of it."),
+    optional(
+        "autoMerge",
+        Shape::Boolean,
+        "Whether the git host merges Kalypso's pull requests by itself as soon as the requirements of the branch are met (default `false`). Removals that need a confirmation wait for it.",
+    ),
 ];
 
 /// The metadata of every object.

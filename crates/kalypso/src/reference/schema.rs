@@ -142,6 +142,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
     const DAY_OR_TIMESTAMP: &str = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$";
     match shape {
         Shape::Text => json!({ "type": "string" }),
+        Shape::Boolean => json!({ "type": "boolean" }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
         Shape::Name => json!({
             "type": "string",
