@@ -6,6 +6,7 @@
 pub mod access;
 pub mod acknowledgement;
 pub mod branch;
+pub mod changes;
 pub mod compilation;
 pub mod error;
 pub mod expired_pins;
@@ -18,6 +19,7 @@ mod owner_file;
 pub mod pinned_repositories;
 pub mod planned;
 pub mod publish;
+pub mod pull_requests;
 pub mod push;
 pub mod reading;
 pub mod refusal;

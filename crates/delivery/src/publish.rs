@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::plan::ChangeKind;
+use git_host::error::HostError;
 use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
@@ -18,6 +19,7 @@ use crate::hub_publication::{self, HubError, Receiver};
 use crate::loaded::Loaded;
 use crate::owner_file;
 use crate::planned::{GitOpsDestination, Planned, targets};
+use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange};
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
@@ -48,6 +50,8 @@ pub struct Options<'a> {
     pub adopt: bool,
     /// The time of the commit, in seconds since 1970. None: the current time.
     pub committed_on: Option<i64>,
+    /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
+    pub hosts: Option<&'a GitHosts>,
 }
 
 /// The result of a publication.
@@ -56,6 +60,8 @@ pub struct Outcome {
     pub places: Vec<PlaceOutcome>,
     /// The reason why it ended.
     pub end: End,
+    /// What was reported to the git hosts. None without git hosts, or if races were lost.
+    pub report: Option<EnvironmentReport>,
 }
 
 /// The reason why a publication ended.
@@ -82,6 +88,8 @@ pub struct PlaceOutcome {
     pub delivered: Option<Delivered>,
     /// The number of folders that were sent to the hub. None if there is no hub, or if nothing changed.
     pub hub: Option<Result<usize, HubError>>,
+    /// The pull request. None if the destination is on no configured host with pull requests, or if nothing was pushed.
+    pub pull_request: Option<Result<ProposalOutcome, HostError>>,
 }
 
 /// The reason why a publication failed.
@@ -112,7 +120,8 @@ pub fn publish(
     for _ in 0..RACES_MAX {
         let loaded = Arc::new(for_publication(access, request.environment, request.gitops_repo)?);
         if !loaded.is_complete {
-            return Ok(Outcome { places, end: End::Incomplete(loaded) });
+            let report = request.report(&loaded, &places);
+            return Ok(Outcome { places, end: End::Incomplete(loaded), report });
         }
         let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
         let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
@@ -130,11 +139,27 @@ pub fn publish(
             }
         }
         if !has_lost_race {
-            return Ok(Outcome { places, end: End::Complete });
+            let report = request.report(&loaded, &places);
+            return Ok(Outcome { places, end: End::Complete, report });
         }
         // Two large fleets may need too much memory. So the fleet of this attempt is dropped before the next one, unless an outcome refers to it.
     }
-    Ok(Outcome { places, end: End::LostRaces })
+    Ok(Outcome { places, end: End::LostRaces, report: None })
+}
+
+impl Request<'_> {
+    /// Reports the environment to the git hosts, if there are any.
+    fn report(&self, loaded: &Loaded, places: &[PlaceOutcome]) -> Option<EnvironmentReport> {
+        let hosts = self.options.hosts.filter(|_| !self.is_hub_only)?;
+        let diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics);
+        let is_proposed = places.iter().any(PlaceOutcome::is_proposed);
+        let description = match places {
+            _ if !loaded.is_complete => "not all sources can be read, so nothing is published".to_owned(),
+            [] => "nothing is published".to_owned(),
+            places => places.iter().map(PlaceOutcome::description).collect::<Vec<_>>().join("; "),
+        };
+        Some(pull_requests::report(hosts, loaded, (diagnostics, &description), is_proposed))
+    }
 }
 
 fn publish_to(
@@ -146,8 +171,7 @@ fn publish_to(
     if let Some(hub) = request.hub.filter(|_| request.is_hub_only) {
         let planned = Planned::new(loaded, (compiled, known), target, request.options.adopt)?;
         let hub = Some(Ok(hub_publication::send_branch(hub, loaded, &planned)?));
-        let (diagnostics, refusals) = (Vec::new(), Vec::new());
-        return Ok(PlaceOutcome { loaded: Arc::clone(loaded), planned, diagnostics, refusals, delivered: None, hub });
+        return Ok(PlaceOutcome { hub, ..PlaceOutcome::new(loaded, planned) });
     }
     let outcome = deliver(&request.options, loaded, (compiled, known), target)?;
     let hub = request
@@ -156,7 +180,7 @@ fn publish_to(
     Ok(PlaceOutcome { hub, ..outcome })
 }
 
-/// Publishes an environment to one destination, if its branches have not moved since the environment was read. Sends nothing to the hub.
+/// Publishes an environment to one destination, if its branches have not moved since the environment was read, and makes its pull request. Sends nothing to the hub.
 ///
 /// # Errors
 /// If the destination can't be read or pushed.
@@ -166,18 +190,43 @@ pub fn deliver(
     (compiled, known): (&Arc<Compiled>, &mut KnownResults),
     target: GitOpsDestination,
 ) -> Result<PlaceOutcome, DestinationError> {
-    let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
+    let merges_itself = options.hosts.and_then(|hosts| hosts.find(&target.place.repo));
+    let merges_itself = merges_itself.is_some_and(|(settings, _)| settings.merges_itself);
+    let options = &Options { is_direct: options.is_direct || merges_itself, ..*options };
+    let planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
-    let loaded = Arc::clone(loaded);
-    if !refusals.is_empty() {
-        return Ok(PlaceOutcome { loaded, planned, diagnostics, refusals, delivered: None, hub: None });
+    let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
+    if !outcome.refusals.is_empty() {
+        return Ok(outcome);
     }
-    if !planned.plan.is_empty() {
-        owner_file::add(&loaded, &mut planned)?;
+    if !outcome.planned.plan.is_empty() {
+        owner_file::add(loaded, &mut outcome.planned)?;
     }
-    let delivered = Some(push(options, &loaded, &planned)?);
-    Ok(PlaceOutcome { loaded, planned, diagnostics, refusals, delivered, hub: None })
+    let hosts = options.hosts.filter(|_| !options.is_direct);
+    let declined = hosts.map_or(Ok(None), |hosts| pull_requests::declined(hosts, &outcome.planned));
+    outcome.pull_request = match declined {
+        Ok(None) => None,
+        Ok(Some(link)) => Some(Ok(ProposalOutcome::declined(link))),
+        Err(error) => Some(Err(error)),
+    };
+    if outcome.pull_request.is_some() {
+        return Ok(outcome);
+    }
+    let delivered = push(options, loaded, &outcome.planned)?;
+    if let Some(hosts) = hosts {
+        let change = ProposedChange {
+            loaded,
+            planned: &outcome.planned,
+            diagnostics: &outcome.diagnostics,
+            delivered: &delivered,
+            title: &message(loaded, &outcome.planned),
+            confirmed: options.confirmed,
+        };
+        outcome.pull_request = pull_requests::settle(hosts, change);
+    }
+    outcome.delivered = Some(delivered);
+    Ok(outcome)
 }
 
 fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Delivered, DestinationError> {
@@ -219,6 +268,46 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
 }
 
 impl PlaceOutcome {
+    /// The result before anything is tried.
+    fn new(loaded: &Arc<Loaded>, planned: Planned) -> Self {
+        let (diagnostics, refusals) = (Vec::new(), Vec::new());
+        let loaded = Arc::clone(loaded);
+        Self { loaded, planned, diagnostics, refusals, delivered: None, hub: None, pull_request: None }
+    }
+
+    /// Whether a change waits for its merge.
+    pub fn is_proposed(&self) -> bool {
+        let is_merged =
+            matches!(&self.pull_request, Some(Ok(outcome)) if matches!(outcome.proposal, Proposal::Merged(_)));
+        let is_in_proposing_branch = match &self.delivered {
+            Some(Delivered::Pushed { branch, .. }) => **branch != *self.planned.target.place.branch,
+            Some(Delivered::Proposed { .. }) => true,
+            _ => false,
+        };
+        is_in_proposing_branch && !is_merged
+    }
+
+    /// What happened, in one line for people.
+    pub fn description(&self) -> String {
+        let base = &self.planned.target.place.branch;
+        match (&self.pull_request, &self.delivered) {
+            (Some(Err(_)), _) => "the git host can't be reached, or refuses the pull request".to_owned(),
+            (Some(Ok(outcome)), _) => match &outcome.proposal {
+                Proposal::None => format!("{base} is as it should be"),
+                Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link) => {
+                    format!("proposed in pull request {}", link.number)
+                }
+                Proposal::Merged(link) => format!("merged with pull request {}", link.number),
+                Proposal::Closed(_) => format!("{base} is as it should be, and the pull request is closed"),
+                Proposal::Declined(link) => format!("declined: pull request {} was closed", link.number),
+            },
+            (None, Some(Delivered::Pushed { branch, commit, .. })) => format!("pushed {} to {branch}", commit.short()),
+            (None, Some(Delivered::Proposed { branch })) => format!("proposed on branch {branch}"),
+            (None, Some(Delivered::UpToDate | Delivered::Withdrawn { .. })) => format!("{base} is as it should be"),
+            (None, Some(Delivered::LostRace) | None) => "nothing is published".to_owned(),
+        }
+    }
+
     /// The destination and the pushed commit. None if nothing was pushed.
     pub fn pushed(&self) -> Option<(&RepositoryPlace, GitId)> {
         match &self.delivered {

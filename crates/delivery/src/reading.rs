@@ -97,18 +97,29 @@ fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeS
 /// If all environments are requested, and the control plane declares none or can't be read.
 pub fn from_git(access: &Arc<RepositoryAccess>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
     let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
-    let names = if let Some(name) = name {
-        vec![name.clone()]
-    } else {
-        let environments = snapshot.environments();
-        if environments.names.is_empty() {
-            return Err(no_environments(environments, access));
-        }
-        environments.names
+    let names = match name {
+        Some(name) => vec![name.clone()],
+        None => names_at(&snapshot, access)?,
     };
     let loaded = names.iter().map(|name| load_with_publications(&snapshot, name, access)).collect();
     access.save_broken_files();
     Ok(loaded)
+}
+
+/// The names of the environments that the control plane declares at the head of its main branch.
+///
+/// # Errors
+/// If the control plane declares none or can't be read.
+pub fn environment_names(access: &RepositoryAccess) -> Result<Vec<EnvironmentName>, ReadError> {
+    names_at(&Snapshot::new(&*access.repositories, access.control_plane()), access)
+}
+
+fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<EnvironmentName>, ReadError> {
+    let environments = snapshot.environments();
+    if environments.names.is_empty() {
+        return Err(no_environments(environments, access));
+    }
+    Ok(environments.names)
 }
 
 fn no_environments(environments: git::load::Environments, access: &RepositoryAccess) -> ReadError {

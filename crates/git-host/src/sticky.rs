@@ -120,6 +120,6 @@ fn find_issue(
 }
 
 /// Whether two texts are the same for people. Hosts change line ends and blanks at the end.
-fn is_same(one: &str, other: &str) -> bool {
+pub fn is_same(one: &str, other: &str) -> bool {
     one.trim_end().lines().map(str::trim_end).eq(other.trim_end().lines().map(str::trim_end))
 }

@@ -74,6 +74,20 @@ pub(crate) enum Format {
     Yaml,
 }
 
+/// The format of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// Text for people
+    #[default]
+    Human,
+    /// Markdown, for pull requests and summaries of CI jobs
+    Markdown,
+    /// JSON, stable
+    Json,
+    /// YAML, stable
+    Yaml,
+}
+
 /// Make a small company with git repositories on this machine and run the whole job for it
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -147,7 +161,8 @@ Examples:
   kalypso plan -e prod --commit main         what promoting the head of main would change
   git diff | kalypso plan -e prod --patch -  what a change would do that is not committed yet
   kalypso plan -e prod -l region=west,!edge  only what changes where these labels are
-  kalypso plan --from . -e dev --against DIR compared with a folder of rendered files")]
+  kalypso plan --from . -e dev --against DIR compared with a folder of rendered files
+  kalypso plan -e prod --commit HEAD --comment    in CI: a comment on the pull request of the control plane")]
 pub(crate) struct Plan {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -187,22 +202,29 @@ pub(crate) struct Plan {
     /// Take over folders of the GitOps branch that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
+    /// Write the plan as a comment on this pull request of the control plane [default: the one of the CI job]
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0")]
+    pub(crate) comment: Option<u64>,
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
-    pub(crate) output: Format,
+    pub(crate) output: PlanFormat,
 }
 
 /// Write the environment's files to the GitOps repository: one commit, pushed
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso publish -e dev              onto branch kalypso/dev, for review
+  kalypso publish -e dev              onto branch kalypso/dev, with a pull request if kalypso.toml has a [host]
+  kalypso publish --all               all environments; if one fails, the others are published
   kalypso publish -e dev --direct     straight onto the environment's branch
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
     /// The environment
-    #[arg(short, long = "env", value_name = "ENV")]
-    pub(crate) environment: String,
+    #[arg(short, long = "env", value_name = "ENV", required_unless_present = "all")]
+    pub(crate) environment: Option<String>,
+    /// All environments of the control plane, one after the other
+    #[arg(long, conflicts_with_all = ["environment", "gitops_repo", "confirm"])]
+    pub(crate) all: bool,
     /// The configuration file [default: kalypso.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -218,6 +240,12 @@ pub(crate) struct Publish {
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
+    /// Push only branches: open no pull request, and report nothing to the git host
+    #[arg(long, conflicts_with = "pull_request")]
+    pub(crate) no_pull_request: bool,
+    /// Open or update a pull request; the default if kalypso.toml has a `[host]`
+    #[arg(long, conflicts_with_all = ["direct", "hub_only"])]
+    pub(crate) pull_request: bool,
     /// The time of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
     #[arg(skip)]
     pub(crate) committed_on: Option<i64>,

@@ -1,6 +1,7 @@
 //! `kalypso.toml`: the location of the control plane, and the access to repositories.
 
 mod acknowledge;
+mod host;
 mod hub;
 mod wrong;
 
@@ -15,6 +16,8 @@ use toml::Spanned;
 
 use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
+use self::host::HostTables;
+pub(crate) use self::host::Hosts;
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
 use crate::exit::Failure;
@@ -32,10 +35,8 @@ struct Options {
     git: GitOptions,
     #[serde(default)]
     acknowledge: Vec<Spanned<AcknowledgeOptions>>,
-    /// The settings for pull requests. They are not used, but accepted, because existing files may have them.
     #[serde(default)]
-    #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
-    host: Option<HostOptions>,
+    host: HostTables,
     #[serde(default)]
     #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
     hub: Option<HubOptions>,
@@ -74,19 +75,26 @@ struct CredentialOptions {
     token_env: String,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
-struct HostOptions {
-    kind: Option<String>,
-}
-
 fn main_branch() -> String {
     "main".to_owned()
 }
 
 /// Reads the configuration file: the given file, or the nearest file in the current directory and its parents.
 pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
+    let (options, path, text) = read_options(named)?;
+    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
+    let configuration = resolve(options, path.parent().unwrap_or(Path::new(".")))?;
+    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
+}
+
+/// Reads the git hosts for pull requests, with their secrets. Empty if none is configured.
+pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
+    let (options, path, _) = read_options(named)?;
+    let base = path.parent().unwrap_or(Path::new("."));
+    Ok(options.host.resolve(&options.control_plane.repo, base)?)
+}
+
+fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, PathBuf, String)> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => find()?,
@@ -95,9 +103,7 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings>
         Failure::usage(format!("the configuration file `{}` can't be read: {error}", path.display()))
     })?;
     let options: Options = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
-    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
-    let configuration = resolve(options, path.parent().unwrap_or(Path::new(".")))?;
-    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
+    Ok((options, path, text))
 }
 
 /// The settings for repositories without a configuration file: no URL is rewritten, and no credential is sent.
@@ -203,72 +209,89 @@ mod tests {
         assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
     }
 
+    /// Each section with an unknown key, and its keys.
+    const SECTIONS: &[(&str, &[&str])] = &[
+        ("[control-plane]\nrepo = 'r'\nx = 1\n", &["repo", "branch"]),
+        ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache", "cache-key-file"]),
+        (
+            "[control-plane]\nrepo = 'r'\n[host]\nx = 1\n",
+            &[
+                "kind",
+                "url",
+                "api-url",
+                "token-env",
+                "token-file",
+                "app-id",
+                "app-installation",
+                "app-key-file",
+                "reviewers",
+                "merge-method",
+                "auto-merge",
+                "confirm-by-label",
+                "webhook-secret-env",
+                "webhook-secret-file",
+            ],
+        ),
+        ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
+        (
+            "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
+            &[
+                "listen",
+                "database",
+                "url",
+                "environments",
+                "database-url-file",
+                "tls-certificate",
+                "tls-key",
+                "oidc",
+                "retention",
+                "watch-seconds",
+                "watch",
+                "azure",
+                "rule",
+                "heartbeat",
+            ],
+        ),
+        ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
+        ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
+        (
+            "[control-plane]\nrepo = 'r'\n[[hub.heartbeat]]\nx = 1\n",
+            &["every", "reconciler-type", "environment", "cluster-type", "selector"],
+        ),
+        (
+            "[control-plane]\nrepo = 'r'\n[[hub.rule]]\nx = 1\n",
+            &[
+                "name",
+                "environment",
+                "workspace",
+                "application",
+                "workload",
+                "target",
+                "cluster-type",
+                "selector",
+                "target-selector",
+                "condition",
+                "longer-than",
+                "above",
+                "for",
+                "format",
+                "url",
+                "url-file",
+                "url-env",
+                "secret-file",
+                "secret-env",
+                "severity",
+            ],
+        ),
+        ("[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n", &["reports", "assignments", "revisions", "audit"]),
+    ];
+
     #[test]
     fn every_key_is_in_the_reference() {
-        let all = "[control-plane]\nrepo = 'r'\nx = 1\n";
-        for (text, keys) in [
-            (all, ["repo", "branch"].as_slice()),
-            ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache", "cache-key-file"]),
-            ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
-            ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
-            (
-                "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
-                &[
-                    "listen",
-                    "database",
-                    "url",
-                    "environments",
-                    "database-url-file",
-                    "tls-certificate",
-                    "tls-key",
-                    "oidc",
-                    "retention",
-                    "watch-seconds",
-                    "watch",
-                    "azure",
-                    "rule",
-                    "heartbeat",
-                ],
-            ),
-            ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
-            ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
-            (
-                "[control-plane]\nrepo = 'r'\n[[hub.heartbeat]]\nx = 1\n",
-                &["every", "reconciler-type", "environment", "cluster-type", "selector"],
-            ),
-            (
-                "[control-plane]\nrepo = 'r'\n[[hub.rule]]\nx = 1\n",
-                &[
-                    "name",
-                    "environment",
-                    "workspace",
-                    "application",
-                    "workload",
-                    "target",
-                    "cluster-type",
-                    "selector",
-                    "target-selector",
-                    "condition",
-                    "longer-than",
-                    "above",
-                    "for",
-                    "format",
-                    "url",
-                    "url-file",
-                    "url-env",
-                    "secret-file",
-                    "secret-env",
-                    "severity",
-                ],
-            ),
-            (
-                "[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n",
-                &["reports", "assignments", "revisions", "audit"],
-            ),
-        ] {
+        for (text, keys) in SECTIONS {
             let error = toml::from_str::<Options>(text).unwrap_err().to_string();
             let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();
-            assert_eq!(known, keys, "{error}");
+            assert_eq!(known, *keys, "{error}");
             let section = text.rsplit('[').next().and_then(|rest| rest.split(']').next()).unwrap();
             keys.iter().for_each(|key| assert!(PAGE.contains(&format!("`{section}.{key}`")), "{section}.{key}"));
         }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use model::count::{count, thousands};
+pub(crate) use model::count::{count, named, thousands};
 
 use crate::arguments::Format;
 use crate::visible::{escaped_json, message, visible};
@@ -66,12 +66,4 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
         Format::Yaml => crate::diagnostics::to_yaml(json),
         Format::Human | Format::Json => escaped_json(format!("{json:#}\n")),
     }
-}
-
-/// The first names, and the number of further names.
-pub(crate) fn named(names: &[String]) -> String {
-    const MARKED_MAX: usize = 5;
-    let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
-    let more = names.len().saturating_sub(MARKED_MAX);
-    if more == 0 { shown } else { format!("{shown} and {} more", thousands(more)) }
 }

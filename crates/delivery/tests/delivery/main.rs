@@ -1,8 +1,10 @@
-//! Publications on repositories in memory: what is pushed, refused, lost to another program and sent to the hub.
+//! Publications on repositories in memory: what is pushed, refused, lost to another program and sent to the hub; what is done on a git host.
 
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod publish;
+#[cfg(test)]
+mod pull_requests;
 #[cfg(test)]
 mod world;

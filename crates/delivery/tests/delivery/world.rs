@@ -8,7 +8,9 @@ use delivery::hub_publication::Receiver;
 use delivery::loaded::Loaded;
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish};
 use engine::compile::Compiled;
-use git::{MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision};
+use git::{MemoryRepositories, NewCommit, Person, Push, Repositories, RepositoryUrl, Revision};
+use git_host::HostKind;
+use git_host::hosts::memory::{Branches, MemoryHost};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -27,8 +29,11 @@ const GITOPS: &str = "https://git.example/platform/gitops";
 /// Two workloads with four targets each, on two cluster types.
 const SIZE: Size = Size { cluster_types: 2, targets: 8, config_maps: 1, schemas: 0 };
 
+/// The page of the git host in memory.
+pub(crate) const HOST: &str = "https://git.example";
+
 pub(crate) struct World {
-    repositories: Arc<MemoryRepositories>,
+    pub(crate) repositories: Arc<MemoryRepositories>,
     settings: ControlPlaneSettings,
     files: BTreeMap<String, String>,
     _cache: TempDir,
@@ -85,10 +90,36 @@ impl World {
         self.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&self.files));
     }
 
+    /// Sets a field of the `GitOpsRepo`.
+    pub(crate) fn set_gitops_field(&mut self, field: &str) {
+        let text = self.files["gitops-repo.yaml"].replace("path: .", &format!("path: ., {field}"));
+        self.change(&[("gitops-repo.yaml", Some(&text))]);
+    }
+
+    /// The files of the environment's branch.
+    pub(crate) fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    /// Deletes a branch of the GitOps repository.
+    pub(crate) fn delete_branch(&self, branch: &str) {
+        delete(&self.repositories, branch);
+    }
+
+    /// A git host with the repositories of this world.
+    pub(crate) fn host(&self, kind: HostKind) -> MemoryHost {
+        let host = MemoryHost::new(kind);
+        for url in [CONTROL_PLANE, GITOPS] {
+            let branches = HostedBranches { repositories: Arc::clone(&self.repositories), url };
+            host.add_repository(url.strip_prefix("https://git.example/").unwrap(), Box::new(branches));
+        }
+        host
+    }
+
     /// Changes a value that all assignments have.
     pub(crate) fn change_value(&mut self, value: &str) {
         let (path, text) = self.files.iter().find(|(path, _)| path.starts_with("configs/")).unwrap();
-        let (path, text) = (path.clone(), format!("{text}  ADDED: \"{value}\"\n"));
+        let (path, text) = (path.clone(), format!("{text}  ADDED_{value}: \"{value}\"\n"));
         self.change(&[(&path, Some(&text))]);
     }
 
@@ -99,6 +130,20 @@ impl World {
         let mut tree = head.map_or_else(|_| Tree::default(), |head| self.repositories.tree(&head).unwrap());
         tree.write(path, text.as_bytes());
         self.commit(GITOPS, BASE, &tree);
+    }
+
+    /// The head of the environment's branch of the control plane.
+    pub(crate) fn environment_head(&self) -> GitId {
+        self.repositories.head(&url(CONTROL_PLANE), ENVIRONMENT).unwrap()
+    }
+
+    /// Commits a file to a branch of the GitOps repository, as a person.
+    pub(crate) fn write_to(&self, branch: &str, path: &str, text: &str) {
+        let url = url(GITOPS);
+        let head = self.repositories.resolve(&url, &Revision::branch(branch)).unwrap();
+        let mut tree = self.repositories.tree(&head).unwrap();
+        tree.write(path, text.as_bytes());
+        self.commit(GITOPS, branch, &tree);
     }
 
     fn commit(&self, to: &str, branch: &str, tree: &Tree) {
@@ -155,5 +200,56 @@ impl World {
     /// Publishes the environment while nothing else happens.
     pub(crate) fn publish(&self, options: Options<'_>) -> Outcome {
         self.try_publish(options, None, &|_, _| {}).unwrap()
+    }
+}
+
+fn delete(repositories: &MemoryRepositories, branch: &str) {
+    let expected = repositories.head(&url(GITOPS), branch);
+    let push = Push { branch, expected, commit: None, progress: &Progress::default() };
+    repositories.push(&url(GITOPS), &push).unwrap();
+}
+
+/// The branches of a repository in memory, as the git host sees them.
+#[derive(Clone)]
+struct HostedBranches {
+    repositories: Arc<MemoryRepositories>,
+    url: &'static str,
+}
+
+impl std::fmt::Debug for HostedBranches {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.url)
+    }
+}
+
+impl Branches for HostedBranches {
+    fn head(&self, branch: &str) -> Option<GitId> {
+        self.repositories.head(&url(self.url), branch)
+    }
+
+    fn has_commit(&self, id: GitId) -> bool {
+        self.repositories.resolve(&url(self.url), &Revision::Commit { id, branch: None }).is_ok()
+    }
+
+    fn is_conflicting(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
+    fn merge(&mut self, head: &str, base: &str) -> Option<GitId> {
+        let (url, repositories) = (url(self.url), &*self.repositories);
+        let source = repositories.resolve(&url, &Revision::branch(head)).ok()?;
+        let tree = repositories.tree(&source).ok()?;
+        let parents = [self.head(base)?, source.id];
+        let author = Person { name: "Merge".to_owned(), email: "merge@git.example".to_owned() };
+        let open = git::opener(repositories, &source);
+        let commit = NewCommit {
+            parents: &parents,
+            tree: &tree,
+            open: &open,
+            message: "Merge",
+            author: &author,
+            seconds: 3_000,
+        };
+        repositories.commit(&url, base, &commit).ok()
     }
 }

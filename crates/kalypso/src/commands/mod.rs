@@ -21,18 +21,6 @@ mod status;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
-use crate::terminal;
-
-/// The number of places: `12 cluster types and 3 clusters`.
-fn places_text(cluster_types: usize, clusters: usize) -> String {
-    let (types_text, clusters_text) =
-        (terminal::count(cluster_types, "cluster type"), terminal::count(clusters, "cluster"));
-    match (cluster_types, clusters) {
-        (_, 0) => types_text,
-        (0, _) => clusters_text,
-        _ => format!("{types_text} and {clusters_text}"),
-    }
-}
 
 /// Runs the command of the arguments.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -55,17 +43,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn places_have_their_words() {
-        let check = |cluster_types, clusters, text| assert_eq!(super::places_text(cluster_types, clusters), text);
-        check(0, 0, "0 cluster types");
-        check(12, 0, "12 cluster types");
-        check(0, 1, "1 cluster");
-        check(1, 1_000_000, "1 cluster type and 1,000,000 clusters");
     }
 }

@@ -1,10 +1,9 @@
 //! `kalypso plan`: the changes that a publication would make in the GitOps branch, by assignment and by value.
 
 pub(super) mod answer;
+mod comment;
 pub(super) mod confirmation;
 mod diff;
-mod folding;
-mod places;
 pub(super) mod selection;
 mod stats;
 pub(super) mod summary;
@@ -13,6 +12,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::access::SharedRepositories;
+use delivery::changes::markdown::{self, PlanText};
 use delivery::compilation::reuse;
 use delivery::loaded::Loaded;
 use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, targets};
@@ -26,12 +26,15 @@ use serde_json::json;
 use self::diff::Diffs;
 use self::selection::{Selection, View};
 
-use crate::arguments::{self, Format};
+use crate::arguments::{self, Format, PlanFormat};
 use crate::change::{self, EnvironmentChange};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, folder, loading, paint, reporting, terminal};
+
+/// The maximum length of a plan in Markdown: what the comments of all git hosts can have.
+const MARKDOWN_CHARACTERS_MAX: usize = 60_000;
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let selection = &Selection::of(options)?;
@@ -115,8 +118,17 @@ impl PlanAnswer<'_> {
     fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
         let diffs = |planned| options.diff.then(|| Diffs::new(planned));
         let views = answers.iter().map(|planned| self.selection.view(planned));
-        match options.output {
-            Format::Human => {
+        if let Some(number) = options.comment {
+            comment::write(options, number, (self.loaded, &self.markdown(answers)))?;
+        }
+        let format = match options.output {
+            PlanFormat::Human | PlanFormat::Markdown => None,
+            PlanFormat::Json => Some(Format::Json),
+            PlanFormat::Yaml => Some(Format::Yaml),
+        };
+        match format {
+            None if options.output == PlanFormat::Markdown => terminal::answer(&self.markdown(answers))?,
+            None => {
                 reporting::to_stderr(self.report)?;
                 let texts = views.map(|view| text(&view, self, diffs(view.planned).as_ref()));
                 let mut texts = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
@@ -128,7 +140,7 @@ impl PlanAnswer<'_> {
                 let answer = if options.diff { terminal::answer_painted } else { terminal::answer_fitted };
                 answer(&texts, paint::plan)?;
             }
-            format => {
+            Some(format) => {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
                 let answer = json!({
                     "environment": options.environment,
@@ -146,14 +158,31 @@ impl PlanAnswer<'_> {
     }
 }
 
+impl PlanAnswer<'_> {
+    /// The plans as Markdown, with the titles of their places.
+    fn markdown(&self, answers: &[Planned]) -> String {
+        let each = answers.iter().map(|planned| {
+            let view = self.selection.view(planned);
+            let diagnostics = all_diagnostics(self.loaded, planned);
+            let (loaded, changes) = (self.loaded, &*view.changes);
+            let plan = PlanText { loaded, planned, changes, diagnostics: &diagnostics };
+            format!("## {}\n\n{}", markdown::code(&self.title(planned)), plan.markdown(MARKDOWN_CHARACTERS_MAX))
+        });
+        each.collect::<Vec<_>>().join("\n")
+    }
+
+    fn title(&self, planned: &Planned) -> String {
+        match self.change {
+            Some(change) => change.title(),
+            None => format!("{} → {}", self.loaded.title(), planned.target.branch.name),
+        }
+    }
+}
+
 /// The plan for one place, as text.
 fn text(view: &View<'_>, told: &PlanAnswer<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
     let (planned, loaded) = (view.planned, told.loaded);
-    let title = match told.change {
-        Some(change) => change.title(),
-        None => format!("{} → {}", loaded.title(), planned.target.branch.name),
-    };
-    let mut text = format!("{title}\n\n{}", view.summary(loaded));
+    let mut text = format!("{}\n\n{}", told.title(planned), view.summary(loaded));
     match diffs {
         Some(diffs) => {
             text.push('\n');
@@ -187,12 +216,6 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
 /// The repositories that a plain directory refers to, without a configuration file.
 fn repositories() -> anyhow::Result<SharedRepositories> {
     Ok(Arc::new(GitRepositories::new(configuration::git_without_file()?)))
-}
-
-/// The number of places: `12 cluster types and 3 clusters`. A place that is in no fleet any more counts as a cluster type.
-fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n str>) -> String {
-    let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| planned.is_cluster(name));
-    super::places_text(cluster_types.len(), clusters.len())
 }
 
 /// The consequence for failing assignments: published files are kept if there are any.

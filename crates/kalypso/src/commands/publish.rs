@@ -1,12 +1,17 @@
 //! `kalypso publish`: commits the environment's files and pushes them to the GitOps repository.
 
+mod pull_request;
+
 use delivery::compilation::{Reuse, reuse};
 use delivery::hub_publication::Receiver;
 use delivery::publish::{End, Options, Outcome, PlaceOutcome, PublicationError, Request};
+use delivery::pull_requests::GitHosts;
 use delivery::push::Delivered;
 use delivery::refusal::Refusal;
 use engine::plan::ChangeKind;
+use model::count::count;
 use model::diagnostic::Diagnostic;
+use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
 
 use super::plan::answer::LISTED_MAX;
@@ -26,23 +31,102 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
         Some(_) => configuration::read_environments(options.config.as_deref())?,
         None => Vec::new(),
     };
-    let watch = Watch::start();
-    let environment = &loading::environment_name(&options.environment)?;
-    let access = loading::access(options.config.as_deref(), watch.progress())?;
-    let request = Request {
-        environment,
-        gitops_repo: options.gitops_repo.as_deref(),
-        options: Options {
-            is_direct: options.direct,
-            confirmed: &options.confirm,
-            adopt: options.adopt,
-            committed_on: options.committed_on,
-        },
-        hub: hub.as_ref().map(|hub| Receiver { hub, environments: &environments }),
-        is_hub_only: options.publication_hub.hub_only,
-    };
-    let outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
-    show(options, outcome, watch)
+    let hosts = hosts(options)?;
+    let run = Run { options, hub: hub.as_ref(), environments: &environments, hosts: hosts.as_ref() };
+    match &options.environment {
+        Some(name) => {
+            let environment = loading::environment_name(name)?;
+            let answer = run.publish(&environment)?;
+            match options.output {
+                Format::Human => terminal::answer(&answer.text)?,
+                format => terminal::answer(&terminal::structured(&answer.json, format))?,
+            }
+            answer.exit()
+        }
+        None => run.all(),
+    }
+}
+
+/// What all environments have in common.
+struct Run<'a> {
+    options: &'a Publish,
+    hub: Option<&'a Hub>,
+    environments: &'a [String],
+    hosts: Option<&'a GitHosts>,
+}
+
+/// The answer for one environment.
+struct Answer {
+    text: String,
+    json: Json,
+    has_problems: bool,
+    /// Whether a pull request is missing.
+    is_incomplete: bool,
+}
+
+impl Answer {
+    fn exit(&self) -> anyhow::Result<Exit> {
+        if self.is_incomplete {
+            return Err(Failure::outside("not all pull requests are there").into());
+        }
+        Ok(Exit::Good.unless(self.has_problems))
+    }
+}
+
+impl Run<'_> {
+    /// Publishes all environments. An error of one of them does not affect the others.
+    fn all(&self) -> anyhow::Result<Exit> {
+        let watch = Watch::start();
+        let access = loading::access(self.options.config.as_deref(), watch.progress())?;
+        let names = delivery::reading::environment_names(&access)?;
+        drop(watch);
+        let (mut answers, mut failed, mut has_problems) = (Vec::new(), Vec::new(), false);
+        for environment in &names {
+            match self.publish(environment).and_then(|answer| answer.exit().map(|_| answer)) {
+                Ok(answer) => {
+                    has_problems |= answer.has_problems;
+                    if self.options.output == Format::Human {
+                        terminal::answer(&answer.text)?;
+                    }
+                    answers.push(answer.json);
+                }
+                Err(error) => {
+                    terminal::warn(&format!("{environment} could not be published: {error}"));
+                    answers.push(json!({ "environment": environment.as_str(), "error": error.to_string() }));
+                    failed.push(environment.to_string());
+                }
+            }
+        }
+        if self.options.output != Format::Human {
+            terminal::answer(&terminal::structured(&json!({ "environments": answers }), self.options.output))?;
+        }
+        if failed.is_empty() {
+            return Ok(Exit::Good.unless(has_problems));
+        }
+        let message = format!("{} of {} could not be published", failed.join(", "), count(names.len(), "environment"));
+        Err(Failure::outside(message).into())
+    }
+
+    fn publish(&self, environment: &EnvironmentName) -> anyhow::Result<Answer> {
+        let options = self.options;
+        let watch = Watch::start();
+        let access = loading::access(options.config.as_deref(), watch.progress())?;
+        let request = Request {
+            environment,
+            gitops_repo: options.gitops_repo.as_deref(),
+            options: Options {
+                is_direct: options.direct,
+                confirmed: &options.confirm,
+                adopt: options.adopt,
+                committed_on: options.committed_on,
+                hosts: self.hosts,
+            },
+            hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
+            is_hub_only: options.publication_hub.hub_only,
+        };
+        let outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
+        show((options, environment), &outcome, watch)
+    }
 }
 
 /// The hub that receives the publication. None if no hub is configured.
@@ -55,6 +139,19 @@ fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
     Ok(hub)
 }
 
+/// The git hosts on which pull requests are opened. None if none is configured, or none is wanted.
+fn hosts(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
+    if options.no_pull_request || options.publication_hub.hub_only {
+        return Ok(None);
+    }
+    let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
+    if options.pull_request && hosts.is_none() {
+        let help = "add the section [host] to kalypso.toml, with the variable or the file of its token";
+        return Err(Failure::usage("no git host is configured").help(help).into());
+    }
+    Ok(hosts)
+}
+
 fn failure(error: PublicationError) -> anyhow::Error {
     match error {
         PublicationError::Read(error) => error.into(),
@@ -63,14 +160,18 @@ fn failure(error: PublicationError) -> anyhow::Error {
     }
 }
 
-/// Shows the results for all places.
-fn show(options: &Publish, outcome: Outcome, mut watch: Watch) -> anyhow::Result<Exit> {
-    match outcome.end {
-        End::Complete => finish(options, &outcome.places, watch),
-        End::Incomplete(loaded) => Err(loading::incomplete(&loaded, &mut watch)),
+/// The results for all places.
+fn show(
+    (options, environment): (&Publish, &EnvironmentName),
+    outcome: &Outcome,
+    mut watch: Watch,
+) -> anyhow::Result<Answer> {
+    match &outcome.end {
+        End::Complete => finish((options, environment), outcome, watch),
+        End::Incomplete(loaded) => Err(loading::incomplete(loaded, &mut watch)),
         End::LostRaces => {
             if !outcome.places.is_empty() {
-                finish(options, &outcome.places, watch)?;
+                terminal::answer(&finish((options, environment), outcome, watch)?.text)?;
             }
             let message = "the GitOps branch moved again and again while this was pushed";
             Err(Failure::outside(message).help("try again").into())
@@ -78,7 +179,12 @@ fn show(options: &Publish, outcome: Outcome, mut watch: Watch) -> anyhow::Result
     }
 }
 
-fn finish(options: &Publish, places: &[PlaceOutcome], mut watch: Watch) -> anyhow::Result<Exit> {
+fn finish(
+    (options, environment): (&Publish, &EnvironmentName),
+    outcome: &Outcome,
+    mut watch: Watch,
+) -> anyhow::Result<Answer> {
+    let places = &outcome.places;
     let found: Vec<_> = places.iter().map(diagnostics).collect();
     let mut report = Report::new();
     for (place, diagnostics) in places.iter().zip(&found) {
@@ -88,29 +194,25 @@ fn finish(options: &Publish, places: &[PlaceOutcome], mut watch: Watch) -> anyho
     }
     watch.end();
     if let Some(error) = places.iter().find_map(|place| place.hub.as_ref()?.as_ref().err()) {
-        warn(options, &publication_failure(error));
+        warn((options, environment), &publication_failure(error));
     }
+    let is_incomplete = pull_request::warn(outcome);
     // The reuse of earlier results is taken from the last attempt.
     let reuse = reuse(places.last().map(|place| &*place.planned.compiled));
-    match options.output {
-        Format::Human => {
-            reporting::to_stderr(&report)?;
-            let texts = places.iter().map(|place| text(place, options)).collect::<String>();
-            terminal::answer(&format!("{texts}\n{}\n", reuse_text(reuse)))?;
-        }
-        format => {
-            let Reuse { recomputed, assignments } = reuse;
-            let answer = json!({
-                "environment": options.environment,
-                "assignments": assignments,
-                "recomputed": recomputed,
-                "published": places.iter().map(answer).collect::<Vec<_>>(),
-                "report": reporting::json(&report),
-            });
-            terminal::answer(&terminal::structured(&answer, format))?;
-        }
+    let texts = places.iter().map(|place| text(place, options)).collect::<String>();
+    if options.output == Format::Human {
+        reporting::to_stderr(&report)?;
     }
-    Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
+    let Reuse { recomputed, assignments } = reuse;
+    let json = json!({
+        "environment": environment.as_str(),
+        "assignments": assignments,
+        "recomputed": recomputed,
+        "published": places.iter().map(answer).collect::<Vec<_>>(),
+        "report": reporting::json(&report),
+    });
+    let has_problems = reporting::has_problems(&report, options.strict);
+    Ok(Answer { text: format!("{texts}\n{}\n", reuse_text(reuse)), json, has_problems, is_incomplete })
 }
 
 /// All diagnostics of a place, including the reasons why nothing was pushed.
@@ -123,12 +225,12 @@ pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
 }
 
 /// Warns that the hub did not receive a publication, which is successful nevertheless, and how to send it later.
-fn warn(options: &Publish, failure: &Failure) {
+fn warn((options, environment): (&Publish, &EnvironmentName), failure: &Failure) {
     terminal::warn(&format!("the hub did not get the publication: {failure}"));
     if let Some(help) = &failure.help {
         terminal::note(&format!("  = help: {help}"));
     }
-    let again = format!("kalypso publish -e {}", options.environment);
+    let again = format!("kalypso publish -e {environment}");
     let later = if options.direct {
         format!("run `{again} --hub-only`")
     } else {
@@ -142,16 +244,19 @@ fn text(place: &PlaceOutcome, options: &Publish) -> String {
         Some(Ok(folders)) => format!("Sent {} to the hub\n", terminal::count(*folders, "folder")),
         _ => String::new(),
     };
-    if options.publication_hub.hub_only { told } else { format!("{}{told}", delivered_text(place, options)) }
+    if options.publication_hub.hub_only {
+        return told;
+    }
+    format!("{}{}{told}", delivered_text(place), pull_request::text(place))
 }
 
-fn delivered_text(place: &PlaceOutcome, options: &Publish) -> String {
+fn delivered_text(place: &PlaceOutcome) -> String {
     let loaded = &place.loaded;
     let branch = &place.planned.target.branch.name;
     let environment = &loaded.fleet.environment;
     match &place.delivered {
         Some(Delivered::Pushed { branch: pushed, commit, .. }) => {
-            let next = if options.direct {
+            let next = if **pushed == *place.planned.target.place.branch || place.pull_request.is_some() {
                 String::new()
             } else {
                 format!("\nMerge {pushed} into {branch} to let clusters pull it.\n")
@@ -179,6 +284,7 @@ fn delivered_text(place: &PlaceOutcome, options: &Publish) -> String {
             "Nothing to do: {branch} is as it should be ({} assignments)\n",
             terminal::thousands(place.planned.plan.unchanged)
         ),
+        None if matches!(place.pull_request, Some(Ok(_))) => String::new(),
         None => format!("Nothing was published to {branch}\n"),
     }
 }
@@ -190,6 +296,7 @@ fn answer(place: &PlaceOutcome) -> Json {
         Some(Delivered::UpToDate) => ("unchanged", None, None),
         Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
         None if place.hub.is_some() => ("sent", None, None),
+        None if matches!(place.pull_request, Some(Ok(_))) => ("declined", None, None),
         Some(Delivered::LostRace) | None => ("refused", None, None),
     };
     let hub = place.hub.as_ref().map(|result| if result.is_ok() { "sent" } else { "failed" });
@@ -200,6 +307,7 @@ fn answer(place: &PlaceOutcome) -> Json {
         "branch": branch,
         "commit": commit,
         "hub": hub,
+        "pullRequest": pull_request::answer(place),
         "confirmation": confirmation(&place.planned, LISTED_MAX),
         "counts": {
             "changed": plan.count(ChangeKind::Changed),

@@ -86,7 +86,7 @@ impl Rendered<'_> {
         match (&options.out, written) {
             (Some(out), Some(written)) => lines.push(format!(
                 "Rendered {environment}: {rendered} on {}, {} in {}",
-                super::places_text(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
+                model::count::places(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
                 terminal::count(written.len(), "file"),
                 out.display()
             )),

@@ -221,8 +221,17 @@ const PUBLISH: &[Described] = &[
     ("published[].gitopsRepo", "its name"),
     (
         "published[].result",
-        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `sent`, with `--hub-only`; `refused`",
+        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `declined`, if a person closed the pull request; `sent`, with `--hub-only`; `refused`",
     ),
+    (
+        "published[].pullRequest.result",
+        "`opened`, `updated`, `unchanged`, `merged`, `closed`; `declined`, if a person closed it; `failed`. `pullRequest` is `null` without one",
+    ),
+    ("published[].pullRequest.number", "its number; `null` if it failed"),
+    ("published[].pullRequest.url", "its page; `null` if it failed"),
+    ("published[].pullRequest.autoMerge", "whether the git host merges it by itself"),
+    ("published[].pullRequest.incomplete[]", "labels, reviewers or an automatic merge that could not be set"),
+    ("published[].pullRequest.error", "the reason, if it failed"),
     ("published[].branch", "the branch that was pushed to; `null` if none was"),
     ("published[].commit", "the new commit; `null` if there is none"),
     (

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use delivery::changes::folding::{Folded, folded};
+use delivery::changes::places::Places;
 use delivery::loaded::Loaded;
 use engine::hold::HeldFolder;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
@@ -12,8 +14,6 @@ use serde_json::{Value as Json, json};
 
 use super::confirmation::confirmation;
 use super::diff::Diffs;
-use super::folding::{Folded, folded};
-use super::places::Places;
 use super::selection::View;
 
 /// The default maximum length of each list.

@@ -1,40 +1,9 @@
 //! Changes that require a confirmation before they are published directly.
 
-use std::fmt::Write as _;
-
+use delivery::changes::removed_text;
 use delivery::planned::Planned;
-use engine::plan::ChangeKind;
 use model::diagnostic::{Code, Diagnostic};
 use serde_json::{Value as Json, json};
-
-use super::places_text;
-use crate::terminal::{count, named, thousands};
-
-/// The removed assignments: ``12 of 40 assignments, all of workload `shop` ``.
-pub(super) fn removed_text(planned: &Planned) -> String {
-    let plan = &planned.plan;
-    let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
-    let mut text = format!("{removed} of {before}");
-    let gone = &plan.removed_workloads;
-    for (what, names) in [("workload", &gone.workloads), ("target", &gone.targets)] {
-        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        match &names[..] {
-            [] => {}
-            [name] => {
-                let _ = write!(text, ", all of {what} {name}");
-            }
-            names => {
-                let _ = write!(text, ", all of {}: {}", count(names.len(), what), named(names));
-            }
-        }
-    }
-    let places: Vec<_> = plan.removed_places.iter().map(|name| format!("`{name}`")).collect();
-    if !places.is_empty() {
-        let kinds = places_text(planned, plan.removed_places.iter().map(|name| &**name));
-        let _ = write!(text, ", and {kinds}: {}", named(&places));
-    }
-    text
-}
 
 /// The diagnostic for a plan that is not published because its confirmation is missing.
 pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool) -> Diagnostic {

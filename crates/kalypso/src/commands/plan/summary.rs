@@ -1,18 +1,15 @@
 //! Plans as text: counts, then groups of equal changes.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
 
+use delivery::changes::places::Places;
+use delivery::changes::{
+    Counts, Group, Groups, because_words, counted, cut, groups, owner, places_text, removed_text, sign,
+};
 use delivery::loaded::Loaded;
-use engine::plan::{AssignmentChange, Cause, ChangeKind, FileChange, PlannedId, ValueChange};
-use model::field_path::FieldPath;
+use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
 
-use super::confirmation::removed_text;
-use super::folding::{Folded, folded};
-use super::places::{Places, because, words};
-use super::places_text;
 use super::selection::View;
 use crate::terminal::{count, named, thousands};
 
@@ -24,32 +21,10 @@ const FILES_MAX: usize = 10;
 const WHAT_CHARS: usize = 60;
 /// The maximum number of cluster types or workloads in a list of those with most changes.
 const COUNTED_MAX: usize = 5;
-/// The maximum number of workloads that are listed one by one if they all have the same change.
-const WORKLOADS_MAX: usize = 5;
-/// The maximum number of assignments for which the position of a label is compared.
-const LABELS_MAX: usize = 20;
 /// The maximum number of assignments that are named.
 const NAMES_MAX: usize = 2;
-/// The maximum number of characters of a key or value that are shown.
-const VALUE_CHARS_MAX: usize = 40;
 /// The maximum length of a line in characters.
 const LINE_CHARS_MAX: usize = 120;
-
-/// Assignments of one or many workloads with the same change.
-struct Group {
-    /// The name of the workload, or the number of workloads.
-    workload: Arc<str>,
-    are_many: bool,
-    what: What,
-}
-
-/// A change: its kind, the path of the changed value, its text, and its cause.
-type What = (ChangeKind, FieldPath, String, Option<Cause>);
-
-type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
-
-/// The number of changes of each kind by name, largest numbers first.
-type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
 
 impl View<'_> {
     /// The plan as text.
@@ -77,7 +52,7 @@ impl View<'_> {
             let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
             let _ = writeln!(text, "\n  {shown} of {all} selected by {}", self.filters);
         }
-        let groups = self.groups();
+        let groups = groups(&self.changes);
         if !groups.is_empty() {
             text.push('\n');
             text.push_str(&groups_text(
@@ -174,44 +149,16 @@ impl View<'_> {
         format!("  ! {what} {is} assigned nowhere, because no policy selects any: {}\n", named(&names))
     }
 
-    /// Groups of equal changes with their assignments: first changes of many workloads, then each workload. Workloads with most changes come first.
-    fn groups(&self) -> Groups<'_> {
-        let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
-        let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-        for (id, change) in &self.changes {
-            *of_workload.entry(Arc::clone(owner(id, change))).or_default() += 1;
-            for (path, what, because) in whats(change) {
-                let to = happening.entry((change.kind, path, what, because)).or_default();
-                to.entry(Arc::clone(owner(id, change))).or_default().push(*id);
-            }
-        }
-        let mut groups: Vec<_> = happening.into_iter().flat_map(|(what, to)| grouped(&what, to)).collect();
-        let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
-        groups.sort_by(|(left, a), (right, b)| left.rank(total(left), a.len()).cmp(&right.rank(total(right), b.len())));
-        groups
-    }
-
     /// The names with most changes. Empty if the groups show all of it.
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
         if groups.iter().any(|(group, _)| group.are_many) {
-            text.push_str(&most("of", &self.counted(|id, change| &**owner(id, change))));
+            text.push_str(&most("of", &counted(&self.changes, |(id, change)| &**owner(id, change))));
         }
         if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
-            text.push_str(&most("on", &self.counted(|id, _| &*id.place)));
+            text.push_str(&most("on", &counted(&self.changes, |(id, _)| &*id.place)));
         }
         if text.is_empty() { text } else { format!("\n{text}") }
-    }
-
-    /// The number of changes by name, largest numbers first.
-    fn counted<'v>(&'v self, name: impl Fn(&'v PlannedId, &'v AssignmentChange) -> &'v str) -> Counts<'v> {
-        let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
-        for (id, change) in &self.changes {
-            *counts.entry(name(id, change)).or_default().entry(change.kind).or_default() += 1;
-        }
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(_, kinds)| Reverse(kinds.values().sum::<usize>()));
-        counts
     }
 
     /// The files that belong to no assignment.
@@ -238,19 +185,6 @@ impl View<'_> {
     }
 }
 
-impl Group {
-    /// The sort key of a group, from the number of its workload's changes and the number of its assignments.
-    fn rank(&self, total: usize, size: usize) -> impl Ord {
-        let workload = if self.are_many { "" } else { &*self.workload };
-        (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
-    }
-}
-
-/// The name under which a change is listed: its workload, or its target if the workload is not known.
-fn owner<'v>(id: &'v PlannedId, change: &'v AssignmentChange) -> &'v Arc<str> {
-    if change.workload.is_empty() { &id.target } else { &change.workload }
-}
-
 /// The number of workloads with changes: `2 workloads`. It is `1 deployment target` if the workload is not known.
 fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange)>) -> String {
     let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
@@ -264,17 +198,6 @@ fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v AssignmentChange
     let counts = [(workloads.len(), "workload"), (targets.len(), "deployment target")];
     let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
     counts.collect::<Vec<_>>().join(" and ")
-}
-
-/// The groups of assignments with the same change: one for each workload, or one for many workloads.
-fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Groups<'p> {
-    let are_many = to.len() > WORKLOADS_MAX;
-    let group = |workload| Group { workload, are_many, what: what.clone() };
-    if are_many {
-        let name = count(to.len(), "workload").into();
-        return vec![(group(name), to.into_values().flatten().collect())];
-    }
-    to.into_iter().map(|(workload, ids)| (group(workload), ids)).collect()
 }
 
 /// The names with most changes, and the number of further names: `  on west ~ 4 - 1 · east ~ 3`. Empty if there is only one name.
@@ -301,36 +224,6 @@ fn is_marker(change: &FileChange) -> bool {
 
 fn folder(change: &FileChange) -> String {
     change.path.rsplit('/').nth(1).unwrap_or_default().to_owned()
-}
-
-/// The changes of an assignment with their causes: one for each value, or one for the whole assignment.
-fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
-    let nothing = FieldPath::default;
-    let Some(reasons) = &change.reasons else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
-    let value = |folded: Folded<'_>| match folded {
-        Folded::One(value) => (value.path.clone(), value_words(value), value.cause.clone()),
-        Folded::List(list) => {
-            let words = format!("{}  {}", cut(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
-            (list.path.clone(), words, list.because.cloned())
-        }
-    };
-    let mut whats: Vec<_> = folded(&reasons.values).into_iter().map(value).collect();
-    whats.extend(reasons.others.iter().map(|reason| (nothing(), words(reason), because(reason))));
-    if whats.is_empty() {
-        whats.push((nothing(), String::new(), None));
-    }
-    whats
-}
-
-fn value_words(value: &ValueChange) -> String {
-    let key = cut(&value.path.to_string(), VALUE_CHARS_MAX);
-    let shown = |text: &str| cut(text, VALUE_CHARS_MAX);
-    match (&value.before, &value.after) {
-        (Some(before), Some(after)) => format!("{key}  {} → {}", shown(before), shown(after)),
-        (None, Some(after)) => format!("{key}  (new) {}", shown(after)),
-        (Some(before), None) => format!("{key}  {} (gone)", shown(before)),
-        (None, None) => key,
-    }
 }
 
 fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> String {
@@ -373,31 +266,6 @@ fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> St
     text
 }
 
-/// The position of a cause. A label may have a position for each cluster type: then one of them is shown.
-fn because_words(because: &Cause, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
-    let first = places.short(ids.first()?, because)?;
-    let Cause::Label(_, key) = because else { return Some(format!("because {first}")) };
-    let looked_at = ids.iter().take(LABELS_MAX);
-    let all: BTreeSet<_> = looked_at.filter_map(|id| places.short(id, because)).collect();
-    let more = if all.len() > 1 { " and others" } else { "" };
-    Some(format!("because label {key}: {first}{more}"))
-}
-
 fn chars(text: &str) -> usize {
     text.chars().count()
-}
-
-fn sign(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Added => "+",
-        ChangeKind::Changed => "~",
-        ChangeKind::Removed => "-",
-    }
-}
-
-fn cut(text: &str, chars_max: usize) -> String {
-    if text.chars().count() <= chars_max {
-        return text.to_owned();
-    }
-    text.chars().take(chars_max - 1).chain(['…']).collect()
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use delivery::loaded::Loaded;
-use delivery::planned::Planned;
 use engine::plan::{Cause, ChangeReason, PlannedId};
 use git::load::ReadRole;
 use model::diagnostic::Origin;
 use model::locate::Locator;
 use model::name::PolicyName;
 
+use crate::loaded::Loaded;
+use crate::planned::Planned;
+
 /// Finds positions in the current and in the new fleet.
-pub(super) struct Places<'a> {
+pub struct Places<'a> {
     planned: &'a Planned,
     new: Locator<'a>,
     old: Option<Locator<'a>>,
@@ -21,7 +22,8 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(planned: &'a Planned, loaded: &'a Loaded) -> Self {
+    /// Finds positions for a plan.
+    pub fn new(planned: &'a Planned, loaded: &'a Loaded) -> Self {
         let own = loaded.reads.iter().find(|read| read.role == ReadRole::Environment);
         Self {
             planned,
@@ -33,7 +35,7 @@ impl<'a> Places<'a> {
     }
 
     /// A position for programs: `control-plane@prod:configs/west.yaml:9`. The position of a label depends on the assignment.
-    pub(super) fn whole(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
+    pub fn whole(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let because = &self.written(id, because)?;
         if let Some(found) = self.found.get(because) {
             return found.clone();
@@ -57,14 +59,14 @@ impl<'a> Places<'a> {
     }
 
     /// A position for people: `configs/west.yaml:9` if it is in the environment's own branch.
-    pub(super) fn short(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
+    pub fn short(&mut self, id: &PlannedId, because: &Cause) -> Option<String> {
         let place = self.whole(id, because)?;
         let own = self.own.as_ref().and_then(|own| place.strip_prefix(own.as_str()));
         Some(own.map_or_else(|| place.clone(), str::to_owned))
     }
 
     /// A reason with all its positions.
-    pub(super) fn reason(&mut self, id: &PlannedId, reason: &ChangeReason) -> String {
+    pub fn reason(&mut self, id: &PlannedId, reason: &ChangeReason) -> String {
         let because = match reason {
             ChangeReason::AssignedBy(policies) => {
                 let named = policies.iter().map(|(policy, origin)| {
@@ -81,7 +83,7 @@ impl<'a> Places<'a> {
 }
 
 /// The cause of a reason, if it has a single position.
-pub(super) fn because(reason: &ChangeReason) -> Option<Cause> {
+pub fn because(reason: &ChangeReason) -> Option<Cause> {
     match reason {
         ChangeReason::AssignedBy(policies) => policies.first().map(|(_, origin)| Cause::New(origin.clone())),
         ChangeReason::Template(_, because)
@@ -99,7 +101,7 @@ pub(super) fn because(reason: &ChangeReason) -> Option<Cause> {
 }
 
 /// A reason as text.
-pub(super) fn words(reason: &ChangeReason) -> String {
+pub fn words(reason: &ChangeReason) -> String {
     match reason {
         ChangeReason::AssignedBy(policies) => {
             let named = policies.iter().map(|(policy, _): &(PolicyName, Origin)| format!("policy {policy}"));

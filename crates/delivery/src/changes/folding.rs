@@ -9,7 +9,7 @@ use model::field_path::{FieldPath, Step};
 const ITEMS_MAX: usize = 5;
 
 /// A changed value, or many changes in one list.
-pub(super) enum Folded<'a> {
+pub enum Folded<'a> {
     /// A changed value.
     One(&'a ValueChange),
     /// Many changes in one list.
@@ -17,22 +17,22 @@ pub(super) enum Folded<'a> {
 }
 
 /// Many changes in one list.
-pub(super) struct ListChange<'a> {
+pub struct ListChange<'a> {
     /// The path of the list.
-    pub(super) path: FieldPath,
+    pub path: FieldPath,
     /// The number of new items.
-    pub(super) added: usize,
+    pub added: usize,
     /// The number of changed items.
-    pub(super) changed: usize,
+    pub changed: usize,
     /// The number of removed items.
-    pub(super) removed: usize,
+    pub removed: usize,
     /// The cause of the first change, with its position.
-    pub(super) because: Option<&'a Cause>,
+    pub because: Option<&'a Cause>,
 }
 
 impl ListChange<'_> {
     /// The changes of the items as text: `30 new items`.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let items = |number: usize| if number == 1 { "1 item".to_owned() } else { format!("{number} items") };
         let kinds = [(self.added, "new"), (self.changed, "changed"), (self.removed, "gone")];
         let kinds = kinds.into_iter().filter(|(number, _)| *number > 0);
@@ -41,7 +41,7 @@ impl ListChange<'_> {
 }
 
 /// Returns the changes in their order. If one list has too many changes, they are combined.
-pub(super) fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
+pub fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
     let mut sizes: BTreeMap<&[Step], usize> = BTreeMap::new();
     for list in values.iter().filter_map(list_of) {
         *sizes.entry(list).or_default() += 1;

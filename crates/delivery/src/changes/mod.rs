@@ -1,0 +1,188 @@
+//! The changes of a plan in groups, as texts show them: equal changes of many assignments are one group.
+
+pub mod folding;
+pub mod markdown;
+pub mod places;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use engine::plan::{AssignmentChange, Cause, ChangeKind, PlannedId, ValueChange};
+use model::count::{self, count, named, thousands};
+use model::field_path::FieldPath;
+
+use self::folding::{Folded, folded};
+use self::places::{Places, because, words};
+use crate::planned::Planned;
+
+/// The maximum number of workloads that are listed one by one if they all have the same change.
+const WORKLOADS_MAX: usize = 5;
+/// The maximum number of assignments for which the position of a label is compared.
+const LABELS_MAX: usize = 20;
+/// The maximum number of characters of a key or value that are shown.
+const VALUE_CHARS_MAX: usize = 40;
+
+/// A changed assignment.
+pub type ChangedAssignment<'p> = (&'p PlannedId, &'p AssignmentChange);
+
+/// Assignments of one or many workloads with the same change.
+pub struct Group {
+    /// The name of the workload, or the number of workloads.
+    pub workload: Arc<str>,
+    /// Whether it is the number of workloads.
+    pub are_many: bool,
+    /// What changes.
+    pub what: What,
+}
+
+/// A change: its kind, the path of the changed value, its text, and its cause.
+pub type What = (ChangeKind, FieldPath, String, Option<Cause>);
+
+/// Groups with their assignments.
+pub type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
+
+/// The number of changes of each kind by name, largest numbers first.
+pub type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
+
+/// Groups of equal changes with their assignments: first changes of many workloads, then each workload. Workloads with most changes come first.
+pub fn groups<'p>(changes: &[ChangedAssignment<'p>]) -> Groups<'p> {
+    let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
+    let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for (id, change) in changes {
+        *of_workload.entry(Arc::clone(owner(id, change))).or_default() += 1;
+        for (path, what, because) in whats(change) {
+            let to = happening.entry((change.kind, path, what, because)).or_default();
+            to.entry(Arc::clone(owner(id, change))).or_default().push(*id);
+        }
+    }
+    let mut groups: Vec<_> = happening.into_iter().flat_map(|(what, to)| grouped(&what, to)).collect();
+    let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
+    groups.sort_by(|(left, a), (right, b)| left.rank(total(left), a.len()).cmp(&right.rank(total(right), b.len())));
+    groups
+}
+
+/// The number of changes by name, largest numbers first.
+pub fn counted<'p>(changes: &[ChangedAssignment<'p>], name: impl Fn(ChangedAssignment<'p>) -> &'p str) -> Counts<'p> {
+    let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
+    for (id, change) in changes {
+        *counts.entry(name((id, change))).or_default().entry(change.kind).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, kinds)| Reverse(kinds.values().sum::<usize>()));
+    counts
+}
+
+impl Group {
+    /// The sort key of a group, from the number of its workload's changes and the number of its assignments.
+    fn rank(&self, total: usize, size: usize) -> impl Ord {
+        let workload = if self.are_many { "" } else { &*self.workload };
+        (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
+    }
+}
+
+/// The name under which a change is listed: its workload, or its target if the workload is not known.
+pub fn owner<'v>(id: &'v PlannedId, change: &'v AssignmentChange) -> &'v Arc<str> {
+    if change.workload.is_empty() { &id.target } else { &change.workload }
+}
+
+/// The groups of assignments with the same change: one for each workload, or one for many workloads.
+fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Groups<'p> {
+    let are_many = to.len() > WORKLOADS_MAX;
+    let group = |workload| Group { workload, are_many, what: what.clone() };
+    if are_many {
+        let name = count(to.len(), "workload").into();
+        return vec![(group(name), to.into_values().flatten().collect())];
+    }
+    to.into_iter().map(|(workload, ids)| (group(workload), ids)).collect()
+}
+
+/// The changes of an assignment with their causes: one for each value, or one for the whole assignment.
+fn whats(change: &AssignmentChange) -> Vec<(FieldPath, String, Option<Cause>)> {
+    let nothing = FieldPath::default;
+    let Some(reasons) = &change.reasons else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
+    let value = |folded: Folded<'_>| match folded {
+        Folded::One(value) => (value.path.clone(), value_words(value), value.cause.clone()),
+        Folded::List(list) => {
+            let words = format!("{}  {}", cut(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
+            (list.path.clone(), words, list.because.cloned())
+        }
+    };
+    let mut whats: Vec<_> = folded(&reasons.values).into_iter().map(value).collect();
+    whats.extend(reasons.others.iter().map(|reason| (nothing(), words(reason), because(reason))));
+    if whats.is_empty() {
+        whats.push((nothing(), String::new(), None));
+    }
+    whats
+}
+
+fn value_words(value: &ValueChange) -> String {
+    let key = cut(&value.path.to_string(), VALUE_CHARS_MAX);
+    let shown = |text: &str| cut(text, VALUE_CHARS_MAX);
+    match (&value.before, &value.after) {
+        (Some(before), Some(after)) => format!("{key}  {} → {}", shown(before), shown(after)),
+        (None, Some(after)) => format!("{key}  (new) {}", shown(after)),
+        (Some(before), None) => format!("{key}  {} (gone)", shown(before)),
+        (None, None) => key,
+    }
+}
+
+/// The position of a cause. A label may have a position for each cluster type: then one of them is shown.
+pub fn because_words(because: &Cause, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
+    let first = places.short(ids.first()?, because)?;
+    let Cause::Label(_, key) = because else { return Some(format!("because {first}")) };
+    let looked_at = ids.iter().take(LABELS_MAX);
+    let all: BTreeSet<_> = looked_at.filter_map(|id| places.short(id, because)).collect();
+    let more = if all.len() > 1 { " and others" } else { "" };
+    Some(format!("because label {key}: {first}{more}"))
+}
+
+/// The sign of a kind of change: `+`, `~` or `-`.
+pub fn sign(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "+",
+        ChangeKind::Changed => "~",
+        ChangeKind::Removed => "-",
+    }
+}
+
+/// The first characters of a text, with an ellipsis if it is longer.
+pub fn cut(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    text.chars().take(chars_max - 1).chain(['…']).collect()
+}
+
+/// The number of places: `12 cluster types and 3 clusters`. A place that is in no fleet any more counts as a cluster type.
+pub fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n str>) -> String {
+    let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| planned.is_cluster(name));
+    count::places(cluster_types.len(), clusters.len())
+}
+
+/// The removed assignments: ``12 of 40 assignments, all of workload `shop` ``.
+pub fn removed_text(planned: &Planned) -> String {
+    let plan = &planned.plan;
+    let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
+    let mut text = format!("{removed} of {before}");
+    let gone = &plan.removed_workloads;
+    for (what, names) in [("workload", &gone.workloads), ("target", &gone.targets)] {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        match &names[..] {
+            [] => {}
+            [name] => {
+                let _ = write!(text, ", all of {what} {name}");
+            }
+            names => {
+                let _ = write!(text, ", all of {}: {}", count(names.len(), what), named(names));
+            }
+        }
+    }
+    let places: Vec<_> = plan.removed_places.iter().map(|name| format!("`{name}`")).collect();
+    if !places.is_empty() {
+        let kinds = places_text(planned, plan.removed_places.iter().map(|name| &**name));
+        let _ = write!(text, ", and {kinds}: {}", named(&places));
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! The configured git hosts, and the repositories on them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use git_host::pull_request::{MergeMethod, Reviewer};
+use git_host::settings::usual_url;
+use git_host::status::CommitStatus;
+use git_host::{GitHost, HostKind, HostRepository};
+use model::git_id::GitId;
+
+/// A git host, with the settings of its pull requests.
+#[derive(Clone, Debug)]
+pub struct ConfiguredHost {
+    /// The host.
+    pub host: Arc<dyn GitHost>,
+    /// The address of its pages. Repositories below it are on this host.
+    pub url: String,
+    /// The accounts and teams whose review is requested.
+    pub reviewers: Vec<Reviewer>,
+    /// How pull requests are merged automatically.
+    pub method: MergeMethod,
+    /// Whether Kalypso pushes to the branch that clusters pull, because a plain git server has no pull requests.
+    pub merges_itself: bool,
+    /// Whether a label on the pull request confirms removals. Whoever may set labels may then confirm.
+    pub accepts_label: bool,
+}
+
+/// All configured git hosts. Calls are made to these only.
+#[derive(Debug, Default)]
+pub struct GitHosts {
+    hosts: Vec<ConfiguredHost>,
+    /// The statuses that were set last, so that they are not set again. The key is the repository and the context.
+    statuses: Mutex<BTreeMap<(HostRepository, String), (GitId, CommitStatus)>>,
+}
+
+impl GitHosts {
+    /// Hosts, in the order in which they are searched.
+    pub fn new(hosts: Vec<ConfiguredHost>) -> Self {
+        Self { hosts, statuses: Mutex::default() }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
+    /// All hosts.
+    pub fn iter(&self) -> impl Iterator<Item = &ConfiguredHost> {
+        self.hosts.iter()
+    }
+
+    /// The host of a repository. None if it is on none of them.
+    pub fn find(&self, url: &str) -> Option<(&ConfiguredHost, HostRepository)> {
+        self.hosts.iter().find_map(|host| Some((host, host.repository(url)?)))
+    }
+
+    /// Whether a status differs from the last one with its context. From then on, it is the last one.
+    pub(crate) fn is_new_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> bool {
+        let key = (repository.clone(), status.context.clone());
+        let new = (commit, status.clone());
+        let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
+        statuses.insert(key, new.clone()).is_none_or(|old| old != new)
+    }
+
+    /// Forgets the last status with a context, so that it is set again.
+    pub(crate) fn forget_status(&self, repository: &HostRepository, context: &str) {
+        let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
+        statuses.remove(&(repository.clone(), context.to_owned()));
+    }
+}
+
+impl ConfiguredHost {
+    /// A host without reviewers, whose pull requests are merged with a merge commit.
+    pub fn new(host: Arc<dyn GitHost>, url: &str) -> Self {
+        Self {
+            host,
+            url: url.trim_end_matches('/').to_owned(),
+            reviewers: Vec::new(),
+            method: MergeMethod::default(),
+            merges_itself: false,
+            accepts_label: false,
+        }
+    }
+
+    /// The repository with a URL. None if it is not on this host.
+    fn repository(&self, url: &str) -> Option<HostRepository> {
+        let is_http = url.starts_with("https://") || url.starts_with("http://");
+        // The host name of an ssh URL may be another one; those of the public hosts are known.
+        if !is_http && usual_url(url)?.trim_end_matches('/') != self.url {
+            return None;
+        }
+        HostRepository::parse(self.host.kind(), url, &self.url).ok()
+    }
+
+    /// Whether the host has pull requests.
+    pub fn has_pull_requests(&self) -> bool {
+        self.host.kind() != HostKind::Git
+    }
+}

@@ -1,0 +1,55 @@
+//! The one issue of an environment, which lists what fails. It is closed when nothing fails.
+
+use git_host::error::HostError;
+use git_host::issue::NewIssue;
+use git_host::marker::Marker;
+use git_host::sticky::{Put, close_issue, put_issue};
+use model::count::count;
+use model::diagnostic::Diagnostic;
+
+use super::{GitHosts, LABEL};
+use crate::changes::markdown::problems;
+use crate::loaded::Loaded;
+
+/// The numbers of errors that are tried, until the text is short enough.
+const LISTED: [usize; 4] = [50, 20, 5, 0];
+
+/// Opens, updates or closes the issue, in the repository of the first `GitOpsRepo` whose host has issues. None if there is no such repository.
+pub(crate) fn report_problems(
+    hosts: &GitHosts,
+    loaded: &Loaded,
+    diagnostics: &[Diagnostic],
+) -> Option<Result<Put, HostError>> {
+    let repositories = loaded.fleet.gitops_repos.values().filter_map(|repo| hosts.find(&repo.spec.place.repo));
+    let (settings, repository) = repositories.into_iter().find(|(settings, _)| settings.has_pull_requests())?;
+    let environment = loaded.fleet.environment.as_str();
+    let marker = Marker::new(&format!("kalypso problems {environment}")).ok()?;
+    let errors: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
+    let result = if errors.is_empty() {
+        close_issue(&*settings.host, &repository, (&marker, LABEL)).map(|()| Put::Unchanged)
+    } else {
+        let new = issue(loaded, &errors, settings.host.text_limits().comment);
+        put_issue(&*settings.host, &repository, (&marker, &new))
+    };
+    match result {
+        // Some hosts, and some repositories, have no issues. The pull request lists the errors, too.
+        Err(HostError::NotSupported { .. }) => None,
+        Err(error) if error.is_not_found() => None,
+        result => Some(result),
+    }
+}
+
+fn issue(loaded: &Loaded, errors: &[Diagnostic], characters_max: usize) -> NewIssue {
+    let environment = loaded.fleet.environment.as_str();
+    let begin = "These errors keep output from being updated. Other assignments are not affected. The issue is closed when the errors are gone.\n";
+    let texts = LISTED.iter().map(|listed| format!("{begin}{}", problems(loaded, errors, *listed)));
+    let mut body = String::new();
+    for text in texts {
+        body = text;
+        if body.chars().count() <= characters_max {
+            break;
+        }
+    }
+    let title = format!("{environment}: {}", count(errors.len(), "error"));
+    NewIssue { title, body: crate::changes::cut(&body, characters_max), labels: [LABEL.to_owned()].into() }
+}

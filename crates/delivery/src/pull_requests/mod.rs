@@ -1,0 +1,49 @@
+//! Pull requests for proposed changes, with the issue and the commit statuses of an environment.
+//!
+//! All of it is level-triggered: each call compares the host with what should be there. A call that was interrupted is completed by the next one.
+
+mod hosts;
+mod issue;
+mod proposal;
+mod status;
+
+pub use self::hosts::{ConfiguredHost, GitHosts};
+pub(crate) use self::issue::report_problems;
+pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
+pub(crate) use self::proposal::{ProposedChange, declined, settle};
+pub(crate) use self::status::set_statuses;
+use crate::loaded::Loaded;
+use git_host::error::HostError;
+use git_host::sticky::Put;
+use model::diagnostic::Diagnostic;
+
+/// The label of pull requests and issues.
+pub const LABEL: &str = "kalypso";
+/// The label of pull requests that change the promoted commit. Workflows of Microsoft's Kalypso look for it.
+pub const PROMOTED_LABEL: &str = "promoted";
+/// The label of pull requests that wait for a confirmation.
+pub const NEEDS_CONFIRMATION_LABEL: &str = "needs-confirmation";
+/// The begin of the label that confirms removals. The confirmation word follows.
+pub const CONFIRMATION_LABEL: &str = "kalypso-confirm-";
+
+/// What was reported about an environment, besides pull requests.
+#[derive(Debug, Default)]
+pub struct EnvironmentReport {
+    /// The issue that lists what fails. None if no host of the environment's output has issues.
+    pub issue: Option<Result<Put, HostError>>,
+    /// The commit statuses that could not be set.
+    pub failed_statuses: Vec<HostError>,
+}
+
+/// Reports the state of an environment: in its issue, and as statuses of the control plane's commits.
+pub(crate) fn report(
+    hosts: &GitHosts,
+    loaded: &Loaded,
+    (diagnostics, description): (&[Diagnostic], &str),
+    is_proposed: bool,
+) -> EnvironmentReport {
+    EnvironmentReport {
+        issue: report_problems(hosts, loaded, diagnostics),
+        failed_statuses: set_statuses(hosts, loaded, (diagnostics, description), is_proposed),
+    }
+}

@@ -1,0 +1,355 @@
+//! The pull request of a proposing branch: opened, updated, merged or closed.
+
+use std::collections::BTreeSet;
+
+use engine::plan::PlannedId;
+use git_host::error::HostError;
+use git_host::pull_request::{
+    AutoMerge, MergeRequest, NewPullRequest, PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState,
+    PullRequestStates,
+};
+use git_host::sticky::is_same;
+use git_host::{GitHost, HostRepository};
+use model::diagnostic::Diagnostic;
+use model::digest::DigestBuilder;
+use model::git_id::GitId;
+use model::tree::Child;
+
+use super::{CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL};
+use crate::changes::markdown::PlanText;
+use crate::loaded::Loaded;
+use crate::planned::Planned;
+use crate::push::Delivered;
+
+/// The begin and end of the last line of a body. Between them is the digest of the proposed change.
+const CONTENT_MARKER: (&str, &str) = ("<!-- kalypso content ", " -->");
+/// The number of characters of a body that are kept free for the marker.
+const MARKER_CHARACTERS: usize = 80;
+
+/// A pull request on its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequestLink {
+    /// The number.
+    pub number: u64,
+    /// Its page.
+    pub url: String,
+}
+
+/// What happened to the pull request of a destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// There is none, and none is needed.
+    None,
+    /// It was opened.
+    Opened(PullRequestLink),
+    /// Its text or labels changed.
+    Updated(PullRequestLink),
+    /// It was right already.
+    Unchanged(PullRequestLink),
+    /// It was merged, because its requirements were met.
+    Merged(PullRequestLink),
+    /// It was closed, because there is nothing to propose.
+    Closed(PullRequestLink),
+    /// A person closed it. It stays closed until the change is another one. Nothing was pushed.
+    Declined(PullRequestLink),
+}
+
+/// The result for the pull request of a destination.
+#[derive(Debug)]
+pub struct ProposalOutcome {
+    /// What happened to it.
+    pub proposal: Proposal,
+    /// Whether the host merges it by itself as soon as its requirements are met.
+    pub is_auto_merge: bool,
+    /// Labels, reviewers or an automatic merge that could not be set.
+    pub incomplete: Vec<String>,
+}
+
+impl ProposalOutcome {
+    /// The result for a pull request that a person closed.
+    pub(crate) fn declined(link: PullRequestLink) -> Self {
+        Self::of(Proposal::Declined(link))
+    }
+
+    fn of(proposal: Proposal) -> Self {
+        Self { proposal, is_auto_merge: false, incomplete: Vec::new() }
+    }
+}
+
+/// A change that was pushed, or is in the proposing branch.
+#[derive(Clone, Copy)]
+pub(crate) struct ProposedChange<'a> {
+    /// The environment.
+    pub(crate) loaded: &'a Loaded,
+    /// The plan.
+    pub(crate) planned: &'a Planned,
+    /// All diagnostics of the environment.
+    pub(crate) diagnostics: &'a [Diagnostic],
+    /// The result of the push.
+    pub(crate) delivered: &'a Delivered,
+    /// The title: the first line of the commit message.
+    pub(crate) title: &'a str,
+    /// The confirmation words for removals.
+    pub(crate) confirmed: &'a [String],
+}
+
+/// The pull request between the branches of a destination, with its host.
+struct Place<'a> {
+    settings: &'a ConfiguredHost,
+    host: &'a dyn GitHost,
+    repository: HostRepository,
+    head: &'a str,
+    base: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// None if the destination is on no configured host with pull requests.
+    fn of(hosts: &'a GitHosts, planned: &'a Planned) -> Option<Self> {
+        let place = &planned.target.place;
+        let (settings, repository) = hosts.find(&place.repo)?;
+        let head = &planned.target.branch.heads.as_ref()?.proposing_branch;
+        let found = Self { settings, host: &*settings.host, repository, head, base: &place.branch };
+        settings.has_pull_requests().then_some(found)
+    }
+
+    /// The open pull request, or else the newest one.
+    fn newest(&self) -> Result<Option<PullRequest>, HostError> {
+        let states = PullRequestStates::All;
+        let query = PullRequestQuery { head: Some(self.head.to_owned()), base: Some(self.base.to_owned()), states };
+        let all = self.host.pull_requests(&self.repository, &query)?;
+        Ok(all.into_iter().max_by_key(|found| (found.is_open(), found.number)))
+    }
+
+    /// Closes the pull request, if it is open. A closed one loses its marker, so that the same change can be proposed again later.
+    fn close(&self) -> Result<ProposalOutcome, HostError> {
+        let Some(found) = self.newest()? else { return Ok(ProposalOutcome::of(Proposal::None)) };
+        if found.is_open() {
+            self.host.close(&self.repository, found.number)?;
+        }
+        if found.state != (PullRequestState::Closed) && !found.is_open() {
+            return Ok(ProposalOutcome::of(Proposal::None));
+        }
+        if digest_in(&found.body).is_some() {
+            let body = format!("{}\n\n*Closed: there is no change to propose.*", without_marker(&found.body));
+            let changes = PullRequestChanges { body: Some(body), ..PullRequestChanges::default() };
+            self.host.update(&self.repository, found.number, &changes)?;
+            return Ok(ProposalOutcome::of(Proposal::Closed(link(&found))));
+        }
+        let proposal = if found.is_open() { Proposal::Closed(link(&found)) } else { Proposal::None };
+        Ok(ProposalOutcome::of(proposal))
+    }
+}
+
+/// The closed pull request with exactly this change, if a person closed it without a merge. It must be checked before the change is pushed.
+pub(crate) fn declined(hosts: &GitHosts, planned: &Planned) -> Result<Option<PullRequestLink>, HostError> {
+    let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
+    let newest = place.newest()?.filter(|found| found.state == PullRequestState::Closed);
+    let is_same = |found: &PullRequest| digest_in(&found.body) == Some(digest(planned).as_str());
+    Ok(newest.filter(is_same).as_ref().map(link))
+}
+
+/// Makes the pull request of a destination right after a push. None if the destination is on no configured host with pull requests.
+pub(crate) fn settle(hosts: &GitHosts, change: ProposedChange<'_>) -> Option<Result<ProposalOutcome, HostError>> {
+    let place = Place::of(hosts, change.planned)?;
+    let head_commit = match change.delivered {
+        Delivered::Pushed { branch, commit, .. } if branch == place.head => Some(*commit),
+        Delivered::Proposed { .. } => {
+            let heads = change.planned.target.branch.heads.as_ref()?.heads.as_ref().ok()?;
+            Some(heads.branch.as_ref()?.id)
+        }
+        Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::Pushed { .. } => None,
+        Delivered::LostRace => return None,
+    };
+    Some(match head_commit {
+        Some(commit) => Wanted::new(&place, change).and_then(|wanted| wanted.propose(&place, commit)),
+        None => place.close(),
+    })
+}
+
+/// The pull request that should be there.
+struct Wanted {
+    title: String,
+    body: String,
+    labels: BTreeSet<String>,
+    /// The labels that it must not have.
+    unwanted: BTreeSet<String>,
+    merges: bool,
+    found: Option<PullRequest>,
+}
+
+impl Wanted {
+    fn new(place: &Place<'_>, change: ProposedChange<'_>) -> Result<Self, HostError> {
+        let planned = change.planned;
+        let found = place.newest()?.filter(PullRequest::is_open);
+        let is_confirmed = planned.confirmation_word().is_none_or(|word| {
+            let label = format!("{CONFIRMATION_LABEL}{word}");
+            let has_label = found.as_ref().is_some_and(|found| found.labels.contains(&label));
+            change.confirmed.contains(&word) || (place.settings.accepts_label && has_label)
+        });
+        let flags = [(PROMOTED_LABEL, changes_promoted_commit(planned)), (NEEDS_CONFIRMATION_LABEL, !is_confirmed)];
+        let (labels, unwanted): (Vec<_>, Vec<_>) = flags.into_iter().partition(|(_, is_set)| *is_set);
+        let names = |labels: Vec<(&str, bool)>| labels.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let mut labels: BTreeSet<String> = names(labels);
+        labels.insert(LABEL.to_owned());
+        let limits = place.host.text_limits();
+        let repo = change.loaded.fleet.gitops_repos.get(planned.target.name.as_str());
+        Ok(Self {
+            title: crate::changes::cut(change.title, limits.title),
+            body: body(change, limits.body),
+            labels,
+            unwanted: names(unwanted),
+            merges: is_confirmed && repo.is_some_and(|repo| repo.spec.auto_merge),
+            found,
+        })
+    }
+
+    fn propose(self, place: &Place<'_>, head_commit: GitId) -> Result<ProposalOutcome, HostError> {
+        let (host, repository) = (place.host, &place.repository);
+        let merges = self.merges;
+        let mut incomplete = Vec::new();
+        let (found, proposal) = match self.found.clone() {
+            Some(found) => {
+                let changes = self.changes(&found);
+                let is_right = changes == PullRequestChanges::default();
+                if !is_right {
+                    host.update(repository, found.number, &changes)?;
+                }
+                let link = link(&found);
+                (found, if is_right { Proposal::Unchanged(link) } else { Proposal::Updated(link) })
+            }
+            None => {
+                let new = NewPullRequest {
+                    head: place.head.to_owned(),
+                    base: place.base.to_owned(),
+                    title: self.title,
+                    body: self.body,
+                    labels: self.labels,
+                    reviewers: place.settings.reviewers.clone(),
+                };
+                let opened = host.open(repository, &new)?;
+                incomplete.extend(opened.incomplete.iter().map(ToString::to_string));
+                let link = link(&opened.pull_request);
+                (opened.pull_request, Proposal::Opened(link))
+            }
+        };
+        let mut outcome = ProposalOutcome { proposal, is_auto_merge: false, incomplete };
+        merge(place, (&found, head_commit), merges, &mut outcome);
+        Ok(outcome)
+    }
+
+    /// The parts of an open pull request that are wrong.
+    fn changes(&self, found: &PullRequest) -> PullRequestChanges {
+        PullRequestChanges {
+            title: Some(self.title.clone()).filter(|title| *title != found.title),
+            body: Some(self.body.clone()).filter(|body| !is_same(body, &found.body)),
+            add_labels: self.labels.difference(&found.labels).cloned().collect(),
+            remove_labels: self.unwanted.intersection(&found.labels).cloned().collect(),
+        }
+    }
+}
+
+/// Requests or cancels the automatic merge. An error leaves the pull request open for people.
+fn merge(place: &Place<'_>, (found, head_commit): (&PullRequest, GitId), merges: bool, outcome: &mut ProposalOutcome) {
+    let (host, repository, number) = (place.host, &place.repository, found.number);
+    if !merges {
+        if found.is_auto_merge
+            && let Err(error) = host.cancel_auto_merge(repository, number)
+        {
+            outcome.incomplete.push(format!("the automatic merge can't be cancelled: {error}"));
+        }
+        return;
+    }
+    if found.is_auto_merge {
+        outcome.is_auto_merge = true;
+        return;
+    }
+    match host.set_auto_merge(repository, number, &MergeRequest { head_commit, method: place.settings.method }) {
+        Ok(AutoMerge::Enabled) => outcome.is_auto_merge = true,
+        Ok(AutoMerge::Merged { .. }) => outcome.proposal = Proposal::Merged(link(found)),
+        Ok(AutoMerge::NotAvailable(reason)) => {
+            outcome.incomplete.push(format!("the git host can't merge it automatically: {reason}"));
+        }
+        Err(error) => outcome.incomplete.push(format!("the automatic merge can't be set: {error}")),
+    }
+}
+
+/// The body: the plan, its sources, and the hidden digest of the change.
+fn body(ProposedChange { loaded, planned, diagnostics, .. }: ProposedChange<'_>, characters_max: usize) -> String {
+    let changes: Vec<_> = planned.plan.changes.iter().collect();
+    let sources = sources(loaded);
+    let rest = characters_max.saturating_sub(sources.chars().count() + MARKER_CHARACTERS);
+    let plan = PlanText { loaded, planned, changes: &changes, diagnostics };
+    let (begin, end) = CONTENT_MARKER;
+    format!("{}\n{sources}\n\n{begin}{}{end}", plan.markdown(rest), digest(planned))
+}
+
+/// The commits of the platform that the output was made from.
+fn sources(loaded: &Loaded) -> String {
+    let own = loaded.reads.iter().filter(|read| !matches!(read.role, git::load::ReadRole::Application(_)));
+    let named = own.map(|read| format!("{}@{} {}", read.url.label(), read.revision, read.commit.short()));
+    let named: BTreeSet<_> = named.collect();
+    let lines: Vec<_> = named.iter().map(|source| crate::changes::markdown::code(source)).collect();
+    format!("Made by Kalypso from {}.", model::count::named(&lines))
+}
+
+/// The digest of a change: what is replaced by what. It does not depend on the commits of the branches.
+fn digest(planned: &Planned) -> String {
+    let mut digest = DigestBuilder::new("proposal");
+    for (id, change) in &planned.plan.changes {
+        let PlannedId { place, target } = id;
+        let _ = digest.text(place).text(target);
+        for child in [&change.before, &change.after] {
+            digest.value(&child.as_ref().map(child_id));
+        }
+    }
+    for file in &planned.plan.other_files {
+        digest.text(&file.path);
+        for blob in [&file.before, &file.after] {
+            digest.value(&blob.as_ref().map(|blob| blob.id()));
+        }
+    }
+    digest.finish().to_string()
+}
+
+fn child_id(child: &Child) -> GitId {
+    match child {
+        Child::File(entry) => entry.blob.id(),
+        Child::Tree(tree) => tree.id(),
+        Child::Sealed(sealed) => sealed.id,
+    }
+}
+
+/// The digest in the last line of a body.
+fn digest_in(body: &str) -> Option<&str> {
+    let line = body.trim_end().lines().next_back()?.trim();
+    line.strip_prefix(CONTENT_MARKER.0)?.strip_suffix(CONTENT_MARKER.1)
+}
+
+fn without_marker(body: &str) -> &str {
+    match digest_in(body) {
+        Some(_) => body.trim_end().rsplit_once('\n').map_or("", |(before, _)| before.trim_end()),
+        None => body.trim_end(),
+    }
+}
+
+/// Whether the file with the promoted commit changes.
+fn changes_promoted_commit(planned: &Planned) -> bool {
+    planned.plan.other_files.iter().any(|file| file.path.ends_with(engine::own_files::TRACKING_FILE))
+}
+
+fn link(found: &PullRequest) -> PullRequestLink {
+    PullRequestLink { number: found.number, url: found.url.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_line_is_the_marker() {
+        assert_eq!(digest_in("text\n\n<!-- kalypso content ab -->\n"), Some("ab"));
+        assert_eq!(digest_in("<!-- kalypso content ab -->\ntext"), None);
+        assert_eq!(without_marker("text\n\n<!-- kalypso content ab -->\n"), "text");
+        assert_eq!(without_marker("text\n"), "text");
+    }
+}

@@ -1,0 +1,251 @@
+//! Pull requests, issues and commit statuses on a git host in memory.
+
+use std::sync::Arc;
+
+use delivery::publish::{Options, Outcome};
+use delivery::pull_requests::{ConfiguredHost, GitHosts, NEEDS_CONFIRMATION_LABEL, Proposal};
+use git_host::error::HostError;
+use git_host::hosts::memory::MemoryHost;
+use git_host::pull_request::{PullRequest, PullRequestState};
+use git_host::status::StatusState;
+use git_host::{GitHost, HostKind};
+
+use crate::world::{BASE, HOST, PROPOSAL, World};
+
+const REPOSITORY: &str = "platform/gitops";
+const CONTROL_PLANE: &str = "platform/control-plane";
+
+/// A world, its host, and Kalypso's settings for the host.
+struct Hosted {
+    world: World,
+    host: MemoryHost,
+    hosts: GitHosts,
+}
+
+impl Hosted {
+    fn new() -> Self {
+        Self::of(World::new(), |_| {})
+    }
+
+    fn of(world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
+        let host = world.host(HostKind::GitHub);
+        let mut settings = ConfiguredHost::new(Arc::new(host.clone()), HOST);
+        change(&mut settings);
+        Self { world, host, hosts: GitHosts::new(vec![settings]) }
+    }
+
+    fn options(&self) -> Options<'_> {
+        Options { committed_on: Some(2_000), hosts: Some(&self.hosts), ..Options::default() }
+    }
+
+    fn publish(&self) -> Outcome {
+        self.world.publish(self.options())
+    }
+
+    /// Publishes, and returns what happened to the pull request.
+    fn proposal(&self) -> String {
+        self.confirmed(&[])
+    }
+
+    fn confirmed(&self, words: &[String]) -> String {
+        let outcome = self.world.publish(Options { confirmed: words, ..self.options() });
+        let [place] = &outcome.places[..] else { panic!("{} places", outcome.places.len()) };
+        match &place.pull_request {
+            None => "no host".to_owned(),
+            Some(Err(error)) => format!("failed: {error}"),
+            Some(Ok(outcome)) => match &outcome.proposal {
+                Proposal::None => "none".to_owned(),
+                Proposal::Opened(link) => format!("opened {}", link.number),
+                Proposal::Updated(link) => format!("updated {}", link.number),
+                Proposal::Unchanged(link) => format!("unchanged {}", link.number),
+                Proposal::Merged(link) => format!("merged {}", link.number),
+                Proposal::Closed(link) => format!("closed {}", link.number),
+                Proposal::Declined(link) => format!("declined {}", link.number),
+            },
+        }
+    }
+
+    fn pull_requests(&self) -> Vec<PullRequest> {
+        self.host.state().repository(REPOSITORY).unwrap().pull_requests()
+    }
+
+    fn last(&self) -> PullRequest {
+        self.pull_requests().pop().unwrap()
+    }
+
+    fn close(&self) {
+        let number = self.last().number;
+        self.host.state().repository(REPOSITORY).unwrap().close(number).unwrap();
+    }
+
+    fn merge(&self) {
+        let last = self.last();
+        self.host.state().repository(REPOSITORY).unwrap().merge(last.number, last.head_commit.unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn one_pull_request_is_opened_updated_and_left_when_it_is_merged() {
+    let mut hosted = Hosted::new();
+    assert_eq!(hosted.proposal(), "opened 1");
+    let opened = hosted.last();
+    assert_eq!((opened.head.as_str(), opened.base.as_str()), (PROPOSAL, BASE));
+    assert!(opened.labels.contains("kalypso"), "{:?}", opened.labels);
+    assert!(opened.title.starts_with("prod: assignments"), "{}", opened.title);
+    assert!(opened.body.contains("added") && opened.body.contains("control-plane@prod"), "{}", opened.body);
+    assert_eq!(hosted.proposal(), "unchanged 1");
+    hosted.world.change_value("1");
+    assert_eq!(hosted.proposal(), "updated 1");
+    hosted.merge();
+    assert_eq!(hosted.proposal(), "none");
+    assert_eq!(hosted.world.head(PROPOSAL), None);
+    hosted.world.change_value("2");
+    assert_eq!(hosted.proposal(), "opened 2");
+    assert!(hosted.last().title.contains("changed"), "{}", hosted.last().title);
+}
+
+#[test]
+fn a_pull_request_is_closed_when_its_change_vanishes_and_comes_back_as_a_new_one() {
+    let mut hosted = Hosted::new();
+    assert_eq!(hosted.proposal(), "opened 1");
+    hosted.merge();
+    assert_eq!(hosted.proposal(), "none");
+    let before = hosted.world.files().clone();
+    let restore = |hosted: &mut Hosted| {
+        let files: Vec<_> = before.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
+        hosted.world.change(&files);
+    };
+    hosted.world.change_value("1");
+    assert_eq!(hosted.proposal(), "opened 2");
+    restore(&mut hosted);
+    assert_eq!(hosted.proposal(), "closed 2");
+    assert_eq!(hosted.last().state, PullRequestState::Closed);
+    assert_eq!(hosted.proposal(), "none");
+    hosted.world.change_value("1");
+    assert_eq!(hosted.proposal(), "opened 3");
+}
+
+#[test]
+fn a_pull_request_that_a_person_closed_stays_closed_until_the_change_is_another_one() {
+    for deletes in [false, true] {
+        let mut hosted = Hosted::new();
+        assert_eq!(hosted.proposal(), "opened 1");
+        hosted.close();
+        if deletes {
+            hosted.world.delete_branch(PROPOSAL);
+        }
+        let head = hosted.world.head(PROPOSAL);
+        assert_eq!([hosted.proposal(), hosted.proposal()], ["declined 1", "declined 1"]);
+        assert_eq!(hosted.world.head(PROPOSAL), head);
+        hosted.world.change_value("1");
+        assert_eq!(hosted.proposal(), "opened 2");
+        assert_eq!(hosted.pull_requests().len(), 2);
+    }
+}
+
+#[test]
+fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
+    let mut world = World::new();
+    world.set_gitops_field("autoMerge: true");
+    let mut hosted = Hosted::of(world, |settings| settings.accepts_label = true);
+    assert_eq!(hosted.proposal(), "merged 1");
+    assert_eq!(hosted.proposal(), "none");
+    let removed: Vec<_> =
+        hosted.world.files().keys().filter(|path| path.starts_with("cluster-types/")).take(1).cloned().collect();
+    assert!(!removed.is_empty(), "{:?}", hosted.world.files().keys());
+    let removed: Vec<_> = removed.iter().map(|path| (path.as_str(), None)).collect();
+    hosted.world.change(&removed);
+    assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 2", "unchanged 2"]);
+    assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
+    let outcome = hosted.publish();
+    let word = outcome.places[0].planned.confirmation_word().unwrap();
+    assert!(hosted.last().body.contains(&word), "{}", hosted.last().body);
+    assert_eq!(hosted.confirmed(&["another".to_owned()]), "unchanged 2");
+    // The label with the word of these removals counts, and no other label.
+    let label = |word: &str| git_host::pull_request::PullRequestChanges {
+        add_labels: [format!("kalypso-confirm-{word}")].into(),
+        ..Default::default()
+    };
+    let set = |label: git_host::pull_request::PullRequestChanges| {
+        let mut state = hosted.host.state();
+        let repository = state.repository(REPOSITORY).unwrap();
+        repository.ensure_labels(&label.add_labels);
+        repository.update(2, &label).unwrap();
+    };
+    set(label("00000000"));
+    assert_eq!(hosted.proposal(), "unchanged 2");
+    set(label(&word));
+    assert_eq!(hosted.proposal(), "merged 2");
+    assert!(!hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
+}
+
+#[test]
+fn other_peoples_commits_and_pull_requests_are_left_alone() {
+    let hosted = Hosted::new();
+    hosted.world.write_to(BASE, "docs.md", "A text.\n");
+    assert_eq!(hosted.proposal(), "opened 1");
+    hosted.world.write_to(PROPOSAL, "mine.md", "A text.\n");
+    let head = hosted.world.head(PROPOSAL);
+    let error = hosted.world.try_publish(hosted.options(), None, &|_, _| {}).err().unwrap().to_string();
+    assert!(error.contains("which Kalypso did not create"), "{error}");
+    assert_eq!(hosted.world.head(PROPOSAL), head);
+    assert!(hosted.last().is_open());
+}
+
+#[test]
+fn a_host_that_fails_at_any_call_ends_right() {
+    let failed = |status| HostError::Failed { call: "x".to_owned(), status, message: "down".to_owned() };
+    for call in ["pull_requests", "open", "update", "set_auto_merge", "set_status", "create_issue"] {
+        for is_done in [false, true] {
+            let mut world = World::new();
+            world.set_gitops_field("autoMerge: true");
+            let hosted = Hosted::of(world, |_| {});
+            hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(
+                BASE.to_owned(),
+                git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() },
+            );
+            hosted.host.fail_next(call, failed(502), is_done);
+            let _ = hosted.world.try_publish(hosted.options(), None, &|_, _| {});
+            let _ = hosted.publish();
+            assert_eq!(hosted.proposal(), "unchanged 1", "{call} {is_done}");
+            assert_eq!(hosted.pull_requests().len(), 1, "{call} {is_done}");
+            assert!(hosted.last().is_auto_merge, "{call} {is_done}");
+            let commit = hosted.world.environment_head();
+            let statuses = hosted.host.state().repository(CONTROL_PLANE).unwrap().statuses(commit);
+            assert_eq!(statuses.len(), 1, "{call} {is_done}");
+        }
+    }
+}
+
+#[test]
+fn what_fails_is_in_one_issue_and_in_the_status_of_the_commit() {
+    let mut hosted = Hosted::new();
+    let status = |hosted: &Hosted| {
+        let commit = hosted.world.environment_head();
+        let statuses = hosted.host.state().repository(CONTROL_PLANE).unwrap().statuses(commit);
+        let [status] = &statuses[..] else { panic!("{statuses:?}") };
+        (status.context.clone(), status.state, status.description.clone())
+    };
+    let issues = |hosted: &Hosted| {
+        let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+        let issues = hosted.host.issues(&repository, "kalypso").unwrap();
+        issues.into_iter().map(|issue| (issue.title, issue.is_open, issue.body)).collect::<Vec<_>>()
+    };
+    assert_eq!(hosted.proposal(), "opened 1");
+    let pending = "proposed in pull request 1".to_owned();
+    assert_eq!(status(&hosted), ("kalypso/prod".to_owned(), StatusState::Pending, pending));
+    assert_eq!(issues(&hosted), []);
+    hosted.world.change(&[("broken.yaml", Some("kind: ["))]);
+    hosted.publish();
+    let found = issues(&hosted);
+    let [(title, true, body)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(title, "prod: 1 error");
+    assert!(body.contains("broken.yaml"), "{body}");
+    assert_eq!(status(&hosted).1, StatusState::Failure);
+    hosted.world.change(&[("broken.yaml", None)]);
+    hosted.publish();
+    assert!(!issues(&hosted)[0].1);
+    hosted.merge();
+    hosted.publish();
+    assert_eq!(status(&hosted).1, StatusState::Success);
+}

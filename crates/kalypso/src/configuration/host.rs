@@ -1,0 +1,278 @@
+//! The section `[host]` of `kalypso.toml`: the git hosts on which pull requests are opened.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use delivery::pull_requests::{ConfiguredHost, GitHosts};
+use git_host::credential::Credential;
+use git_host::pull_request::{MergeMethod, Reviewer};
+use git_host::secret::Secret;
+use git_host::settings::{HostSettings, usual_url};
+use git_host::{HostKind, hosts};
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use crate::exit::Failure;
+
+/// The environment variable with the token, if the section names none.
+const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
+
+/// One `[host]`, or several `[[host]]`.
+#[derive(Debug, Default)]
+pub(super) struct HostTables(Vec<HostOptions>);
+
+/// A host as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct HostOptions {
+    #[serde(default, deserialize_with = "kind")]
+    kind: Option<HostKind>,
+    url: Option<String>,
+    api_url: Option<String>,
+    token_env: Option<String>,
+    token_file: Option<PathBuf>,
+    app_id: Option<String>,
+    app_installation: Option<u64>,
+    app_key_file: Option<PathBuf>,
+    #[serde(default)]
+    reviewers: Vec<String>,
+    #[serde(default)]
+    merge_method: MergeMethodOption,
+    #[serde(default)]
+    auto_merge: bool,
+    #[serde(default)]
+    confirm_by_label: bool,
+    webhook_secret_env: Option<String>,
+    webhook_secret_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum MergeMethodOption {
+    #[default]
+    Merge,
+    Squash,
+    Rebase,
+}
+
+impl<'de> Deserialize<'de> for HostTables {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tables;
+        impl<'de> Visitor<'de> for Tables {
+            type Value = HostTables;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a table `[host]`, or several `[[host]]`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<HostTables, A::Error> {
+                Ok(HostTables(vec![HostOptions::deserialize(MapAccessDeserializer::new(map))?]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<HostTables, A::Error> {
+                Ok(HostTables(Vec::deserialize(SeqAccessDeserializer::new(sequence))?))
+            }
+        }
+        deserializer.deserialize_any(Tables)
+    }
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostKind>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(|_| {
+        let kinds = HostKind::ALL.map(HostKind::as_str);
+        D::Error::custom(format!("it must be one of {}", kinds.join(", ")))
+    })
+}
+
+/// A host with the secrets of its webhooks.
+pub(crate) struct Host {
+    /// The host, with the settings of its pull requests.
+    pub(crate) settings: ConfiguredHost,
+    /// The secrets of its webhooks. Without one, no webhook is accepted.
+    pub(crate) webhook_secrets: Vec<Secret>,
+}
+
+/// The configured hosts.
+pub(crate) struct Hosts(pub(crate) Vec<Host>);
+
+impl Hosts {
+    /// Whether any of them has pull requests, or is one on which Kalypso merges itself.
+    pub(crate) fn for_deliveries(self) -> Option<GitHosts> {
+        let hosts: Vec<_> = self.0.into_iter().map(|host| host.settings).collect();
+        (!hosts.is_empty()).then(|| GitHosts::new(hosts))
+    }
+}
+
+impl HostTables {
+    /// Connects to the hosts; no request is sent. `control_plane` is the URL of the control plane, which is usually on the same host.
+    pub(super) fn resolve(self, control_plane: &str, base: &Path) -> Result<Hosts, Failure> {
+        let one = |(number, options): (usize, HostOptions)| options.resolve(number + 1, control_plane, base);
+        self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
+    }
+}
+
+impl HostOptions {
+    fn resolve(self, number: usize, control_plane: &str, base: &Path) -> Result<Host, Failure> {
+        let wrong = |message: String| Failure::usage(format!("host number {number}: {message}"));
+        let url = self.url.clone().or_else(|| usual_url(control_plane));
+        let kind = self.kind(url.as_deref()).map_err(wrong)?;
+        let url = match (url, kind) {
+            (Some(url), _) => url,
+            (None, HostKind::Git) => String::new(),
+            (None, _) => return Err(wrong("`url` is missing, such as https://git.example".to_owned())),
+        };
+        let credential = self.credential(kind, base).map_err(wrong)?;
+        let mut settings = HostSettings::new(kind, &url, credential);
+        settings.api_url.clone_from(&self.api_url);
+        let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
+        if self.auto_merge && kind != HostKind::Git {
+            let advice = "`auto-merge` is for plain git servers; on this host, set `spec.autoMerge` of the GitOpsRepo";
+            return Err(wrong(advice.to_owned()));
+        }
+        let webhook_secrets = secret("webhook-secret", (&self.webhook_secret_env, &self.webhook_secret_file), base);
+        let webhook_secrets = webhook_secrets.map_err(wrong)?.into_iter().collect();
+        let reviewers = self.reviewers.iter().map(|name| reviewer(name)).collect();
+        let settings = ConfiguredHost {
+            reviewers,
+            method: self.merge_method.into(),
+            merges_itself: self.auto_merge,
+            accepts_label: self.confirm_by_label,
+            ..ConfiguredHost::new(host, &url)
+        };
+        Ok(Host { settings, webhook_secrets })
+    }
+
+    /// The kind as it is written, or guessed from the address.
+    fn kind(&self, url: Option<&str>) -> Result<HostKind, String> {
+        match (self.kind, url) {
+            (Some(kind), _) => Ok(kind),
+            (None, Some(url)) => HostKind::of_url(url).ok_or_else(|| {
+                format!("the kind of `{url}` is not known: set `kind` to github, gitlab, gitea, azure-devops or git")
+            }),
+            (None, None) => Ok(HostKind::Git),
+        }
+    }
+
+    fn credential(&self, kind: HostKind, base: &Path) -> Result<Credential, String> {
+        if kind == HostKind::Git {
+            return Ok(Credential::None);
+        }
+        let app = (&self.app_id, &self.app_key_file);
+        let is_token_named = self.token_env.is_some() || self.token_file.is_some();
+        match app {
+            (Some(_), Some(_)) if is_token_named => Err("it has a token and an app: only one can be used".to_owned()),
+            (Some(app_id), Some(file)) => Ok(Credential::GitHubApp {
+                app_id: app_id.clone(),
+                installation: self.app_installation,
+                private_key: read("app-key-file", &base.join(file))?,
+            }),
+            (None, None) => self.token(base).map(Credential::Token),
+            _ => Err("`app-id` and `app-key-file` belong together".to_owned()),
+        }
+    }
+
+    fn token(&self, base: &Path) -> Result<Secret, String> {
+        if let Some(token) = secret("token", (&self.token_env, &self.token_file), base)? {
+            return Ok(token);
+        }
+        let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.trim().is_empty());
+        token.map(|token| Secret::new(&token)).ok_or_else(|| {
+            format!(
+                "there is no token: set the variable {TOKEN_VARIABLE}, or name one with `token-env` or `token-file`"
+            )
+        })
+    }
+}
+
+/// A secret from a variable or a file. None if neither is named.
+fn secret(
+    key: &str,
+    (variable, file): (&Option<String>, &Option<PathBuf>),
+    base: &Path,
+) -> Result<Option<Secret>, String> {
+    match (variable, file) {
+        (Some(_), Some(_)) => Err(format!("`{key}-env` and `{key}-file` are both set: only one can be used")),
+        (Some(variable), None) if !super::is_variable(variable) => {
+            Err(format!("`{key}-env` is not the name of a variable, such as {TOKEN_VARIABLE}"))
+        }
+        (Some(variable), None) => match std::env::var(variable) {
+            Ok(text) if !text.trim().is_empty() => Ok(Some(Secret::new(&text))),
+            _ => Err(format!("`{key}-env`: the variable {variable} is not set")),
+        },
+        (None, Some(file)) => read(&format!("{key}-file"), &base.join(file)).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn read(key: &str, path: &Path) -> Result<Secret, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("`{key}`: the file `{}` can't be read: {error}", path.display()))?;
+    if text.trim().is_empty() {
+        return Err(format!("`{key}`: the file `{}` is empty", path.display()));
+    }
+    Ok(Secret::new(&text))
+}
+
+/// An account, or a team after `team:`.
+fn reviewer(name: &str) -> Reviewer {
+    match name.strip_prefix("team:") {
+        Some(team) => Reviewer::Team(team.to_owned()),
+        None => Reviewer::User(name.to_owned()),
+    }
+}
+
+impl From<MergeMethodOption> for MergeMethod {
+    fn from(method: MergeMethodOption) -> Self {
+        match method {
+            MergeMethodOption::Merge => Self::Merge,
+            MergeMethodOption::Squash => Self::Squash,
+            MergeMethodOption::Rebase => Self::Rebase,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct File {
+        host: HostTables,
+    }
+
+    fn check(text: &str) -> Result<Vec<String>, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let hosts = file.host.resolve("https://github.com/acme/control-plane", Path::new(""));
+        let hosts = hosts.map_err(|failure| failure.to_string())?;
+        Ok(hosts.0.iter().map(|host| format!("{} {}", host.settings.host.kind(), host.settings.url)).collect())
+    }
+
+    #[test]
+    fn the_host_of_the_control_plane_is_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        std::fs::write(&file, "s3cret\n").unwrap();
+        let file = file.display();
+        assert_eq!(check(&format!("[host]\ntoken-file = '{file}'")).unwrap(), ["github https://github.com"]);
+        let several = format!(
+            "[[host]]\ntoken-file = '{file}'\n[[host]]\nkind = 'gitea'\nurl = 'https://git.example/'\ntoken-file = '{file}'"
+        );
+        assert_eq!(check(&several).unwrap(), ["github https://github.com", "gitea https://git.example"]);
+        assert_eq!(check("[host]\nkind = 'git'\nauto-merge = true").unwrap(), ["git https://github.com"]);
+    }
+
+    #[test]
+    fn a_token_is_named_and_never_written() {
+        let wrong = |text| check(text).unwrap_err();
+        assert!(wrong("[host]\ntoken = 's3cret'").contains("unknown field `token`"));
+        let message = wrong("[host]\ntoken-env = 'ghp_0123456789'");
+        assert!(message.contains("is not the name of a variable") && !message.contains("0123"), "{message}");
+        let message = wrong("[host]\ntoken-env = 'KALYPSO_NO_SUCH_VARIABLE'");
+        assert_eq!(message, "host number 1: `token-env`: the variable KALYPSO_NO_SUCH_VARIABLE is not set");
+        assert!(wrong("[host]\napp-id = '1'").contains("belong together"));
+        assert!(wrong("[host]\nkind = 'svn'").contains("must be one of github, gitlab"));
+        assert!(wrong("[host]\nurl = 'https://code.example'").contains("is not known: set `kind`"));
+    }
+}
