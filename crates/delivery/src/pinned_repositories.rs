@@ -53,6 +53,10 @@ impl Repositories for PinnedRepositories<'_> {
         self.repositories.resolve(url, &pinned)
     }
 
+    fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError> {
+        self.repositories.references(url)
+    }
+
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let pinned = self.pinned(url, revision);
         if self.is_available(&pinned) { self.repositories.cached(url, &pinned) } else { None }

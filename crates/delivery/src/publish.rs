@@ -116,6 +116,20 @@ pub fn publish(
     request: &Request<'_>,
     on_compiled: &dyn Fn(&Loaded, &Compiled),
 ) -> Result<Outcome, PublicationError> {
+    let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
+    publish_again(access, request, &mut known, on_compiled)
+}
+
+/// Publishes an environment as [`publish`] does, with the results of earlier calls in this process. They stay in memory.
+///
+/// # Errors
+/// As in [`publish`].
+pub fn publish_again(
+    access: &Arc<RepositoryAccess>,
+    request: &Request<'_>,
+    known: &mut KnownResults,
+    on_compiled: &dyn Fn(&Loaded, &Compiled),
+) -> Result<Outcome, PublicationError> {
     let mut places: Vec<PlaceOutcome> = Vec::new();
     for _ in 0..RACES_MAX {
         let loaded = Arc::new(for_publication(access, request.environment, request.gitops_repo)?);
@@ -123,7 +137,6 @@ pub fn publish(
             let report = request.report(&loaded, &places);
             return Ok(Outcome { places, end: End::Incomplete(loaded), report });
         }
-        let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
         let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
         on_compiled(&loaded, &compiled);
         let mut has_lost_race = false;
@@ -131,7 +144,7 @@ pub fn publish(
             if places.iter().any(|place| place.planned.target.name == target.name) {
                 continue;
             }
-            let outcome = publish_to(request, &loaded, (&compiled, &mut known), target)?;
+            let outcome = publish_to(request, &loaded, (&compiled, known), target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
                 has_lost_race = true;
             } else {

@@ -15,6 +15,9 @@ pub enum Action {
     /// A publication described proposed content without a commit.
     #[serde(rename = "plan")]
     Plan,
+    /// Removals were confirmed.
+    #[serde(rename = "confirm")]
+    Confirm,
     /// A token was created.
     #[serde(rename = "token.create")]
     TokenCreate,
@@ -37,9 +40,10 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Publish,
         Self::Plan,
+        Self::Confirm,
         Self::TokenCreate,
         Self::TokenRotate,
         Self::TokenRevoke,
@@ -53,6 +57,7 @@ impl Action {
         match self {
             Self::Publish => "publish",
             Self::Plan => "plan",
+            Self::Confirm => "confirm",
             Self::TokenCreate => "token.create",
             Self::TokenRotate => "token.rotate",
             Self::TokenRevoke => "token.revoke",

@@ -22,6 +22,7 @@ pub mod revision;
 pub mod rollouts;
 pub mod rules;
 pub mod sink;
+pub mod syncs;
 pub mod timestamp;
 pub mod tls;
 pub mod token;

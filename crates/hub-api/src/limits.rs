@@ -46,3 +46,6 @@ pub const SIGNED_END_BYTES_MAX: usize = 1_024;
 
 /// The time after which a stream without events sends a keep-alive. Proxies close idle connections after a minute, and some after half a minute.
 pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The maximum size of a webhook of a git host, in bytes: what GitHub sends for a push with many commits is below.
+pub const WEBHOOK_BYTES_MAX: usize = 5 << 20;

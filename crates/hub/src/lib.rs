@@ -20,6 +20,7 @@ pub mod inputs;
 pub mod limits;
 pub mod observed;
 pub mod oidc;
+pub mod publications;
 pub mod questions;
 pub mod reload;
 pub mod retention;

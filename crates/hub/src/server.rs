@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hub_api::publication::PublicationError;
 use hub_api::sink::{BoxFuture, DesiredStateSink, ReportSink};
+use hub_api::syncs::SyncService;
 use hub_api::timestamp::Timestamp;
 use hub_api::watches::WatchedBranches;
 use tokio::net::TcpListener;
@@ -22,6 +23,7 @@ use crate::http::{self, App};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::publications::PublicationSink;
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
 use crate::rules::{self, Rule};
@@ -129,9 +131,21 @@ impl Server {
         self
     }
 
+    /// Adds the service that syncs environments, which the API shows.
+    #[must_use]
+    pub fn serving(mut self, service: Arc<dyn SyncService>) -> Self {
+        self.app = self.app.serving(service);
+        self
+    }
+
     /// The sink for reports of tasks of this server. The writer ends when the last sink is dropped. So only tasks may keep one.
     pub fn report_sink(&self) -> Arc<dyn ReportSink> {
         Arc::new(self.app.ingest.clone())
+    }
+
+    /// The sink for publications of this process. Only tasks may keep one, too.
+    pub fn publication_sink(&self) -> PublicationSink {
+        PublicationSink { database: self.app.database.clone(), ingest: self.app.ingest.clone() }
     }
 
     /// The sink for observed desired state. Only tasks may keep one, too.

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Drift(Drift),
     Events(Events),
     Hub(Hub),
+    Serve(Serve),
+    Confirm(Confirm),
     Report(Report),
     Schema(Schema),
     Completions(Completions),

@@ -3,12 +3,14 @@
 mod acknowledge;
 mod host;
 mod hub;
+mod service;
 mod wrong;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
 use serde::Deserialize;
@@ -17,9 +19,10 @@ use toml::Spanned;
 use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
 use self::host::HostTables;
-pub(crate) use self::host::Hosts;
+pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
+use self::service::ServiceOptions;
 use crate::exit::Failure;
 use crate::{cache, cache_key, terminal};
 
@@ -37,6 +40,8 @@ struct Options {
     acknowledge: Vec<Spanned<AcknowledgeOptions>>,
     #[serde(default)]
     host: HostTables,
+    #[serde(default)]
+    service: ServiceOptions,
     #[serde(default)]
     #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
     hub: Option<HubOptions>,
@@ -92,6 +97,28 @@ pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     let (options, path, _) = read_options(named)?;
     let base = path.parent().unwrap_or(Path::new("."));
     Ok(options.host.resolve(&options.control_plane.repo, base)?)
+}
+
+/// Reads the settings of the service, with their secrets.
+pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfiguration> {
+    let (options, path, text) = read_options(named)?;
+    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
+    let base = path.parent().unwrap_or(Path::new("."));
+    let timing = options.service.resolve(|name| std::env::var(name).ok())?;
+    let (mut options, host) = (options, HostTables::default());
+    let hosts = std::mem::replace(&mut options.host, host).resolve(&options.control_plane.repo, base)?;
+    let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
+    Ok(ServiceConfiguration { control_plane, hosts, timing })
+}
+
+/// The settings of the service.
+pub(crate) struct ServiceConfiguration {
+    /// The control plane, and the access to repositories.
+    pub(crate) control_plane: ControlPlaneSettings,
+    /// The git hosts.
+    pub(crate) hosts: Hosts,
+    /// How long the service waits.
+    pub(crate) timing: Timing,
 }
 
 fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, PathBuf, String)> {

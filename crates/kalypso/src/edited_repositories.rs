@@ -6,6 +6,7 @@ use git::{
 };
 use model::git_id::GitId;
 use model::tree::Tree;
+use std::collections::BTreeMap;
 
 /// Repositories in which some commits are followed by a commit that exists only in memory.
 pub(crate) struct EditedRepositories<'a> {
@@ -48,6 +49,10 @@ impl Repositories for EditedRepositories<'_> {
         let commit = self.repositories.resolve(url, revision)?;
         let next = self.next.iter().find(|next| next.before.url == commit.url && next.before.id == commit.id);
         Ok(Commit { id: next.map_or(commit.id, |next| next.id), ..commit })
+    }
+
+    fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError> {
+        self.repositories.references(url)
     }
 
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {

@@ -199,6 +199,14 @@ impl Repositories for MemoryRepositories {
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
     }
 
+    fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError> {
+        let mut state = self.state();
+        let repository = state.request(url)?;
+        let branches = repository.branches.iter().map(|(name, id)| (format!("refs/heads/{name}"), *id));
+        let tags = repository.tags.iter().map(|(name, id)| (format!("refs/tags/{name}"), *id));
+        Ok(branches.chain(tags).collect())
+    }
+
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let id = *self.state().remembered.get(&(url.clone(), revision.clone()))?;
         Some(Commit { url: url.clone(), revision: revision.clone(), id })

@@ -28,6 +28,13 @@ pub trait Repositories: Sync {
     /// If the repository can't be read, or has no such revision.
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError>;
 
+    /// The current commits of all branches and tags, by their full names, such as `refs/heads/main`. For an annotated tag, it is the tag object. One request;
+    /// nothing is fetched.
+    ///
+    /// # Errors
+    /// If the repository can't be read.
+    fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError>;
+
     /// The commit that the last [`Self::resolve`] of a revision returned, in this process or an earlier one. None if it is not known.
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
 

@@ -98,7 +98,7 @@ impl Client {
     }
 
     /// Sends a request once, with a body in JSON if there is one.
-    async fn request(
+    pub(super) async fn request(
         &self,
         method: Method,
         (path, parameters): (&[&str], &[(String, String)]),

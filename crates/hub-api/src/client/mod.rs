@@ -3,6 +3,7 @@
 mod events;
 mod management;
 mod queries;
+mod syncs;
 
 use std::time::{Duration, Instant};
 

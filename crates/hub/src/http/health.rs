@@ -13,7 +13,7 @@ use super::problem::{Kind, ProblemResponse};
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz))
+    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(livez)).routes(routes!(readyz))
 }
 
 /// Check that the process is alive
@@ -21,6 +21,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// This does not check the database: a hub must not be restarted because its database is unavailable.
 #[utoipa::path(get, path = "/healthz", tag = "Operation", security(()), responses((status = 200, description = "It lives", body = str)))]
 async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Check that the process is alive
+///
+/// The same as `/healthz`, with the name that Kubernetes uses.
+#[utoipa::path(get, path = "/livez", tag = "Operation", security(()), responses((status = 200, description = "It lives", body = str)))]
+async fn livez() -> &'static str {
     "ok\n"
 }
 
@@ -40,6 +48,10 @@ async fn readyz(State(app): State<App>) -> Result<&'static str, ProblemResponse>
     }
     if !database_answers(&app).await {
         return Err(ProblemResponse::new(Kind::Unavailable, "the database does not answer"));
+    }
+    let missing = app.service.as_ref().map(|service| service.missing()).unwrap_or_default();
+    if !missing.is_empty() {
+        return Err(ProblemResponse::new(Kind::Unavailable, missing.join("; ")));
     }
     Ok("ok\n")
 }

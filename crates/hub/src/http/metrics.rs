@@ -178,6 +178,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/metrics", tag = "Operation", responses((status = 200, description = "The metrics", body = str, content_type = "application/openmetrics-text")))]
 async fn metrics(State(app): State<App>, _: Reader) -> Response {
     app.metrics.rollouts.refresh(&app.database).await;
-    let text = app.metrics.text(app.ingest.waiting(), health::database_answers(&app).await);
+    let mut text = app.metrics.text(app.ingest.waiting(), health::database_answers(&app).await);
+    if let Some(service) = &app.service {
+        text = service.metrics() + &text;
+    }
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }

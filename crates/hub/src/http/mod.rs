@@ -20,12 +20,14 @@ mod reports;
 mod rollout_metrics;
 mod rules;
 mod submission;
+mod syncs;
 mod tokens;
 mod watches;
 
 use std::sync::Arc;
 
 use axum::Router;
+use hub_api::syncs::SyncService;
 use hub_api::watches::WatchedBranches;
 use tokio::sync::{Semaphore, watch};
 
@@ -55,11 +57,14 @@ pub struct App {
     pub feed: Feed,
     /// The watched branches; none if the hub watches no branch.
     pub watches: Option<Arc<dyn WatchedBranches>>,
+    /// The service that syncs environments; none if the process is only a hub.
+    pub service: Option<Arc<dyn SyncService>>,
     /// The rules of the configuration.
     pub rules: Configured<Rule>,
     /// The metrics of the hub.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
+    webhook_room: Arc<Semaphore>,
     is_stopping: Arc<watch::Sender<bool>>,
 }
 
@@ -74,9 +79,11 @@ impl App {
             ingest,
             feed,
             watches: None,
+            service: None,
             rules,
             metrics: Arc::new(Metrics::new()),
             room,
+            webhook_room: syncs::room(),
             is_stopping,
         }
     }
@@ -85,6 +92,12 @@ impl App {
     #[must_use]
     pub fn watching(self, watches: Arc<dyn WatchedBranches>) -> Self {
         Self { watches: Some(watches), ..self }
+    }
+
+    /// Sets the service that syncs environments.
+    #[must_use]
+    pub fn serving(self, service: Arc<dyn SyncService>) -> Self {
+        Self { service: Some(service), ..self }
     }
 
     /// Sets the rules.
@@ -114,6 +127,7 @@ pub fn router(app: App) -> Router {
     let (routes, description) = openapi::parts();
     let routes = routes
         .merge(openapi::route(&description))
+        .merge(syncs::webhooks())
         .fallback(layers::not_found)
         .method_not_allowed_fallback(layers::method_not_allowed)
         .with_state(app.clone())

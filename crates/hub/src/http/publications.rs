@@ -1,21 +1,16 @@
 //! Publications: publishers send the desired state.
 
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::extract::State;
-use hub_api::audit::Action;
 use hub_api::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
 use hub_api::publication::{Publication, PublicationReceipt};
-use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
-use crate::audit::{self, AuditRecord};
-use crate::desired::DesiredUpdate;
+use crate::publications::{PublicationSink, PublishError};
 use crate::tokens::{self, PublishingError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -58,27 +53,18 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         ));
     }
     tokens::check_publication(submission.identity.scope.reach(), &app.database, &publication).await?;
-    let subject = format!("{} {}", publication.repository, publication.branch);
-    let environments: BTreeSet<_> = publication.places.iter().filter_map(|place| place.environment.clone()).collect();
-    let commit = publication.commit.clone();
-    let updates = DesiredUpdate::of_publication(publication);
-    updates
-        .iter()
-        .try_for_each(DesiredUpdate::check)
-        .map_err(|error| ProblemResponse::new(Kind::Unprocessable, error.to_string()))?;
-    let mut published = PublicationReceipt::default();
-    for update in updates {
-        published = app.ingest.update_desired(update).await?;
+    let sink = PublicationSink { database: app.database.clone(), ingest: app.ingest.clone() };
+    Ok(Json(sink.publish(publication, &submission.identity.name).await?))
+}
+
+impl From<PublishError> for ProblemResponse {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Invalid(error) => Self::new(Kind::Unprocessable, error.to_string()),
+            PublishError::Submit(error) => error.into(),
+            PublishError::Database(error) => error.into(),
+        }
     }
-    let PublicationReceipt { changed, removed, .. } = published;
-    // A publication that changes nothing is not noted: its content was noted when it was new.
-    if commit.is_none() || changed > 0 || removed > 0 {
-        let action = if commit.is_some() { Action::Publish } else { Action::Plan };
-        let detail = json!({"commit": commit, "environments": environments, "changed": changed, "removed": removed});
-        let record = AuditRecord { actor: &submission.identity.name, action, subject: &subject, detail: Some(detail) };
-        audit::note_done(&app.database, record).await?;
-    }
-    Ok(Json(published))
 }
 
 impl From<PublishingError> for ProblemResponse {

@@ -76,6 +76,35 @@ pub(crate) struct HubRun {
     pub(crate) log_format: LogFormat,
 }
 
+/// Run the service: it keeps the GitOps branches of all environments true, and contains the hub
+#[derive(Args, Debug, Clone)]
+#[command(after_help = "\
+Examples:
+  kalypso serve                                       with kalypso.toml here or in a directory above
+  kalypso serve --config /etc/kalypso/kalypso.toml --log-format json
+  curl -X POST http://127.0.0.1:8080/api/v1/sync      sync all environments now
+  curl http://127.0.0.1:8080/api/v1/syncs             what the service did last")]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) run: HubRun,
+}
+
+/// Confirm the removals of an environment, so that the service publishes them
+#[derive(Args, Debug, Clone)]
+#[command(after_help = "\
+Examples:
+  kalypso confirm prod 1f2e3d4c     exactly the removals that the pull request or the plan shows with this word")]
+pub(crate) struct Confirm {
+    /// The environment
+    #[arg(value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The word of the removals
+    #[arg(value_name = "WORD")]
+    pub(crate) word: String,
+    #[command(flatten)]
+    pub(crate) connection: super::HubConnection,
+}
+
 /// How much is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {

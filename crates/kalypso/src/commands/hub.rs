@@ -6,10 +6,10 @@ mod export;
 mod grant_read;
 mod host;
 mod import;
-mod reload;
+pub(super) mod reload;
 mod restore;
 mod rule;
-mod run;
+pub(super) mod run;
 mod token;
 
 use std::collections::BTreeMap;

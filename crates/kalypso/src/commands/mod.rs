@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod completions;
+mod confirm;
 mod demo;
 mod deployments;
 mod drift;
@@ -17,6 +18,7 @@ mod render;
 mod report;
 mod rollout;
 mod schema;
+mod serve;
 mod status;
 
 use crate::arguments::{Arguments, Command};
@@ -39,6 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Drift(options) => drift::run(options),
         Command::Events(options) => events::run(options),
         Command::Hub(options) => hub::run(options),
+        Command::Serve(options) => serve::run(options),
+        Command::Confirm(options) => confirm::run(options),
         Command::Report(options) => report::run(options),
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),

@@ -116,6 +116,8 @@ struct File {
     acknowledge: Option<IgnoredAny>,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     host: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    service: Option<IgnoredAny>,
     #[serde(default)]
     hub: HubOptions,
 }

@@ -1,5 +1,6 @@
 //! Fetches commits of remote repositories into the cache, if they are not there yet.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::iter;
 use std::sync::Arc;
@@ -116,6 +117,17 @@ impl GitRepositories {
             return Err(RepositoryError::NotGit { url: remote.name.clone() });
         }
         Ok(Err(Missing { is_empty }))
+    }
+
+    /// The targets of all branches and tags of the remote repository, by their full names.
+    pub(super) fn remote_references(&self, remote: &Remote) -> Result<BTreeMap<String, GitId>, RepositoryError> {
+        let result = self.list_references(remote, &["--heads", "--tags", "--refs", "--", &remote.url], true)?;
+        // Git accepts a login page as an empty list of references.
+        if result.output.trim().is_empty() && !process::is_git_protocol(&result.messages) {
+            return Err(RepositoryError::NotGit { url: remote.name.clone() });
+        }
+        let lines = result.output.lines().filter_map(|line| line.split_once('\t'));
+        Ok(lines.filter_map(|(id, name)| Some((name.to_owned(), GitId::from_hex(id)?))).collect())
     }
 
     /// Runs `git ls-remote`. It does not change the copy.

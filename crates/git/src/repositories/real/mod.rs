@@ -253,6 +253,13 @@ impl Repositories for GitRepositories {
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
     }
 
+    fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError> {
+        match self.store(url)? {
+            Store::Local(opened) => self.read_local(url, opened, read::references),
+            Store::Remote(remote) => self.remote_references(&remote),
+        }
+    }
+
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let Ok(Store::Remote(remote)) = self.store(url) else { return None };
         let opened = self.open_copy(&remote.copy).ok()?;

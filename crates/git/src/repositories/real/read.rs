@@ -49,6 +49,21 @@ pub(super) fn resolve(repository: &gix::Repository, revision: &Revision) -> Resu
     reference_name(revision).map_or(Ok(None), |name| reference(repository, &name))
 }
 
+/// The targets of all branches and tags, by their full names.
+pub(super) fn references(repository: &gix::Repository) -> Result<BTreeMap<String, GitId>, Fault> {
+    let platform = repository.references().map_err(fault)?;
+    let mut found = BTreeMap::new();
+    for prefix in ["refs/heads/", "refs/tags/"] {
+        for reference in platform.prefixed(prefix).map_err(fault)? {
+            let reference = reference.map_err(|error| Fault(error.to_string()))?;
+            if let Some(id) = reference.try_id().and_then(|id| from_gix(&id)) {
+                found.insert(reference.name().as_bstr().to_string(), id);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Whether the repository has a branch.
 pub(super) fn has_branches(repository: &gix::Repository) -> bool {
     let Ok(references) = repository.references() else { return false };

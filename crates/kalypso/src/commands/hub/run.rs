@@ -1,10 +1,13 @@
 //! `kalypso hub run`: runs the hub until it is stopped.
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use hub::server::{self, Server, ServerError, ServerOptions};
 use hub::tls::Certificate;
+use service::{Service, ServiceSettings};
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -12,12 +15,29 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use super::reload;
 use crate::arguments::{HubRun, LogFormat, LogLevel};
 use crate::exit::{Exit, Failure};
+use crate::hub_tasks::LocalHub;
 use crate::{configuration, hub_tasks, interrupts};
 
 /// The crates whose messages are logged.
-const OWN_CRATES: [&str; 4] = ["azure", "hub", "kalypso", "watch"];
+const OWN_CRATES: [&str; 5] = ["azure", "hub", "kalypso", "service", "watch"];
+
+/// How long running syncs may take when the program stops. What is not ended then, the next start completes.
+const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How the service begins: its settings for the hub of this process, and how to read them again.
+pub(in crate::commands) struct Beginning {
+    /// The settings that were read at the start.
+    pub(in crate::commands) first: Box<dyn FnOnce(Arc<LocalHub>) -> ServiceSettings>,
+    /// Reads the settings again.
+    pub(in crate::commands) again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
+}
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
+    run_with(options, None)
+}
+
+/// Runs the hub, and with a beginning also the service.
+pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>) -> anyhow::Result<Exit> {
     let configuration = configuration::read_hub(&options.database)?;
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
@@ -40,10 +60,63 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
         server.order(environments).await.map_err(failure)?;
         interrupts::are_handled();
         let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
-        server.run(server::stop_requested()).await;
+        match service {
+            None => server.run(server::stop_requested()).await,
+            Some(beginning) => serve(server, beginning).await,
+        }
         reloading.abort();
         Ok(Exit::Good)
     })
+}
+
+/// Runs the service beside the hub. When the program is to stop, syncs end before the hub.
+async fn serve(server: Server, beginning: Beginning) {
+    let (server, hub) = hub_tasks::receive_publications(server);
+    let hub = Arc::new(hub);
+    let service = Arc::new(Service::start((beginning.first)(Arc::clone(&hub))));
+    let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub));
+    let stopping = {
+        let service = Arc::clone(&service);
+        async move {
+            server::stop_requested().await;
+            tracing::info!("stopping: syncs that are under way are finished");
+            let stopped = tokio::task::spawn_blocking(move || service.stop(STOP_PATIENCE));
+            if let Err(error) = stopped.await {
+                tracing::error!(%error, "the service did not stop in order");
+            }
+        }
+    };
+    server.serving(service).run(stopping).await;
+    reloading.abort();
+}
+
+/// Reads the settings of the service again at each SIGHUP. Wrong settings change nothing.
+#[cfg(unix)]
+async fn reload_service(
+    service: Arc<Service>,
+    again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
+    hub: Arc<LocalHub>,
+) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut requests) = signal(SignalKind::hangup()) else { return };
+    while requests.recv().await.is_some() {
+        match again(Arc::clone(&hub)) {
+            Ok(settings) => {
+                tracing::info!("the configuration of the service is read again");
+                service.replace(settings);
+            }
+            Err(error) => tracing::error!("the configuration is wrong, so the one before stays: {error:#}"),
+        }
+    }
+}
+
+/// Without SIGHUP, the settings are read only once.
+#[cfg(not(unix))]
+async fn reload_service(
+    _service: Arc<Service>,
+    _again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
+    _hub: Arc<LocalHub>,
+) {
 }
 
 /// Sets up the log on standard error.

@@ -1,0 +1,184 @@
+//! The environments that the service syncs, and the webhooks that request it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::routing::post;
+use http::StatusCode;
+use http::request::Parts;
+use hub_api::audit::Action;
+use hub_api::limits::WEBHOOK_BYTES_MAX;
+use hub_api::syncs::{
+    Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
+    SyncService, UnknownEnvironment,
+};
+use serde_json::json;
+use tokio::sync::Semaphore;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::{Kind, ProblemResponse};
+use super::{Administrator, App, Reader};
+use crate::audit::{self, AuditRecord};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(syncs))
+        .routes(routes!(sync_detail))
+        .routes(routes!(request_sync))
+        .routes(routes!(confirm))
+}
+
+/// The number of webhooks that are received at the same time. Git hosts repeat a webhook that is refused, and polling finds the change anyway.
+const WEBHOOKS_AT_ONCE: usize = 32;
+/// How long the body of a webhook may take.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// When a refused webhook may come again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The room for webhooks.
+pub(super) fn room() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(WEBHOOKS_AT_ONCE))
+}
+
+/// The route of the webhooks. It is not in the description: each git host defines its own payload.
+pub(super) fn webhooks() -> axum::Router<App> {
+    axum::Router::new().route("/webhooks/{kind}", post(webhook))
+}
+
+/// Show all environments of the service
+///
+/// For each environment: the last sync with its sources, destinations and pull requests. Empty if the process is only a hub.
+#[utoipa::path(
+    get,
+    path = "/api/v1/syncs",
+    tag = "Service",
+    responses((status = 200, description = "The environments", body = Vec<EnvironmentSync>), ProblemResponse),
+)]
+async fn syncs(State(app): State<App>, _reader: Reader) -> Json<Vec<EnvironmentSync>> {
+    Json(app.service.as_ref().map(|service| service.states()).unwrap_or_default())
+}
+
+/// Show one environment of the service
+///
+/// With the last plan of each destination, and with the problems.
+#[utoipa::path(
+    get,
+    path = "/api/v1/syncs/{environment}",
+    tag = "Service",
+    params(("environment" = String, Path, description = "The environment")),
+    responses((status = 200, description = "The environment", body = EnvironmentSyncDetail), ProblemResponse),
+)]
+async fn sync_detail(
+    State(app): State<App>,
+    _reader: Reader,
+    Path(environment): Path<String>,
+) -> Result<Json<EnvironmentSyncDetail>, ProblemResponse> {
+    let found = app.service.as_ref().and_then(|service| service.detail(&environment));
+    Ok(Json(found.ok_or_else(|| UnknownEnvironment(environment))?))
+}
+
+/// Sync now
+///
+/// One environment, or all of them. The answer comes before the sync ends.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sync",
+    tag = "Service",
+    request_body = SyncRequest,
+    responses((status = 202, description = "They will be synced", body = SyncReceipt), ProblemResponse),
+)]
+async fn request_sync(
+    State(app): State<App>,
+    _administrator: Administrator,
+    body: Bytes,
+) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
+    let request = if body.is_empty() { SyncRequest::default() } else { parsed(&body)? };
+    Ok((StatusCode::ACCEPTED, Json(service(&app)?.request_sync(&request)?)))
+}
+
+/// Confirm removals
+///
+/// Exactly the removals with this word, which the plan shows. Other removals need another confirmation.
+#[utoipa::path(
+    post,
+    path = "/api/v1/confirmations",
+    tag = "Service",
+    request_body = Confirmation,
+    responses((status = 202, description = "The environment will be synced", body = SyncReceipt), ProblemResponse),
+)]
+async fn confirm(
+    State(app): State<App>,
+    Administrator(identity): Administrator,
+    body: Bytes,
+) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
+    let confirmation: Confirmation = parsed(&body)?;
+    let receipt = service(&app)?.confirm(&confirmation, &identity.name)?;
+    let detail = Some(json!({ "word": confirmation.word }));
+    let record =
+        AuditRecord { actor: &identity.name, action: Action::Confirm, subject: &confirmation.environment, detail };
+    audit::note_done(&app.database, record).await?;
+    Ok((StatusCode::ACCEPTED, Json(receipt)))
+}
+
+async fn webhook(
+    State(app): State<App>,
+    Path(kind): Path<String>,
+    request: Request,
+) -> Result<(StatusCode, Json<SyncReceipt>), ProblemResponse> {
+    let busy = || ProblemResponse::new(Kind::Busy, "too many webhooks at once").retry_after(RETRY_AFTER);
+    let _permit = app.webhook_room.try_acquire().map_err(|_| busy())?;
+    let (Parts { headers, .. }, body) = request.into_parts();
+    let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, WEBHOOK_BYTES_MAX)).await;
+    let body = body.map_err(|_| ProblemResponse::new(Kind::Slow, "the body did not arrive in time"))?;
+    let too_large = |_| ProblemResponse::new(Kind::TooLarge, "the body is too large, or ended early");
+    let body = body.map_err(too_large)?;
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+    let receipt = service(&app)?.receive_webhook(&kind, &header, &body)?;
+    Ok((StatusCode::ACCEPTED, Json(receipt)))
+}
+
+fn service(app: &App) -> Result<&Arc<dyn SyncService>, ProblemResponse> {
+    let missing = || {
+        ProblemResponse::new(Kind::NotFound, "this process is only a hub: it syncs no environment")
+            .hint("`kalypso serve` runs the hub with the service")
+    };
+    app.service.as_ref().ok_or_else(missing)
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, ProblemResponse> {
+    serde_json::from_slice(body)
+        .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the request can't be read: {error}")))
+}
+
+impl From<UnknownEnvironment> for ProblemResponse {
+    fn from(error: UnknownEnvironment) -> Self {
+        Self::new(Kind::NotFound, error.to_string()).hint("GET /api/v1/syncs lists the environments of the service")
+    }
+}
+
+impl From<ConfirmationError> for ProblemResponse {
+    fn from(error: ConfirmationError) -> Self {
+        match error {
+            ConfirmationError::Unknown(error) => error.into(),
+            ConfirmationError::OtherWord { .. } => Self::new(Kind::Unprocessable, error.to_string())
+                .hint("GET /api/v1/syncs/ENVIRONMENT shows the removals and their word"),
+        }
+    }
+}
+
+impl From<RefusedWebhook> for ProblemResponse {
+    fn from(error: RefusedWebhook) -> Self {
+        let kind = match error.status {
+            401 => Kind::Unauthenticated,
+            404 => Kind::NotFound,
+            413 => Kind::TooLarge,
+            429 => Kind::Busy,
+            _ => Kind::Malformed,
+        };
+        Self::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,59 @@
+//! `kalypso serve`: runs the service, with the hub in the same process.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use git::GitRepositories;
+use service::{ServiceHost, ServiceSettings};
+
+use super::hub::run::{Beginning, run_with};
+use crate::arguments::Serve;
+use crate::configuration::{self, Host, ServiceConfiguration};
+use crate::exit::{Exit, Failure};
+use crate::hub_tasks::LocalHub;
+
+pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
+    let config = options.run.database.config.clone();
+    // Errors of the configuration are shown before anything is opened.
+    let read = configuration::read_service(config.as_deref())?;
+    let environments = configuration::read_environments(config.as_deref())?;
+    let _lock = only_one(&read)?;
+    let again = move |hub: Arc<LocalHub>| {
+        let read = configuration::read_service(config.as_deref())?;
+        let environments = configuration::read_environments(config.as_deref())?;
+        Ok(settings(read, environments, hub))
+    };
+    let beginning = Beginning { first: Box::new(move |hub| settings(read, environments, hub)), again: Box::new(again) };
+    run_with(&options.run, Some(beginning))
+}
+
+fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: Arc<LocalHub>) -> ServiceSettings {
+    let host = |Host { settings, webhook_secrets }| ServiceHost { settings, webhook_secrets };
+    ServiceSettings {
+        repositories: Arc::new(GitRepositories::new(read.control_plane.git.clone())),
+        control_plane: read.control_plane,
+        hosts: read.hosts.0.into_iter().map(host).collect(),
+        hub: Some(hub),
+        environments,
+        timing: read.timing,
+    }
+}
+
+/// Refuses a second service with the same control plane and the same cache. The lock ends with the process.
+fn only_one(read: &ServiceConfiguration) -> anyhow::Result<File> {
+    let cache: &Path = &read.control_plane.git.cache;
+    let unusable =
+        |error: std::io::Error| Failure::outside(format!("the cache `{}` can't be used: {error}", cache.display()));
+    std::fs::create_dir_all(cache).map_err(unusable)?;
+    let digest = model::digest::Digest::of(&read.control_plane.subject());
+    let file = File::create(cache.join(format!("serve-{digest}.lock"))).map_err(unusable)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            let message = format!("another `kalypso serve` runs for {} on this machine", read.control_plane.repo);
+            Err(Failure::refused(message).help("stop it first, or give this one another cache and database").into())
+        }
+        Err(std::fs::TryLockError::Error(error)) => Err(unusable(error).into()),
+    }
+}

@@ -1,0 +1,153 @@
+//! The metrics of the service, for Prometheus.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::results::SyncReport;
+use crate::shared::Shared;
+
+/// Upper ends of the buckets of durations, in seconds.
+const BUCKETS: [f64; 11] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
+/// The last line of the format, which the hub's metrics have.
+const END: &str = "# EOF\n";
+
+/// The metrics of the service.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    syncs: Family<SyncLabels, Counter>,
+    durations: Family<EnvironmentLabels, Histogram, fn() -> Histogram>,
+    recomputed: Family<EnvironmentLabels, Counter>,
+    errors: Family<EnvironmentLabels, Gauge>,
+    failures: Family<EnvironmentLabels, Gauge>,
+    environments: Gauge,
+    waiting: Gauge,
+    polls: Family<ResultLabels, Counter>,
+    webhooks: Family<WebhookLabels, Counter>,
+    rate_limit: Family<HostLabels, Gauge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SyncLabels {
+    environment: String,
+    reason: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EnvironmentLabels {
+    environment: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ResultLabels {
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WebhookLabels {
+    kind: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct HostLabels {
+    host: String,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let durations = Family::<EnvironmentLabels, Histogram, _>::new_with_constructor(
+            (|| Histogram::new(BUCKETS)) as fn() -> Histogram,
+        );
+        let mut metrics = Self {
+            registry: Registry::default(),
+            syncs: Family::default(),
+            durations,
+            recomputed: Family::default(),
+            errors: Family::default(),
+            failures: Family::default(),
+            environments: Gauge::default(),
+            waiting: Gauge::default(),
+            polls: Family::default(),
+            webhooks: Family::default(),
+            rate_limit: Family::default(),
+        };
+        let mut registry = Registry::with_prefix("kalypso");
+        registry.register("syncs", "Syncs by environment, reason and result", metrics.syncs.clone());
+        let help = "How long syncs took";
+        registry.register_with_unit("sync_duration", help, Unit::Seconds, metrics.durations.clone());
+        let help = "Assignments that were computed again";
+        registry.register("assignments_recomputed", help, metrics.recomputed.clone());
+        registry.register("environment_errors", "Errors in the sources at the last sync", metrics.errors.clone());
+        let help = "Syncs that failed since the last good one";
+        registry.register("environment_failures", help, metrics.failures.clone());
+        registry.register("environments", "Environments of the control plane", metrics.environments.clone());
+        let help = "Environments with a change that is not synced yet";
+        registry.register("environments_waiting", help, metrics.waiting.clone());
+        registry.register("polls", "Polls of repositories by result", metrics.polls.clone());
+        registry.register("webhooks", "Webhooks by kind of git host and result", metrics.webhooks.clone());
+        let help = "Requests that the git host still accepts";
+        registry.register("git_host_rate_limit_remaining", help, metrics.rate_limit.clone());
+        metrics.registry = registry;
+        metrics
+    }
+
+    pub(crate) fn sync(&self, environment: &str, report: &SyncReport, took: Duration) {
+        let labels = EnvironmentLabels { environment: environment.to_owned() };
+        let (reason, result) = (report.result.reason.clone(), outcome(report.result.error.is_none()));
+        self.syncs.get_or_create(&SyncLabels { environment: environment.to_owned(), reason, result }).inc();
+        self.durations.get_or_create(&labels).observe(took.as_secs_f64());
+        self.recomputed.get_or_create(&labels).inc_by(report.result.recomputed as u64);
+        self.errors.get_or_create(&labels).set(report.result.errors as i64);
+    }
+
+    pub(crate) fn poll(&self, is_good: bool) {
+        self.polls.get_or_create(&ResultLabels { result: outcome(is_good) }).inc();
+    }
+
+    pub(crate) fn webhook(&self, kind: &str, is_good: bool) {
+        // The kind comes from outside: only known ones are a label.
+        let kind = if kind.parse::<git_host::HostKind>().is_ok() { kind } else { "unknown" };
+        let labels = WebhookLabels { kind: kind.to_owned(), result: outcome(is_good) };
+        self.webhooks.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn environments(&self, number: usize) {
+        self.environments.set(number as i64);
+    }
+}
+
+fn outcome(is_good: bool) -> &'static str {
+    if is_good { "success" } else { "failure" }
+}
+
+impl Shared {
+    /// All metrics, without the last line of the format.
+    pub(crate) fn metrics_text(&self) -> String {
+        let metrics = &self.metrics;
+        let environments = self.all();
+        let waiting = environments.iter().filter(|environment| environment.trigger.is_pending()).count();
+        metrics.waiting.set(waiting as i64);
+        for environment in environments {
+            let state = environment.state();
+            let labels = EnvironmentLabels { environment: state.environment };
+            metrics.failures.get_or_create(&labels).set(i64::from(state.failures));
+        }
+        for host in self.hosts.iter() {
+            if let Some(limit) = host.host.rate_limit() {
+                metrics.rate_limit.get_or_create(&HostLabels { host: host.url.clone() }).set(limit.remaining as i64);
+            }
+        }
+        let mut text = String::new();
+        // Writing to memory does not fail.
+        let _ = text::encode(&mut text, &metrics.registry);
+        text.strip_suffix(END).unwrap_or(&text).to_owned()
+    }
+}

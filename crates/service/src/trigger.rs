@@ -1,0 +1,147 @@
+//! Requests of syncs for one environment.
+
+use std::fmt;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::settle::Settle;
+
+/// What requests a sync.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    /// The service started, or the environment is new.
+    Start,
+    /// A poll found a change.
+    Poll,
+    /// A webhook announced a change.
+    Webhook,
+    /// The API was called.
+    Api,
+    /// Removals were confirmed.
+    Confirmation,
+    /// The last sync failed.
+    Retry,
+    /// The last sync was long ago.
+    Resync,
+}
+
+impl Reason {
+    /// The word in answers, metrics and logs.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Poll => "poll",
+            Self::Webhook => "webhook",
+            Self::Api => "api",
+            Self::Confirmation => "confirmation",
+            Self::Retry => "retry",
+            Self::Resync => "resync",
+        }
+    }
+
+    /// Whether further changes may follow at once, so that the sync waits for them.
+    fn settles(self) -> bool {
+        matches!(self, Self::Poll | Self::Webhook)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The requests that wait for the next sync.
+#[derive(Debug, Default)]
+pub(crate) struct Trigger {
+    pending: Mutex<Pending>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    settle: Settle,
+    reason: Option<Reason>,
+    is_stopping: bool,
+}
+
+impl Trigger {
+    /// Requests a sync.
+    pub(crate) fn request(&self, reason: Reason) {
+        let now = Instant::now();
+        let mut pending = self.pending();
+        if reason.settles() {
+            pending.settle.arrive(now)
+        } else {
+            pending.settle.hurry(now)
+        }
+        pending.reason.get_or_insert(reason);
+        drop(pending);
+        self.changed.notify_all();
+    }
+
+    /// Ends all waits.
+    pub(crate) fn stop(&self) {
+        self.pending().is_stopping = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether a request waits.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending().reason.is_some()
+    }
+
+    /// Waits for the next sync: until requests have settled, or until `later`, which has a reason of its own. None if the service stops.
+    pub(crate) fn wait(&self, (quiet, longest): (Duration, Duration), later: (Instant, Reason)) -> Option<Reason> {
+        let mut pending = self.pending();
+        loop {
+            if pending.is_stopping {
+                return None;
+            }
+            let due = pending.settle.due(quiet, longest);
+            let (at, reason) = match (due, pending.reason) {
+                (Some(due), Some(reason)) if due <= later.0 => (due, reason),
+                _ => later,
+            };
+            let pause = at.saturating_duration_since(Instant::now());
+            if pause.is_zero() {
+                *pending = Pending::default();
+                return Some(reason);
+            }
+            pending = self.changed.wait_timeout(pending, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: (Duration, Duration) = (Duration::ZERO, Duration::ZERO);
+
+    #[test]
+    fn requests_are_one_sync_and_the_first_reason_counts() {
+        let trigger = Trigger::default();
+        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        [Reason::Webhook, Reason::Poll, Reason::Poll].into_iter().for_each(|reason| trigger.request(reason));
+        assert_eq!(trigger.wait(NOW, far), Some(Reason::Webhook));
+        assert!(!trigger.is_pending());
+        assert_eq!(trigger.wait(NOW, (Instant::now(), Reason::Resync)), Some(Reason::Resync));
+    }
+
+    #[test]
+    fn who_waits_for_the_api_does_not_wait_for_others() {
+        let trigger = Trigger::default();
+        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        trigger.request(Reason::Poll);
+        trigger.request(Reason::Api);
+        let hour = Duration::from_hours(1);
+        assert_eq!(trigger.wait((hour, hour), far), Some(Reason::Poll));
+        trigger.stop();
+        assert_eq!(trigger.wait(NOW, far), None);
+    }
+}
