@@ -221,12 +221,8 @@ Examples:
   kalypso publish -e dev --direct     straight onto the environment's branch
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
-    /// The environment
-    #[arg(short, long = "env", value_name = "ENV", required_unless_present = "all")]
-    pub(crate) environment: Option<String>,
-    /// All environments of the control plane, one after the other
-    #[arg(long, conflicts_with_all = ["environment", "gitops_repo", "confirm"])]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) published: PublishedEnvironments,
     /// The configuration file [default: kalypso.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -242,12 +238,8 @@ pub(crate) struct Publish {
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
-    /// Push only branches: open no pull request, and report nothing to the git host
-    #[arg(long, conflicts_with = "pull_request")]
-    pub(crate) no_pull_request: bool,
-    /// Open or update a pull request; the default if kalypso.toml has a `[host]`
-    #[arg(long, conflicts_with_all = ["direct", "hub_only"])]
-    pub(crate) pull_request: bool,
+    #[command(flatten)]
+    pub(crate) pull_requests: PullRequests,
     /// The time of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
     #[arg(skip)]
     pub(crate) committed_on: Option<i64>,
@@ -259,6 +251,28 @@ pub(crate) struct Publish {
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+}
+
+/// The environments that are published.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct PublishedEnvironments {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV", required_unless_present = "all")]
+    pub(crate) environment: Option<String>,
+    /// All environments of the control plane, one after the other
+    #[arg(long, conflicts_with_all = ["environment", "gitops_repo", "confirm"])]
+    pub(crate) all: bool,
+}
+
+/// Whether pull requests are opened.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct PullRequests {
+    /// Open or update a pull request; the default if kalypso.toml has a `[host]`
+    #[arg(long, conflicts_with_all = ["direct", "hub_only"])]
+    pub(crate) pull_request: bool,
+    /// Push only branches: open no pull request, and report nothing to the git host
+    #[arg(long, conflicts_with = "pull_request")]
+    pub(crate) no_pull_request: bool,
 }
 
 /// The hub that gets a publication.

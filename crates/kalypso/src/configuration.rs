@@ -259,6 +259,7 @@ mod tests {
                 "webhook-secret-file",
             ],
         ),
+        ("[control-plane]\nrepo = 'r'\n[service]\nx = 1\n", &["poll", "settle", "settle-max", "resync"]),
         ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
         (
             "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",

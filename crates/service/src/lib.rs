@@ -9,13 +9,16 @@ mod dependencies;
 mod environment;
 mod limits;
 mod metrics;
+mod poll_queue;
 mod poller;
 mod requests;
 mod results;
 mod settle;
 mod shared;
+mod threads;
 mod trigger;
 mod webhooks;
+mod worker;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -90,12 +93,12 @@ impl std::fmt::Debug for Service {
 impl Service {
     /// Starts the service. It syncs all environments at once.
     pub fn start(settings: ServiceSettings) -> Self {
-        Self { shared: Mutex::new(Shared::start(settings)) }
+        Self { shared: Mutex::new(begin(settings)) }
     }
 
     /// Goes on with other settings. Running syncs end with the old ones.
     pub fn replace(&self, settings: ServiceSettings) {
-        let new = Shared::start(settings);
+        let new = begin(settings);
         let old = std::mem::replace(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner), new);
         old.stop();
     }
@@ -110,6 +113,12 @@ impl Service {
     fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+fn begin(settings: ServiceSettings) -> Arc<Shared> {
+    let shared = Arc::new(Shared::new(settings));
+    threads::start(&shared);
+    shared
 }
 
 impl Drop for Service {

@@ -10,7 +10,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::results::SyncReport;
-use crate::shared::Shared;
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 11] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
@@ -122,32 +121,28 @@ impl Metrics {
     pub(crate) fn environments(&self, number: usize) {
         self.environments.set(number as i64);
     }
+
+    pub(crate) fn waiting(&self, number: usize) {
+        self.waiting.set(number as i64);
+    }
+
+    pub(crate) fn failures(&self, environment: &str, number: u32) {
+        self.failures.get_or_create(&EnvironmentLabels { environment: environment.to_owned() }).set(number.into());
+    }
+
+    pub(crate) fn rate_limit(&self, host: &str, remaining: u64) {
+        self.rate_limit.get_or_create(&HostLabels { host: host.to_owned() }).set(remaining as i64);
+    }
+
+    /// All metrics, without the last line of the format.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to memory does not fail.
+        let _ = text::encode(&mut text, &self.registry);
+        text.strip_suffix(END).unwrap_or(&text).to_owned()
+    }
 }
 
 fn outcome(is_good: bool) -> &'static str {
     if is_good { "success" } else { "failure" }
-}
-
-impl Shared {
-    /// All metrics, without the last line of the format.
-    pub(crate) fn metrics_text(&self) -> String {
-        let metrics = &self.metrics;
-        let environments = self.all();
-        let waiting = environments.iter().filter(|environment| environment.trigger.is_pending()).count();
-        metrics.waiting.set(waiting as i64);
-        for environment in environments {
-            let state = environment.state();
-            let labels = EnvironmentLabels { environment: state.environment };
-            metrics.failures.get_or_create(&labels).set(i64::from(state.failures));
-        }
-        for host in self.hosts.iter() {
-            if let Some(limit) = host.host.rate_limit() {
-                metrics.rate_limit.get_or_create(&HostLabels { host: host.url.clone() }).set(limit.remaining as i64);
-            }
-        }
-        let mut text = String::new();
-        // Writing to memory does not fail.
-        let _ = text::encode(&mut text, &metrics.registry);
-        text.strip_suffix(END).unwrap_or(&text).to_owned()
-    }
 }

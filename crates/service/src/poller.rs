@@ -1,131 +1,26 @@
-//! Polls the references of repositories, each once for all environments that depend on it.
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+//! Polls the references of repositories, and requests the syncs of environments that depend on what changed.
 
 use git::RepositoryUrl;
-use model::git_id::GitId;
-use retry::Jitter;
 
-use crate::limits::RETRY;
+use crate::poll_queue::References;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 
-/// The references of a repository, by their full names.
-type References = BTreeMap<String, GitId>;
-
-/// The repositories that are polled, and when.
-#[derive(Debug)]
-pub(crate) struct PollQueue {
-    pause: Duration,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    repositories: BTreeMap<RepositoryUrl, Polled>,
-    is_stopping: bool,
-}
-
-#[derive(Debug)]
-struct Polled {
-    due: Instant,
-    is_running: bool,
-    failures: u32,
-    references: Option<References>,
-}
-
-impl PollQueue {
-    pub(crate) fn new(pause: Duration) -> Self {
-        Self { pause, state: Mutex::default(), changed: Condvar::new() }
-    }
-
-    /// Polls exactly these repositories from now on. New ones are polled at once.
-    pub(crate) fn keep<'u>(&self, urls: impl Iterator<Item = &'u RepositoryUrl>) {
-        let urls: BTreeSet<_> = urls.collect();
-        let mut state = self.state();
-        state.repositories.retain(|url, _| urls.contains(url));
-        for url in urls {
-            let new = || Polled { due: Instant::now(), is_running: false, failures: 0, references: None };
-            state.repositories.entry(url.clone()).or_insert_with(new);
-        }
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    /// Polls the repositories that are selected at once.
-    pub(crate) fn hurry(&self, is_selected: impl Fn(&RepositoryUrl) -> bool) {
-        let mut state = self.state();
-        let selected = state.repositories.iter_mut().filter(|(url, _)| is_selected(url));
-        selected.for_each(|(_, polled)| polled.due = Instant::now());
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    pub(crate) fn stop(&self) {
-        self.state().is_stopping = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for the next repository that is due, with its references at the last poll. None if the service stops.
-    fn next(&self) -> Option<(RepositoryUrl, Option<References>)> {
-        let mut state = self.state();
-        loop {
-            if state.is_stopping {
-                return None;
-            }
-            let now = Instant::now();
-            let waiting = state.repositories.iter_mut().filter(|(_, polled)| !polled.is_running);
-            let pause = match waiting.min_by_key(|(_, polled)| polled.due) {
-                Some((url, polled)) if polled.due <= now => {
-                    polled.is_running = true;
-                    return Some((url.clone(), polled.references.clone()));
-                }
-                Some((_, polled)) => polled.due.saturating_duration_since(now),
-                None => Duration::from_hours(1),
-            };
-            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Notes the result of a poll. None: it failed.
-    fn done(&self, url: &RepositoryUrl, references: Option<References>) {
-        let mut state = self.state();
-        let Some(polled) = state.repositories.get_mut(url) else { return };
-        polled.is_running = false;
-        polled.failures = if references.is_some() { 0 } else { polled.failures.saturating_add(1) };
-        let pause = match polled.failures {
-            0 => Jitter { from: 0.9, to: 1.1 }.vary(self.pause),
-            failures => RETRY.pause(failures).max(self.pause),
-        };
-        polled.due = Instant::now() + pause;
-        polled.references = references.or_else(|| polled.references.take());
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Polls repositories until the service stops.
-pub(crate) fn run(shared: &Arc<Shared>) {
+/// Polls repositories until the service stops. `refresh` reads which environments there are.
+pub(crate) fn run(shared: &Shared, refresh: &dyn Fn()) {
     while let Some((url, before)) = shared.polls.next() {
         let result = shared.settings.repositories.references(&url);
         shared.metrics.poll(result.is_ok());
         match result {
             Ok(now) => {
-                notice(shared, &url, (&now, before.as_ref()));
+                notice((shared, refresh), &url, (&now, before.as_ref()));
                 shared.polls.done(&url, Some(now));
             }
             Err(error) => {
                 tracing::warn!(repository = url.as_str(), %error, "not polled");
                 // Environments that are not known can't wait for a change that nobody sees.
                 if shared.missing_environments().is_some() && url == shared.settings.control_plane.repo {
-                    shared.refresh_environments();
+                    refresh();
                 }
                 shared.polls.done(&url, None);
             }
@@ -134,12 +29,16 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 }
 
 /// Requests the syncs of the environments that depend on what changed.
-fn notice(shared: &Arc<Shared>, url: &RepositoryUrl, (now, before): (&References, Option<&References>)) {
+fn notice(
+    (shared, refresh): (&Shared, &dyn Fn()),
+    url: &RepositoryUrl,
+    (now, before): (&References, Option<&References>),
+) {
     let control_plane = &shared.settings.control_plane;
     let main = format!("refs/heads/{}", control_plane.branch);
     let is_main_new = before.and_then(|before| before.get(&main)) != now.get(&main);
     if *url == control_plane.repo && (is_main_new || shared.missing_environments().is_some()) {
-        shared.refresh_environments();
+        refresh();
     }
     for environment in shared.all() {
         if environment.depends(|dependencies| dependencies.are_changed(url, now, before)) {

@@ -52,7 +52,18 @@ impl SyncService for Service {
     }
 
     fn metrics(&self) -> String {
-        self.shared().metrics_text()
+        let shared = self.shared();
+        let environments = shared.all();
+        shared.metrics.waiting(environments.iter().filter(|environment| environment.trigger.is_pending()).count());
+        for state in environments.iter().map(|environment| environment.state()) {
+            shared.metrics.failures(&state.environment, state.failures);
+        }
+        for host in shared.hosts.iter() {
+            if let Some(limit) = host.host.rate_limit() {
+                shared.metrics.rate_limit(&host.url, limit.remaining);
+            }
+        }
+        shared.metrics.text()
     }
 
     fn missing(&self) -> Vec<String> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use delivery::access::RepositoryAccess;
@@ -11,12 +10,11 @@ use delivery::pull_requests::GitHosts;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 
-use crate::environment::{Environment, Worker};
-use crate::limits::POLLS_AT_ONCE;
+use crate::ServiceSettings;
+use crate::dependencies::Dependencies;
+use crate::environment::Environment;
 use crate::metrics::Metrics;
-use crate::poller::PollQueue;
-use crate::trigger::Reason;
-use crate::{ServiceSettings, poller};
+use crate::poll_queue::PollQueue;
 
 /// What all threads share.
 pub(crate) struct Shared {
@@ -34,9 +32,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn start(settings: ServiceSettings) -> Arc<Self> {
+    pub(crate) fn new(settings: ServiceSettings) -> Self {
         let hosts = GitHosts::new(settings.hosts.iter().map(|host| host.settings.clone()).collect());
-        let shared = Arc::new(Self {
+        let shared = Self {
             hosts,
             metrics: Metrics::new(),
             polls: PollQueue::new(settings.timing.poll),
@@ -46,11 +44,7 @@ impl Shared {
             running: Mutex::default(),
             ended: Condvar::new(),
             settings,
-        });
-        for number in 0..POLLS_AT_ONCE {
-            let of_thread = Arc::clone(&shared);
-            spawn(&format!("poll-{number}"), move || poller::run(&of_thread));
-        }
+        };
         // The first poll of the control plane reads the names of its environments.
         shared.polls.keep([&shared.settings.control_plane.repo].into_iter());
         shared
@@ -62,47 +56,15 @@ impl Shared {
         Arc::new(RepositoryAccess::with(self.settings.control_plane.clone(), repositories, Progress::default()))
     }
 
-    /// Reads which environments there are. Starts the new ones, and ends those that are gone.
-    pub(crate) fn refresh_environments(self: &Arc<Self>) {
-        let names = match delivery::reading::environment_names(&self.access()) {
-            Ok(names) => names,
-            Err(error) => {
-                tracing::warn!(%error, "the environments can't be read: those that are known stay");
-                *self.missing() = Some(error.to_string()).filter(|_| self.environments().is_empty());
-                return;
-            }
-        };
-        *self.missing() = None;
-        let mut environments = self.environments();
-        environments.retain(|name, environment| {
-            let stays = names.contains(name);
-            if !stays {
-                tracing::info!(environment = name.as_str(), "the environment is not declared any more");
-                environment.trigger.stop();
-            }
-            stays
-        });
-        for name in names {
-            if !environments.contains_key(&name) && !self.is_stopping() {
-                let environment = Arc::new(Environment::new(name.clone()));
-                environments.insert(name, Arc::clone(&environment));
-                self.begin(environment);
-            }
-        }
-        self.metrics.environments(environments.len());
+    /// The thread of an environment starts.
+    pub(crate) fn enter(&self) {
+        *self.running() += 1;
     }
 
-    /// Starts the thread of an environment.
-    fn begin(self: &Arc<Self>, environment: Arc<Environment>) {
-        *self.running() += 1;
-        environment.trigger.request(Reason::Start);
-        let shared = Arc::clone(self);
-        let name = environment.name.clone();
-        spawn(name.as_str(), move || {
-            Worker::new(&shared, &environment).run();
-            *shared.running() -= 1;
-            shared.ended.notify_all();
-        });
+    /// The thread of an environment ends.
+    pub(crate) fn leave(&self) {
+        *self.running() -= 1;
+        self.ended.notify_all();
     }
 
     /// All environments, by name.
@@ -118,7 +80,7 @@ impl Shared {
     /// Polls exactly the repositories that an environment depends on, and the control plane.
     pub(crate) fn update_polls(&self) {
         let all: Vec<_> = self.all().iter().map(|environment| environment.dependencies()).collect();
-        let repositories = all.iter().flat_map(|dependencies| dependencies.repositories());
+        let repositories = all.iter().flat_map(Dependencies::repositories);
         self.polls.keep(repositories.chain([&self.settings.control_plane.repo]));
     }
 
@@ -155,22 +117,17 @@ impl Shared {
         }
     }
 
-    fn environments(&self) -> MutexGuard<'_, BTreeMap<EnvironmentName, Arc<Environment>>> {
+    /// The environments. Others wait while they are held.
+    pub(crate) fn environments(&self) -> MutexGuard<'_, BTreeMap<EnvironmentName, Arc<Environment>>> {
         self.environments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn missing(&self) -> MutexGuard<'_, Option<String>> {
+    /// The reason why no environment is known. Others wait while it is held.
+    pub(crate) fn missing(&self) -> MutexGuard<'_, Option<String>> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn running(&self) -> MutexGuard<'_, usize> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Starts a thread. If that is not possible, the service can't do its work, and says so.
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
-    if let Err(error) = thread::Builder::new().name(name.to_owned()).spawn(work) {
-        tracing::error!(%error, name, "a thread can't be started");
     }
 }

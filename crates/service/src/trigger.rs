@@ -71,9 +71,9 @@ impl Trigger {
         let now = Instant::now();
         let mut pending = self.pending();
         if reason.settles() {
-            pending.settle.arrive(now)
+            pending.settle.arrive(now);
         } else {
-            pending.settle.hurry(now)
+            pending.settle.hurry(now);
         }
         pending.reason.get_or_insert(reason);
         drop(pending);

@@ -57,26 +57,12 @@ impl Shared {
     fn requested(&self, events: &[WebhookEvent]) -> SyncReceipt {
         let mut environments = Vec::new();
         for event in events {
-            let (urls, is_affected): (_, Box<dyn Fn(&Environment) -> bool>) = match event {
-                WebhookEvent::Push(push) => {
-                    let has = |environment: &Environment| {
-                        environment.depends(|found| found.have(&push.repository_urls, &push.branch, push.commit))
-                    };
-                    (&push.repository_urls, Box::new(has))
-                }
-                WebhookEvent::PullRequest(event) if !event.is_from_fork => {
-                    // The head is what Kalypso pushed, so every commit counts.
-                    let has = |environment: &Environment| {
-                        let own = format!("kalypso/{}", environment.name);
-                        let is_own = event.head == own || event.head.starts_with(&format!("{own}--"));
-                        is_own && environment.depends(|found| found.have(&event.repository_urls, &event.base, None))
-                    };
-                    (&event.repository_urls, Box::new(has))
-                }
+            let urls = match event {
+                WebhookEvent::Push(push) => &push.repository_urls,
+                WebhookEvent::PullRequest(event) if !event.is_from_fork => &event.repository_urls,
                 WebhookEvent::PullRequest(_) | WebhookEvent::Ping | WebhookEvent::Other => continue,
             };
-            let affected = self.all().into_iter().filter(|environment| is_affected(environment));
-            for environment in affected {
+            for environment in self.all().into_iter().filter(|environment| is_affected(environment, event)) {
                 environment.trigger.request(Reason::Webhook);
                 environments.push(environment.name.to_string());
             }
@@ -87,5 +73,21 @@ impl Shared {
         environments.sort_unstable();
         environments.dedup();
         SyncReceipt { environments }
+    }
+}
+
+/// Whether an environment depends on what an event is about.
+fn is_affected(environment: &Environment, event: &WebhookEvent) -> bool {
+    match event {
+        WebhookEvent::Push(push) => {
+            environment.depends(|found| found.have(&push.repository_urls, &push.branch, push.commit))
+        }
+        WebhookEvent::PullRequest(event) => {
+            let own = format!("kalypso/{}", environment.name);
+            let is_own = event.head == own || event.head.starts_with(&format!("{own}--"));
+            // The pull request changed, not the branch, so every commit counts.
+            is_own && environment.depends(|found| found.have(&event.repository_urls, &event.base, None))
+        }
+        WebhookEvent::Ping | WebhookEvent::Other => false,
     }
 }

@@ -207,30 +207,27 @@ impl Wanted {
         let (host, repository) = (place.host, &place.repository);
         let merges = self.merges;
         let mut incomplete = Vec::new();
-        let (found, proposal) = match self.found.clone() {
-            Some(found) => {
-                let changes = self.changes(&found);
-                let is_right = changes == PullRequestChanges::default();
-                if !is_right {
-                    host.update(repository, found.number, &changes)?;
-                }
-                let link = link(&found);
-                (found, if is_right { Proposal::Unchanged(link) } else { Proposal::Updated(link) })
+        let (found, proposal) = if let Some(found) = self.found.clone() {
+            let changes = self.changes(&found);
+            let is_right = changes == PullRequestChanges::default();
+            if !is_right {
+                host.update(repository, found.number, &changes)?;
             }
-            None => {
-                let new = NewPullRequest {
-                    head: place.head.to_owned(),
-                    base: place.base.to_owned(),
-                    title: self.title,
-                    body: self.body,
-                    labels: self.labels,
-                    reviewers: place.settings.reviewers.clone(),
-                };
-                let opened = host.open(repository, &new)?;
-                incomplete.extend(opened.incomplete.iter().map(ToString::to_string));
-                let link = link(&opened.pull_request);
-                (opened.pull_request, Proposal::Opened(link))
-            }
+            let link = link(&found);
+            (found, if is_right { Proposal::Unchanged(link) } else { Proposal::Updated(link) })
+        } else {
+            let new = NewPullRequest {
+                head: place.head.to_owned(),
+                base: place.base.to_owned(),
+                title: self.title,
+                body: self.body,
+                labels: self.labels,
+                reviewers: place.settings.reviewers.clone(),
+            };
+            let opened = host.open(repository, &new)?;
+            incomplete.extend(opened.incomplete.iter().map(ToString::to_string));
+            let link = link(&opened.pull_request);
+            (opened.pull_request, Proposal::Opened(link))
         };
         let mut outcome = ProposalOutcome { proposal, is_auto_merge: false, incomplete };
         merge(place, (&found, head_commit), merges, &mut outcome);
@@ -305,7 +302,7 @@ fn digest(planned: &Planned) -> String {
     for file in &planned.plan.other_files {
         digest.text(&file.path);
         for blob in [&file.before, &file.after] {
-            digest.value(&blob.as_ref().map(|blob| blob.id()));
+            digest.value(&blob.as_ref().map(model::tree::Blob::id));
         }
     }
     digest.finish().to_string()

@@ -1,6 +1,6 @@
-//! A control plane and a GitOps repository in memory.
+//! A company in memory, with its publications.
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use delivery::access::{ControlPlaneSettings, RepositoryAccess};
@@ -8,179 +8,45 @@ use delivery::hub_publication::Receiver;
 use delivery::loaded::Loaded;
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish};
 use engine::compile::Compiled;
-use git::{MemoryRepositories, NewCommit, Person, Push, Repositories, RepositoryUrl, Revision};
-use git_host::HostKind;
-use git_host::hosts::memory::{Branches, MemoryHost};
-use model::git_id::GitId;
+use git::RepositoryUrl;
 use model::name::EnvironmentName;
 use model::progress::Progress;
-use model::tree::{Tree, closed};
 use tempfile::TempDir;
-use testkit::generator::{self, ENVIRONMENT, Size};
-
-/// The branch that clusters pull.
-pub(crate) const BASE: &str = "clusters";
-/// The branch that changes are proposed on.
-pub(crate) const PROPOSAL: &str = "kalypso/prod";
-
-const CONTROL_PLANE: &str = "https://git.example/platform/control-plane";
-const GITOPS: &str = "https://git.example/platform/gitops";
-
-/// Two workloads with four targets each, on two cluster types.
-const SIZE: Size = Size { cluster_types: 2, targets: 8, config_maps: 1, schemas: 0 };
-
-/// The page of the git host in memory.
-pub(crate) const HOST: &str = "https://git.example";
+pub(crate) use testkit::company::{BASE, HOST, PROPOSAL};
+use testkit::company::{CONTROL_PLANE, MemoryCompany};
+use testkit::generator::ENVIRONMENT;
 
 pub(crate) struct World {
-    pub(crate) repositories: Arc<MemoryRepositories>,
+    company: MemoryCompany,
     settings: ControlPlaneSettings,
-    files: BTreeMap<String, String>,
     _cache: TempDir,
 }
 
-fn url(text: &str) -> RepositoryUrl {
-    RepositoryUrl::from_object(text).unwrap()
+impl Deref for World {
+    type Target = MemoryCompany;
+
+    fn deref(&self) -> &MemoryCompany {
+        &self.company
+    }
 }
 
-fn tree(files: &BTreeMap<String, String>) -> Tree {
-    let mut tree = Tree::default();
-    files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
-    tree
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut MemoryCompany {
+        &mut self.company
+    }
 }
 
 impl World {
-    /// A control plane of which nothing was published, and a GitOps branch with a file of other people.
+    /// A company of which nothing was published.
     pub(crate) fn new() -> Self {
         let cache = TempDir::new().unwrap();
         let settings = ControlPlaneSettings {
-            repo: url(CONTROL_PLANE),
+            repo: RepositoryUrl::from_object(CONTROL_PLANE).unwrap(),
             branch: "main".to_owned(),
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
         };
-        let is_own = |path: &String| !path.starts_with("registrations/");
-        let mut files = generator::fleet(SIZE, 1);
-        files.retain(|path, _| is_own(path));
-        let gitops = format!(
-            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: GitOpsRepo, metadata: {{name: prod}}, \
-             spec: {{repo: {GITOPS}, branch: {BASE}, path: .}}}}\n"
-        );
-        files.insert("gitops-repo.yaml".to_owned(), gitops);
-        let world = Self { repositories: Arc::default(), settings, files, _cache: cache };
-        let environment = format!(
-            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {ENVIRONMENT}}}, \
-             spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: {ENVIRONMENT}, path: .}}}}}}\n"
-        );
-        let declaration = BTreeMap::from([(format!(".environments/{ENVIRONMENT}.yaml"), environment)]);
-        world.commit(CONTROL_PLANE, "main", &tree(&declaration));
-        world.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&world.files));
-        world.write_gitops("README.md", "Of other people.\n");
-        world
-    }
-
-    /// Changes files of the environment's branch; none removes one.
-    pub(crate) fn change(&mut self, changes: &[(&str, Option<&str>)]) {
-        for (path, text) in changes {
-            match text {
-                Some(text) => self.files.insert((*path).to_owned(), (*text).to_owned()),
-                None => self.files.remove(*path),
-            };
-        }
-        self.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&self.files));
-    }
-
-    /// Sets a field of the `GitOpsRepo`.
-    pub(crate) fn set_gitops_field(&mut self, field: &str) {
-        let text = self.files["gitops-repo.yaml"].replace("path: .", &format!("path: ., {field}"));
-        self.change(&[("gitops-repo.yaml", Some(&text))]);
-    }
-
-    /// The files of the environment's branch.
-    pub(crate) fn files(&self) -> &BTreeMap<String, String> {
-        &self.files
-    }
-
-    /// Deletes a branch of the GitOps repository.
-    pub(crate) fn delete_branch(&self, branch: &str) {
-        delete(&self.repositories, branch);
-    }
-
-    /// A git host with the repositories of this world.
-    pub(crate) fn host(&self, kind: HostKind) -> MemoryHost {
-        let host = MemoryHost::new(kind);
-        for url in [CONTROL_PLANE, GITOPS] {
-            let branches = HostedBranches { repositories: Arc::clone(&self.repositories), url };
-            host.add_repository(url.strip_prefix("https://git.example/").unwrap(), Box::new(branches));
-        }
-        host
-    }
-
-    /// Changes a value that all assignments have.
-    pub(crate) fn change_value(&mut self, value: &str) {
-        let (path, text) = self.files.iter().find(|(path, _)| path.starts_with("configs/")).unwrap();
-        let (path, text) = (path.clone(), format!("{text}  ADDED_{value}: \"{value}\"\n"));
-        self.change(&[(&path, Some(&text))]);
-    }
-
-    /// Pushes a file to the GitOps branch, as another program does.
-    pub(crate) fn write_gitops(&self, path: &str, text: &str) {
-        let url = url(GITOPS);
-        let head = self.repositories.resolve(&url, &Revision::branch(BASE));
-        let mut tree = head.map_or_else(|_| Tree::default(), |head| self.repositories.tree(&head).unwrap());
-        tree.write(path, text.as_bytes());
-        self.commit(GITOPS, BASE, &tree);
-    }
-
-    /// The head of the environment's branch of the control plane.
-    pub(crate) fn environment_head(&self) -> GitId {
-        self.repositories.head(&url(CONTROL_PLANE), ENVIRONMENT).unwrap()
-    }
-
-    /// Commits a file to a branch of the GitOps repository, as a person.
-    pub(crate) fn write_to(&self, branch: &str, path: &str, text: &str) {
-        let url = url(GITOPS);
-        let head = self.repositories.resolve(&url, &Revision::branch(branch)).unwrap();
-        let mut tree = self.repositories.tree(&head).unwrap();
-        tree.write(path, text.as_bytes());
-        self.commit(GITOPS, branch, &tree);
-    }
-
-    fn commit(&self, to: &str, branch: &str, tree: &Tree) {
-        let url = url(to);
-        let parents: Vec<_> = self.repositories.head(&url, branch).into_iter().collect();
-        let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-        let repositories = &self.repositories;
-        let open = |sealed: &model::tree::Sealed| match repositories.resolve(&url, &Revision::branch(branch)) {
-            Ok(head) => git::opener(&**repositories, &head)(sealed),
-            Err(_) => closed(sealed),
-        };
-        let commit =
-            NewCommit { parents: &parents, tree, open: &open, message: "A change", author: &author, seconds: 1_000 };
-        repositories.commit(&url, branch, &commit).unwrap();
-    }
-
-    /// The head of a branch of the GitOps repository.
-    pub(crate) fn head(&self, branch: &str) -> Option<GitId> {
-        self.repositories.head(&url(GITOPS), branch)
-    }
-
-    /// The paths of the files in a branch of the GitOps repository.
-    pub(crate) fn paths(&self, branch: &str) -> Vec<String> {
-        let head = self.repositories.resolve(&url(GITOPS), &Revision::branch(branch)).unwrap();
-        let tree = self.repositories.tree(&head).unwrap();
-        let open = git::opener(&*self.repositories, &head);
-        tree.files(&open).map(|file| file.unwrap().0).collect()
-    }
-
-    /// Lets every request to the GitOps repository fail.
-    pub(crate) fn break_gitops(&self) {
-        self.repositories.set_broken(&url(GITOPS), Some("it is down"));
-    }
-
-    /// Lets every request to the control plane fail.
-    pub(crate) fn break_control_plane(&self) {
-        self.repositories.set_broken(&url(CONTROL_PLANE), Some("it is down"));
+        Self { company: MemoryCompany::new(), settings, _cache: cache }
     }
 
     /// Publishes the environment. `meanwhile` runs between reading and pushing.
@@ -190,7 +56,7 @@ impl World {
         hub: Option<Receiver<'_>>,
         meanwhile: &dyn Fn(&Loaded, &Compiled),
     ) -> Result<Outcome, PublicationError> {
-        let repositories = Arc::clone(&self.repositories);
+        let repositories = Arc::clone(&self.company.repositories);
         let access = Arc::new(RepositoryAccess::with(self.settings.clone(), repositories, Progress::default()));
         let environment = &EnvironmentName::new(ENVIRONMENT).unwrap();
         let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
@@ -200,56 +66,5 @@ impl World {
     /// Publishes the environment while nothing else happens.
     pub(crate) fn publish(&self, options: Options<'_>) -> Outcome {
         self.try_publish(options, None, &|_, _| {}).unwrap()
-    }
-}
-
-fn delete(repositories: &MemoryRepositories, branch: &str) {
-    let expected = repositories.head(&url(GITOPS), branch);
-    let push = Push { branch, expected, commit: None, progress: &Progress::default() };
-    repositories.push(&url(GITOPS), &push).unwrap();
-}
-
-/// The branches of a repository in memory, as the git host sees them.
-#[derive(Clone)]
-struct HostedBranches {
-    repositories: Arc<MemoryRepositories>,
-    url: &'static str,
-}
-
-impl std::fmt::Debug for HostedBranches {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.url)
-    }
-}
-
-impl Branches for HostedBranches {
-    fn head(&self, branch: &str) -> Option<GitId> {
-        self.repositories.head(&url(self.url), branch)
-    }
-
-    fn has_commit(&self, id: GitId) -> bool {
-        self.repositories.resolve(&url(self.url), &Revision::Commit { id, branch: None }).is_ok()
-    }
-
-    fn is_conflicting(&self, _: &str, _: &str) -> bool {
-        false
-    }
-
-    fn merge(&mut self, head: &str, base: &str) -> Option<GitId> {
-        let (url, repositories) = (url(self.url), &*self.repositories);
-        let source = repositories.resolve(&url, &Revision::branch(head)).ok()?;
-        let tree = repositories.tree(&source).ok()?;
-        let parents = [self.head(base)?, source.id];
-        let author = Person { name: "Merge".to_owned(), email: "merge@git.example".to_owned() };
-        let open = git::opener(repositories, &source);
-        let commit = NewCommit {
-            parents: &parents,
-            tree: &tree,
-            open: &open,
-            message: "Merge",
-            author: &author,
-            seconds: 3_000,
-        };
-        repositories.commit(&url, base, &commit).ok()
     }
 }

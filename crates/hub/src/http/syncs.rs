@@ -78,7 +78,7 @@ async fn sync_detail(
     Path(environment): Path<String>,
 ) -> Result<Json<EnvironmentSyncDetail>, ProblemResponse> {
     let found = app.service.as_ref().and_then(|service| service.detail(&environment));
-    Ok(Json(found.ok_or_else(|| UnknownEnvironment(environment))?))
+    Ok(Json(found.ok_or(UnknownEnvironment(environment))?))
 }
 
 /// Sync now

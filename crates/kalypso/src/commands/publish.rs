@@ -33,7 +33,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     };
     let hosts = hosts(options)?;
     let run = Run { options, hub: hub.as_ref(), environments: &environments, hosts: hosts.as_ref() };
-    match &options.environment {
+    match &options.published.environment {
         Some(name) => {
             let environment = loading::environment_name(name)?;
             let answer = run.publish(&environment)?;
@@ -141,11 +141,11 @@ fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
 
 /// The git hosts on which pull requests are opened. None if none is configured, or none is wanted.
 fn hosts(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
-    if options.no_pull_request || options.publication_hub.hub_only {
+    if options.pull_requests.no_pull_request || options.publication_hub.hub_only {
         return Ok(None);
     }
     let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
-    if options.pull_request && hosts.is_none() {
+    if options.pull_requests.pull_request && hosts.is_none() {
         let help = "add the section [host] to kalypso.toml, with the variable or the file of its token";
         return Err(Failure::usage("no git host is configured").help(help).into());
     }

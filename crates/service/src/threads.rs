@@ -1,0 +1,67 @@
+//! The threads of the service: those that poll, and one for each environment.
+
+use std::sync::Arc;
+use std::thread;
+
+use crate::environment::Environment;
+use crate::limits::POLLS_AT_ONCE;
+use crate::poller;
+use crate::shared::Shared;
+use crate::trigger::Reason;
+use crate::worker::Worker;
+
+/// Starts the threads that poll. They start those of the environments.
+pub(crate) fn start(shared: &Arc<Shared>) {
+    for number in 0..POLLS_AT_ONCE {
+        let shared = Arc::clone(shared);
+        spawn(&format!("poll-{number}"), move || poller::run(&shared, &|| refresh(&shared)));
+    }
+}
+
+/// Reads which environments there are. Starts the new ones, and ends those that are gone.
+fn refresh(shared: &Arc<Shared>) {
+    let names = match delivery::reading::environment_names(&shared.access()) {
+        Ok(names) => names,
+        Err(error) => {
+            tracing::warn!(%error, "the environments can't be read: those that are known stay");
+            *shared.missing() = Some(error.to_string()).filter(|_| shared.environments().is_empty());
+            return;
+        }
+    };
+    *shared.missing() = None;
+    let mut environments = shared.environments();
+    environments.retain(|name, environment| {
+        let stays = names.contains(name);
+        if !stays {
+            tracing::info!(environment = name.as_str(), "the environment is not declared any more");
+            environment.trigger.stop();
+        }
+        stays
+    });
+    for name in names {
+        if !environments.contains_key(&name) && !shared.is_stopping() {
+            let environment = Arc::new(Environment::new(name.clone()));
+            environments.insert(name, Arc::clone(&environment));
+            begin(shared, environment);
+        }
+    }
+    shared.metrics.environments(environments.len());
+}
+
+/// Starts the thread of an environment.
+fn begin(shared: &Arc<Shared>, environment: Arc<Environment>) {
+    shared.enter();
+    environment.trigger.request(Reason::Start);
+    let (shared, name) = (Arc::clone(shared), environment.name.clone());
+    spawn(name.as_str(), move || {
+        Worker::new(&shared, &environment).run();
+        shared.leave();
+    });
+}
+
+/// Starts a thread. If that is not possible, the service can't do its work, and the log says so.
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+    if let Err(error) = thread::Builder::new().name(name.to_owned()).spawn(work) {
+        tracing::error!(%error, name, "a thread can't be started");
+    }
+}

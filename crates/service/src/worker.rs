@@ -1,0 +1,152 @@
+//! The thread of one environment: syncs it again and again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use delivery::compilation::KnownResults;
+use delivery::hub_publication::{Receiver, send_branch};
+use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
+use hub_api::timestamp::Timestamp;
+use model::git_id::GitId;
+use retry::Jitter;
+
+use crate::dependencies::Dependencies;
+use crate::environment::Environment;
+use crate::limits::RETRY;
+use crate::results::{Failure, SyncReport};
+use crate::shared::Shared;
+use crate::trigger::Reason;
+
+/// Syncs an environment again and again.
+pub(crate) struct Worker<'a> {
+    shared: &'a Arc<Shared>,
+    environment: &'a Environment,
+    known: KnownResults,
+    /// The commits of the branches that clusters pull, as the hub knows them, by the name of the `GitOpsRepo`.
+    sent: BTreeMap<String, GitId>,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(shared: &'a Arc<Shared>, environment: &'a Environment) -> Self {
+        let file = shared.settings.control_plane.memo_file(&environment.name);
+        Self { shared, environment, known: KnownResults::new(Some(file)), sent: BTreeMap::new() }
+    }
+
+    /// Runs until the environment is stopped.
+    pub(crate) fn run(mut self) {
+        let timing = self.shared.settings.timing;
+        let mut later = (Instant::now() + timing.resync, Reason::Resync);
+        while let Some(reason) = self.environment.trigger.wait((timing.settle, timing.settle_max), later) {
+            let failures = self.sync(reason);
+            let (pause, reason) = match failures {
+                0 => (Jitter::HALF.vary(timing.resync), Reason::Resync),
+                failures => (RETRY.pause(failures), Reason::Retry),
+            };
+            later = (Instant::now() + pause, reason);
+            self.environment.lock().next_on = Some(Timestamp::now().after(pause));
+        }
+    }
+
+    /// Syncs once, and returns the number of failures since the last good sync.
+    fn sync(&mut self, reason: Reason) -> u32 {
+        let (started, started_on) = (Instant::now(), Timestamp::now());
+        self.environment.lock().is_syncing = true;
+        let confirmed: Vec<_> = self.environment.lock().confirmed.iter().cloned().collect();
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.publish(&confirmed)));
+        let mut outcome = outcome.map_or_else(
+            |_| {
+                // The results of a compilation that did not end may be incomplete.
+                self.known = KnownResults::new(None);
+                Err(Failure::bug())
+            },
+            |outcome| outcome.map_err(|error| Failure::of(&error)),
+        );
+        if let Ok(outcome) = &mut outcome {
+            self.send_branches(outcome);
+        }
+        let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
+        self.log(&report, started.elapsed());
+        self.shared.metrics.sync(self.environment.name.as_str(), &report, started.elapsed());
+        self.record(outcome.ok().as_ref(), report, &confirmed)
+    }
+
+    fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {
+        let settings = &self.shared.settings;
+        let hosts = (!self.shared.hosts.is_empty()).then_some(&self.shared.hosts);
+        let request = Request {
+            environment: &self.environment.name,
+            gitops_repo: None,
+            options: Options { confirmed, hosts, ..Options::default() },
+            hub: settings.hub.as_deref().map(|hub| Receiver { hub, environments: &settings.environments }),
+            is_hub_only: false,
+        };
+        publish_again(&self.shared.access(), &request, &mut self.known, &|_, _| {})
+    }
+
+    /// Sends the content of branches that have moved since the last sync to the hub, for example after a merge.
+    fn send_branches(&mut self, outcome: &mut Outcome) {
+        let settings = &self.shared.settings;
+        let Some(hub) = settings.hub.as_deref() else { return };
+        for place in &mut outcome.places {
+            let branch = &place.planned.target.branch;
+            let (name, Some(commit)) = (place.planned.target.name.clone(), branch.commit()) else { continue };
+            if self.sent.get(&name) == Some(&commit) || matches!(place.hub, Some(Err(_))) {
+                continue;
+            }
+            let receiver = Receiver { hub, environments: &settings.environments };
+            match send_branch(receiver, &place.loaded, &place.planned) {
+                Ok(_) => drop(self.sent.insert(name, commit)),
+                Err(error) => place.hub = Some(Err(error)),
+            }
+        }
+    }
+
+    /// Stores the result. Returns the number of failures since the last good sync.
+    fn record(&self, outcome: Option<&Outcome>, report: SyncReport, confirmed: &[String]) -> u32 {
+        let mut state = self.environment.lock();
+        state.is_syncing = false;
+        state.failures = if report.is_retried { state.failures + 1 } else { 0 };
+        if let Some(outcome) = outcome {
+            let mut dependencies = Dependencies::of(outcome);
+            if report.result.error.is_some() {
+                dependencies.extend(&state.dependencies);
+            }
+            state.dependencies = dependencies;
+            // A confirmation is for one set of removals: when this set is gone, it is void.
+            let words: BTreeSet<_> =
+                report.result.destinations.iter().filter_map(|destination| destination.confirmation.clone()).collect();
+            state.confirmed.retain(|word| words.contains(word) || !confirmed.contains(word));
+        }
+        let failures = state.failures;
+        let kept = state.report.take().filter(|_| outcome.is_none());
+        state.report = Some(report.with_plans_of(kept));
+        drop(state);
+        self.shared.update_polls();
+        failures
+    }
+
+    fn log(&self, report: &SyncReport, took: Duration) {
+        let (environment, result) = (self.environment.name.as_str(), &report.result);
+        let took_ms = took.as_millis() as u64;
+        if let Some(error) = &result.error {
+            tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");
+        } else {
+            let done: Vec<_> = result.destinations.iter().map(|found| found.description.as_str()).collect();
+            tracing::info!(
+                environment,
+                reason = result.reason,
+                took_ms,
+                assignments = result.assignments,
+                recomputed = result.recomputed,
+                errors = result.errors,
+                "synced: {}",
+                done.join("; ")
+            );
+        }
+        for message in &report.warnings {
+            tracing::warn!(environment, "{message}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What requests a sync, and what comes of it.
+
+use std::time::Duration;
+
+use git_host::HostKind;
+use git_host::double::events;
+use git_host::error::HostError;
+use git_host::secret::Secret;
+use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
+use service::Service;
+use testkit::company::{CONTROL_PLANE, MemoryCompany, PROPOSAL};
+use testkit::generator::ENVIRONMENT;
+
+use crate::world::{OFTEN, RARELY, SECRET, World, eventually, state, syncs};
+
+fn all() -> SyncReceipt {
+    SyncReceipt { environments: vec![ENVIRONMENT.to_owned()] }
+}
+
+#[test]
+fn polls_find_changes_of_sources_and_merges() {
+    let mut world = World::new();
+    let service = world.start(OFTEN);
+    assert_eq!(world.last().number, 1);
+    let before = world.last();
+    world.company.change_value("1");
+    eventually("the update", || world.last().head_commit != before.head_commit && world.last().body != before.body);
+    eventually("the end of the sync", || state(&service).phase == SyncPhase::Waiting);
+    world.merge();
+    eventually("the removal of the branch", || world.company.head(PROPOSAL).is_none());
+    world.company.change_value("2");
+    eventually("the next proposal", || world.pull_requests().len() == 2);
+    // Its own pushes request no sync.
+    eventually("the end of the sync", || state(&service).phase == SyncPhase::Waiting);
+    let before = syncs(&service);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(syncs(&service), before);
+}
+
+#[test]
+fn a_webhook_is_verified_and_requests_one_sync_for_a_burst() {
+    let mut world = World::new();
+    let service = world.start(RARELY);
+    assert_eq!(syncs(&service), 1);
+    let send = |secret: &str, commit| {
+        let sent = events::push(HostKind::GitHub, &Secret::new(secret), (CONTROL_PLANE, ENVIRONMENT, commit));
+        let header = |name: &str| {
+            let found = sent.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.clone())
+        };
+        service.receive_webhook("github", &header, sent.body.as_bytes())
+    };
+    let read = world.company.environment_head();
+    assert_eq!(send(SECRET, Some(read)).unwrap(), SyncReceipt::default(), "the commit is known");
+    for number in 0..20 {
+        world.company.change_value(&number.to_string());
+        assert_eq!(send(SECRET, Some(world.company.environment_head())).unwrap(), all());
+    }
+    assert_eq!(send("another secret", None).unwrap_err().status, 401);
+    assert_eq!(service.receive_webhook("github", &|_| None, b"{}").unwrap_err().status, 401);
+    assert_eq!(service.receive_webhook("gitea", &|_| None, b"{}").unwrap_err().status, 401);
+    assert_eq!(service.receive_webhook("svn", &|_| None, b"{}").unwrap_err().status, 404);
+    eventually("the sync", || syncs(&service) > 1 && state(&service).phase == SyncPhase::Waiting);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(syncs(&service) <= 4, "{} syncs for a burst", syncs(&service));
+    let newest = world.company.environment_head().to_string();
+    assert!(state(&service).last.unwrap().sources.iter().any(|source| source.commit == newest));
+}
+
+#[test]
+fn removals_wait_for_the_confirmation_of_exactly_these() {
+    let mut company = MemoryCompany::new();
+    company.set_gitops_field("autoMerge: true");
+    let mut world = World::of(company);
+    let service = world.start(RARELY);
+    assert!(!world.last().is_open(), "it is merged");
+    let path = world.company.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
+    world.company.change(&[(&path, None)]);
+    assert_eq!(service.request_sync(&SyncRequest::default()).unwrap(), all());
+    eventually("the proposal", || world.pull_requests().len() == 2);
+    let word = || state(&service).last?.destinations.first()?.confirmation.clone();
+    eventually("the word", || word().is_some());
+    let word = word().unwrap();
+    let confirm = |environment: &str, word: &str| {
+        let confirmation = Confirmation { environment: environment.to_owned(), word: word.to_owned() };
+        service.confirm(&confirmation, "ann")
+    };
+    assert!(matches!(confirm("nowhere", &word), Err(ConfirmationError::Unknown(_))));
+    assert!(matches!(confirm(ENVIRONMENT, "00000000"), Err(ConfirmationError::OtherWord { .. })));
+    assert!(world.last().is_open());
+    assert_eq!(confirm(ENVIRONMENT, &word).unwrap(), all());
+    eventually("the merge", || !world.last().is_open());
+}
+
+#[test]
+fn what_is_unreachable_is_said_and_tried_again() {
+    let world = World::new();
+    world.company.break_control_plane();
+    let service = Service::start(world.settings(OFTEN));
+    eventually("the reason", || service.missing().iter().any(|reason| reason.contains("it is down")));
+    assert!(service.states().is_empty());
+    assert!(service.request_sync(&SyncRequest { environment: Some(ENVIRONMENT.to_owned()) }).is_err());
+
+    let world = World::new();
+    let failed = HostError::Failed { call: "GET /pulls".to_owned(), status: 502, message: "Bad Gateway".to_owned() };
+    world.host.fail_next("pull_requests", failed, false);
+    let service = world.start(RARELY);
+    let last = state(&service).last.unwrap();
+    assert!(last.error.as_ref().is_some_and(|error| error.contains("502")), "{last:?}");
+    assert_eq!((state(&service).failures, world.company.head(PROPOSAL)), (1, None));
+    service.request_sync(&SyncRequest::default()).unwrap();
+    eventually("the second try", || state(&service).failures == 0);
+    assert_eq!(world.pull_requests().len(), 1);
+}
+
+#[test]
+fn a_restart_reaches_the_same_state_from_nothing() {
+    let mut world = World::new();
+    for number in 0..3 {
+        let service = world.start(RARELY);
+        service.stop(Duration::from_mins(1));
+        world.company.change_value(&number.to_string());
+    }
+    let service = world.start(RARELY);
+    assert_eq!(world.pull_requests().len(), 1);
+    let detail = service.detail(ENVIRONMENT).unwrap();
+    assert!(detail.plans[0].markdown.contains("added"), "{detail:?}");
+    assert_eq!(detail.state.last.unwrap().destinations[0].pull_request.as_ref().unwrap().number, 1);
+}
+
+#[test]
+fn other_settings_take_over_while_it_runs() {
+    let mut world = World::new();
+    let service = world.start(RARELY);
+    service.replace(world.settings(OFTEN));
+    world.company.change_value("1");
+    let newest = world.company.environment_head().to_string();
+    eventually("the sync with the new settings", || {
+        let sources = service.states().into_iter().filter_map(|state| state.last).flat_map(|last| last.sources);
+        sources.into_iter().any(|source| source.commit == newest)
+    });
+    assert_eq!(world.pull_requests().len(), 1);
+}
