@@ -103,7 +103,7 @@ impl Serving {
         };
         let address = eventually("its address", || address());
         let serving = Self { process, address, log };
-        eventually("the first sync", || serving.request("GET", "/readyz", &[], "").starts_with("HTTP/1.1 200").then_some(()));
+        eventually("the first sync", || serving.request("GET", "/readyz", &[], "").ends_with("\r\nok\n").then_some(()));
         serving
     }
 
@@ -241,7 +241,9 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     let good = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, good.replace("settle = ", "setle = ")).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
-    eventually("the error", || serving.log().contains("the configuration is wrong, so the one before stays").then_some(()));
+    eventually("the error", || {
+        serving.log().contains("the configuration is wrong, so the one before stays").then_some(())
+    });
     std::fs::write(&file, &good).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
     eventually("the reload", || serving.log().contains("the configuration of the service is read again").then_some(()));
@@ -271,7 +273,8 @@ fn stops_in_order(mut serving: Serving) {
 fn a_killed_service_is_completed_by_the_next_one_and_two_do_not_run() {
     let hosted = Hosted::new("[service]\npoll = \"1s\"\nsettle = \"0s\"\n");
     for round in 0..6 {
-        let mut process = hosted.command("serve --listen 127.0.0.1:0 --log warn").stderr(Stdio::null()).spawn().unwrap();
+        let mut process =
+            hosted.command("serve --listen 127.0.0.1:0 --log warn").stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_millis(40 * round));
         process.kill().unwrap();
         process.wait().unwrap();
