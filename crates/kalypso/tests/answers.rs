@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use git_host::HostKind;
+use git_host::double::{BareRepository, HostDouble};
+use git_host::hosts::memory::MemoryHost;
 use hub_api::client::Client;
 use hub_api::deployments::TargetNames;
 use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
@@ -244,7 +247,31 @@ fn a_publication_answers_what_the_reference_says() {
     git(&control_plane, &["commit", "--quiet", "-m", "Tidying up"]);
     let refused = run(&folder.path().join("acme"), &["publish", "-e", "prod", "--direct"]);
     assert_eq!(refused["published"][0]["result"], "refused");
-    check("publish", &[answer, refused]);
+    let host = git_host(folder.path());
+    let opened = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
+    assert_eq!(opened["published"][0]["pullRequest"]["result"], "opened");
+    host.revoke_tokens();
+    let failed = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
+    assert_eq!(failed["published"][0]["pullRequest"]["result"], "failed");
+    check("publish", &[answer, refused, opened, failed]);
+}
+
+/// A git host with the GitOps repository of the demo, and the configuration for it.
+fn git_host(folder: &Path) -> HostDouble {
+    let state = MemoryHost::new(HostKind::Gitea);
+    let repository = BareRepository::open(&folder.join("acme/platform-gitops.git")).unwrap();
+    state.add_repository("acme/platform-gitops", Box::new(repository));
+    let host = HostDouble::start(&state).unwrap();
+    host.accept_token("a-token", "kalypso-bot");
+    std::fs::write(folder.join("token"), "a-token").unwrap();
+    let file = folder.join("acme/kalypso.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let url = host.url();
+    let section = format!(
+        "\n[host]\nkind = \"gitea\"\nurl = \"https://git.acme.example\"\napi-url = \"{url}/api/v1\"\ntoken-file = \"../token\"\n"
+    );
+    std::fs::write(&file, text + &section).unwrap();
+    host
 }
 
 #[test]

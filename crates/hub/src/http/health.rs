@@ -34,7 +34,8 @@ async fn livez() -> &'static str {
 
 /// Check that the hub is ready for requests
 ///
-/// The hub is ready if the database answers and the hub is not being stopped. The tables are migrated before the hub listens.
+/// The hub is ready if the database answers and the hub is not being stopped. The tables are migrated before the hub listens. If the service has not synced all
+/// environments, the answer contains the reasons.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -42,18 +43,16 @@ async fn livez() -> &'static str {
     security(()),
     responses((status = 200, description = "They can", body = str), (status = 503, description = "Not now", body = hub_api::problem::Problem, content_type = "application/problem+json")),
 )]
-async fn readyz(State(app): State<App>) -> Result<&'static str, ProblemResponse> {
+async fn readyz(State(app): State<App>) -> Result<String, ProblemResponse> {
     if app.is_stopping() {
         return Err(ProblemResponse::new(Kind::Unavailable, "the hub is being stopped"));
     }
     if !database_answers(&app).await {
         return Err(ProblemResponse::new(Kind::Unavailable, "the database does not answer"));
     }
+    // What a git host does not answer must not take away the hub and the webhooks.
     let missing = app.service.as_ref().map(|service| service.missing()).unwrap_or_default();
-    if !missing.is_empty() {
-        return Err(ProblemResponse::new(Kind::Unavailable, missing.join("; ")));
-    }
-    Ok("ok\n")
+    Ok(if missing.is_empty() { "ok\n".to_owned() } else { format!("ok, but {}\n", missing.join("; ")) })
 }
 
 /// Whether the database answers within [`DATABASE_TIMEOUT`].

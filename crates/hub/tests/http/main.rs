@@ -17,6 +17,7 @@ mod reach;
 mod rights;
 mod statuses;
 mod stopping;
+mod syncs;
 
 use std::net::SocketAddr;
 use std::time::Duration;

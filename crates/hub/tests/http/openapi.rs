@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::Hub;
 
-/// Routes that OpenAPI cannot or need not describe: the description itself, and the service of gRPC.
-const NOT_DESCRIBED: [&str; 2] = ["/api/v1/openapi.json", "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}"];
+/// Routes that OpenAPI cannot or need not describe: the description itself, the service of gRPC, and webhooks, whose payloads the git hosts define.
+const NOT_DESCRIBED: [&str; 3] =
+    ["/api/v1/openapi.json", "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}", "/webhooks/{kind}"];
 
 async fn description() -> Value {
     Hub::start().await.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap()

@@ -45,12 +45,17 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("put", "/api/v1/hosts/{name}", Refused),
     ("post", "/api/v1/publications", Refused),
     ("post", "/api/v1/refresh", Refused),
+    ("get", "/api/v1/syncs", Refused),
+    ("get", "/api/v1/syncs/{environment}", Refused),
+    ("post", "/api/v1/sync", Refused),
+    ("post", "/api/v1/confirmations", Refused),
     ("post", "/api/v1/reports", Refused),
     ("post", "/api/v1/reports/argocd", Refused),
     ("post", "/api/v1/reports/flux", Refused),
     ("post", "/deployment_state", Refused),
     ("post", "/v1/logs", Refused),
     ("get", "/healthz", Open),
+    ("get", "/livez", Open),
     ("get", "/readyz", Open),
 ];
 

@@ -164,7 +164,7 @@ metadata:
 spec:
   workload:
     name: {workload}
-    source: {{repo: https://git.acme.example/{source}, branch: main, path: ./{path}}}
+    source: {{repo: https://git.acme.example/acme/{source}, branch: main, path: ./{path}}}
     application: {{name: {source}, workspace: {{name: {workspace}}}}}
   deploymentTarget:
     name: {name}

@@ -50,7 +50,7 @@ fn answers_in_json_hold_their_keys() {
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
     let published = company.kalypso("publish -e dev -o json").ends(0).json();
     assert_eq!(keys(&published), "assignments environment published recomputed report");
-    assert_eq!(keys(&published["published"][0]), "branch commit confirmation counts gitopsRepo hub result");
+    assert_eq!(keys(&published["published"][0]), "branch commit confirmation counts gitopsRepo hub pullRequest result");
     assert_eq!(published["published"][0]["result"], "pushed");
 }
 

@@ -43,6 +43,8 @@ mod secrets;
 #[cfg(test)]
 mod selecting;
 #[cfg(test)]
+mod serving;
+#[cfg(test)]
 mod strict;
 #[cfg(test)]
 mod trust;
