@@ -28,6 +28,7 @@ use delivery::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
 use git_host::secret::Secret;
 
+use self::metrics::Metrics;
 use self::shared::Shared;
 
 /// The settings of the service.
@@ -93,13 +94,14 @@ impl std::fmt::Debug for Service {
 impl Service {
     /// Starts the service. It syncs all environments at once.
     pub fn start(settings: ServiceSettings) -> Self {
-        Self { shared: Mutex::new(begin(settings)) }
+        Self { shared: Mutex::new(begin(settings, Arc::new(Metrics::new()))) }
     }
 
     /// Goes on with other settings. Running syncs end with the old ones.
     pub fn replace(&self, settings: ServiceSettings) {
-        let new = begin(settings);
-        let old = std::mem::replace(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner), new);
+        let old = self.shared();
+        let new = begin(settings, Arc::clone(&old.metrics));
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = new;
         old.stop();
     }
 
@@ -115,8 +117,8 @@ impl Service {
     }
 }
 
-fn begin(settings: ServiceSettings) -> Arc<Shared> {
-    let shared = Arc::new(Shared::new(settings));
+fn begin(settings: ServiceSettings, metrics: Arc<Metrics>) -> Arc<Shared> {
+    let shared = Arc::new(Shared::new(settings, metrics));
     threads::start(&shared);
     shared
 }

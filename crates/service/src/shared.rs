@@ -20,7 +20,7 @@ use crate::poll_queue::PollQueue;
 pub(crate) struct Shared {
     pub(crate) settings: ServiceSettings,
     pub(crate) hosts: GitHosts,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) polls: PollQueue,
     environments: Mutex<BTreeMap<EnvironmentName, Arc<Environment>>>,
     /// Why the environments of the control plane are not known.
@@ -32,11 +32,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: ServiceSettings) -> Self {
+    /// `metrics` goes on counting what was counted with earlier settings.
+    pub(crate) fn new(settings: ServiceSettings, metrics: Arc<Metrics>) -> Self {
         let hosts = GitHosts::new(settings.hosts.iter().map(|host| host.settings.clone()).collect());
         let shared = Self {
             hosts,
-            metrics: Metrics::new(),
+            metrics,
             polls: PollQueue::new(settings.timing.poll),
             environments: Mutex::default(),
             missing: Mutex::new(Some("the environments of the control plane are not read yet".to_owned())),

@@ -170,7 +170,7 @@ async fn readers_may_look_and_only_administrators_may_act() {
     let done = hub.post("/api/v1/confirmations").bearer_auth(admin.reveal()).json(&confirmation).send().await.unwrap();
     assert_eq!(done.status(), StatusCode::ACCEPTED);
     let audit: Value = hub.get("/api/v1/audit").bearer_auth(admin.reveal()).send().await.unwrap().json().await.unwrap();
-    let entries = audit["entries"].as_array().unwrap();
+    let entries = audit["items"].as_array().unwrap();
     let confirmed = entries.iter().find(|entry| entry["action"] == Action::Confirm.as_str()).unwrap();
     assert_eq!((&confirmed["actor"], &confirmed["subject"]), (&json!("ann"), &json!("prod")), "{confirmed}");
 }

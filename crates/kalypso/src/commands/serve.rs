@@ -24,7 +24,7 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
         let environments = configuration::read_environments(config.as_deref())?;
         Ok(settings(read, environments, hub))
     };
-    let beginning = Beginning { first: Box::new(move |hub| settings(read, environments, hub)), again: Box::new(again) };
+    let beginning = Beginning { first: Box::new(move |hub| settings(read, environments, hub)), again: Arc::new(again) };
     run_with(&options.run, Some(beginning))
 }
 

@@ -142,6 +142,16 @@ impl Serving {
         nix::sys::signal::kill(process, signal).unwrap();
     }
 
+    /// Waits for words in the log.
+    #[track_caller]
+    fn says(&self, words: &str) {
+        let start = Instant::now();
+        while !self.log().contains(words) {
+            assert!(start.elapsed() < PATIENCE, "`{words}` is not in\n{}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
@@ -241,12 +251,10 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     let good = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, good.replace("settle = ", "setle = ")).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
-    eventually("the error", || {
-        serving.log().contains("the configuration is wrong, so the one before stays").then_some(())
-    });
+    serving.says("the configuration is wrong, so the one before stays");
     std::fs::write(&file, &good).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
-    eventually("the reload", || serving.log().contains("the configuration of the service is read again").then_some(()));
+    serving.says("the configuration of the service is read again");
 
     let metrics = serving.request("GET", "/metrics", &[], "");
     assert!(metrics.contains("kalypso_syncs_total{environment=\"dev\"") && metrics.contains("kalypso_hub_requests"));

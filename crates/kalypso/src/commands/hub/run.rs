@@ -24,12 +24,15 @@ const OWN_CRATES: [&str; 5] = ["azure", "hub", "kalypso", "service", "watch"];
 /// How long running syncs may take when the program stops. What is not ended then, the next start completes.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
 
+/// Reads the settings of the service again. It blocks.
+type Again = Arc<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>;
+
 /// How the service begins: its settings for the hub of this process, and how to read them again.
 pub(in crate::commands) struct Beginning {
     /// The settings that were read at the start.
     pub(in crate::commands) first: Box<dyn FnOnce(Arc<LocalHub>) -> ServiceSettings>,
     /// Reads the settings again.
-    pub(in crate::commands) again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
+    pub(in crate::commands) again: Again,
 }
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
@@ -92,32 +95,28 @@ async fn serve(server: Server, beginning: Beginning) {
 
 /// Reads the settings of the service again at each SIGHUP. Wrong settings change nothing.
 #[cfg(unix)]
-async fn reload_service(
-    service: Arc<Service>,
-    again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
-    hub: Arc<LocalHub>,
-) {
+async fn reload_service(service: Arc<Service>, again: Again, hub: Arc<LocalHub>) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut requests) = signal(SignalKind::hangup()) else { return };
     while requests.recv().await.is_some() {
-        match again(Arc::clone(&hub)) {
+        let (service, again, hub) = (Arc::clone(&service), Arc::clone(&again), Arc::clone(&hub));
+        // Clients of git hosts can only be made and dropped where blocking is allowed.
+        let reloaded = tokio::task::spawn_blocking(move || match again(hub) {
             Ok(settings) => {
                 tracing::info!("the configuration of the service is read again");
                 service.replace(settings);
             }
             Err(error) => tracing::error!("the configuration is wrong, so the one before stays: {error:#}"),
+        });
+        if let Err(error) = reloaded.await {
+            tracing::error!(%error, "the configuration can't be read again");
         }
     }
 }
 
 /// Without SIGHUP, the settings are read only once.
 #[cfg(not(unix))]
-async fn reload_service(
-    _service: Arc<Service>,
-    _again: Box<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>,
-    _hub: Arc<LocalHub>,
-) {
-}
+async fn reload_service(_service: Arc<Service>, _again: Again, _hub: Arc<LocalHub>) {}
 
 /// Sets up the log on standard error.
 fn log(options: &HubRun) {
