@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program prints its results for the developer")]
 
 mod bench;
+mod contracts;
 mod faults;
 mod fuzz;
 mod rust_source;

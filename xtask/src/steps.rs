@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::summary::{Outcome, Summary};
 use crate::tools::{self, Permission};
-use crate::{tidy, workspace};
+use crate::{contracts, tidy, workspace};
 
 /// The options of a run.
 pub(crate) struct Options {
@@ -128,6 +128,10 @@ fn docs() -> Result<Outcome> {
 fn tests(arguments: &[String], permission: Permission) -> Result<Outcome> {
     let Err(reason) = tools::require_cargo_tool(&tools::NEXTEST, permission) else {
         let mut command = workspace::cargo();
+        match contracts::github() {
+            Ok(folder) => drop(command.env(contracts::GITHUB_VARIABLE, folder)),
+            Err(reason) => println!("skipped: the contract with GitHub's API: {reason}"),
+        }
         return status(command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(arguments));
     };
     if !arguments.is_empty() {

@@ -1,5 +1,7 @@
 //! Polls the references of repositories, and requests the syncs of environments that depend on what changed.
 
+use std::sync::atomic::Ordering;
+
 use git::RepositoryUrl;
 
 use crate::poll_queue::References;
@@ -37,7 +39,7 @@ fn notice(
     let control_plane = &shared.settings.control_plane;
     let main = format!("refs/heads/{}", control_plane.branch);
     let is_main_new = before.and_then(|before| before.get(&main)) != now.get(&main);
-    if *url == control_plane.repo && (is_main_new || shared.missing_environments().is_some()) {
+    if *url == control_plane.repo && (is_main_new || shared.are_names_old.load(Ordering::Relaxed)) {
         refresh();
     }
     for environment in shared.all() {

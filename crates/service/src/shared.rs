@@ -25,6 +25,8 @@ pub(crate) struct Shared {
     environments: Mutex<BTreeMap<EnvironmentName, Arc<Environment>>>,
     /// Why the environments of the control plane are not known.
     missing: Mutex<Option<String>>,
+    /// Whether the names of the environments could not be read when they changed.
+    pub(crate) are_names_old: AtomicBool,
     is_stopping: AtomicBool,
     /// The number of threads that sync environments.
     running: Mutex<usize>,
@@ -41,6 +43,7 @@ impl Shared {
             polls: PollQueue::new(settings.timing.poll),
             environments: Mutex::default(),
             missing: Mutex::new(Some("the environments of the control plane are not read yet".to_owned())),
+            are_names_old: AtomicBool::new(true),
             is_stopping: AtomicBool::new(false),
             running: Mutex::default(),
             ended: Condvar::new(),

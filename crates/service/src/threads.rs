@@ -1,6 +1,7 @@
 //! The threads of the service: those that poll, and one for each environment.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::environment::Environment;
@@ -25,10 +26,12 @@ fn refresh(shared: &Arc<Shared>) {
         Err(error) => {
             tracing::warn!(%error, "the environments can't be read: those that are known stay");
             *shared.missing() = Some(error.to_string()).filter(|_| shared.environments().is_empty());
+            shared.are_names_old.store(true, Ordering::Relaxed);
             return;
         }
     };
     *shared.missing() = None;
+    shared.are_names_old.store(false, Ordering::Relaxed);
     let mut environments = shared.environments();
     environments.retain(|name, environment| {
         let stays = names.contains(name);

@@ -65,12 +65,9 @@ impl MemoryCompany {
         );
         files.insert("gitops-repo.yaml".to_owned(), gitops);
         let world = Self { repositories: Arc::default(), files };
-        let environment = format!(
-            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {ENVIRONMENT}}}, \
-             spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: {ENVIRONMENT}, path: .}}}}}}\n"
-        );
-        let declaration = BTreeMap::from([(format!(".environments/{ENVIRONMENT}.yaml"), environment)]);
-        world.commit(CONTROL_PLANE, "main", &tree(&declaration));
+        let environment = declaration(ENVIRONMENT);
+        let declared = BTreeMap::from([(format!(".environments/{ENVIRONMENT}.yaml"), environment)]);
+        world.commit(CONTROL_PLANE, "main", &tree(&declared));
         world.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&world.files));
         world.write_gitops("README.md", "Of other people.\n");
         world
@@ -181,6 +178,24 @@ impl MemoryCompany {
     pub fn break_control_plane(&self) {
         self.repositories.set_broken(&url(CONTROL_PLANE), Some("it is down"));
     }
+
+    /// Declares another environment, with the objects of the first one.
+    pub fn declare(&self, environment: &str) {
+        let repository = url(CONTROL_PLANE);
+        let head = self.repositories.resolve(&repository, &Revision::branch("main")).expect("it has a main branch");
+        let mut tree = self.repositories.tree(&head).expect("it is in memory");
+        let text = declaration(environment);
+        tree.write(&format!(".environments/{environment}.yaml"), text.as_bytes());
+        self.commit(CONTROL_PLANE, "main", &tree);
+    }
+}
+
+/// The object that declares an environment. All have the same branch.
+fn declaration(environment: &str) -> String {
+    format!(
+        "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {environment}}}, \
+         spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: {ENVIRONMENT}, path: .}}}}}}\n"
+    )
 }
 
 fn delete(repositories: &MemoryRepositories, branch: &str) {

@@ -141,3 +141,13 @@ fn other_settings_take_over_while_it_runs() {
     });
     assert_eq!(world.pull_requests().len(), 1);
 }
+
+#[test]
+fn a_new_environment_is_found() {
+    let world = World::new();
+    let service = world.start(OFTEN);
+    world.company.declare("second");
+    eventually("the new environment", || service.states().iter().any(|state| state.environment == "second"));
+    eventually("its first sync", || service.missing().is_empty());
+    assert_eq!(service.states().len(), 2);
+}
