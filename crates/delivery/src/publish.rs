@@ -217,7 +217,8 @@ pub fn deliver(
         owner_file::add(loaded, &mut outcome.planned)?;
     }
     let hosts = options.hosts.filter(|_| !options.is_direct);
-    let declined = hosts.map_or(Ok(None), |hosts| pull_requests::declined(hosts, &outcome.planned));
+    let declined =
+        hosts.map_or(Ok(None), |hosts| pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed));
     outcome.pull_request = match declined {
         Ok(None) => None,
         Ok(Some(link)) => Some(Ok(ProposalOutcome::declined(link))),

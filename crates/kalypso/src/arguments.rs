@@ -164,7 +164,7 @@ Examples:
   git diff | kalypso plan -e prod --patch -  what a change would do that is not committed yet
   kalypso plan -e prod -l region=west,!edge  only what changes where these labels are
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files
-  kalypso plan -e prod --commit HEAD --comment    in CI: a comment on the pull request of the control plane")]
+  kalypso plan -e prod --commit my-change --comment    in CI: a comment on the pull request of branch my-change")]
 pub(crate) struct Plan {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]

@@ -181,12 +181,9 @@ impl MemoryCompany {
 
     /// Declares another environment, with the objects of the first one.
     pub fn declare(&self, environment: &str) {
-        let repository = url(CONTROL_PLANE);
-        let head = self.repositories.resolve(&repository, &Revision::branch("main")).expect("it has a main branch");
-        let mut tree = self.repositories.tree(&head).expect("it is in memory");
-        let text = declaration(environment);
-        tree.write(&format!(".environments/{environment}.yaml"), text.as_bytes());
-        self.commit(CONTROL_PLANE, "main", &tree);
+        let names = [ENVIRONMENT, environment];
+        let declared = names.map(|name| (format!(".environments/{name}.yaml"), declaration(name)));
+        self.commit(CONTROL_PLANE, "main", &tree(&BTreeMap::from(declared)));
     }
 }
 

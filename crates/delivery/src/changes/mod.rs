@@ -152,7 +152,7 @@ pub fn cut(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
     }
-    text.chars().take(chars_max - 1).chain(['…']).collect()
+    text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The number of places: `12 cluster types and 3 clusters`. A place that is in no fleet any more counts as a cluster type.

@@ -9,7 +9,7 @@ use git_host::pull_request::{
     PullRequestStates,
 };
 use git_host::sticky::is_same;
-use git_host::{GitHost, HostRepository};
+use git_host::{GitHost, HostKind, HostRepository};
 use model::diagnostic::Diagnostic;
 use model::digest::DigestBuilder;
 use model::git_id::GitId;
@@ -120,32 +120,71 @@ impl<'a> Place<'a> {
         Ok(all.into_iter().max_by_key(|found| (found.is_open(), found.number)))
     }
 
-    /// Closes the pull request, if it is open. A closed one loses its marker, so that the same change can be proposed again later.
+    /// Whether the removals of a plan are confirmed, or need no confirmation.
+    fn is_confirmed(&self, planned: &Planned, found: Option<&PullRequest>, confirmed: &[String]) -> bool {
+        planned.confirmation_word().is_none_or(|word| {
+            let label = format!("{CONFIRMATION_LABEL}{word}");
+            let has_label = found.is_some_and(|found| found.labels.contains(&label));
+            confirmed.contains(&word) || (self.settings.accepts_label && has_label)
+        })
+    }
+
+    /// Whether the host may merge a pull request by itself. Gitea does not show it.
+    fn may_be_merged(&self, found: &PullRequest) -> bool {
+        found.is_auto_merge || self.host.kind() == HostKind::Gitea
+    }
+
+    /// Closes the pull request, if it is open. It loses its marker, so that the same change can be proposed again later.
     fn close(&self) -> Result<ProposalOutcome, HostError> {
         let Some(found) = self.newest()? else { return Ok(ProposalOutcome::of(Proposal::None)) };
-        if found.is_open() {
-            self.host.close(&self.repository, found.number)?;
+        let changes = digest_in(&found.body).map(|_| PullRequestChanges {
+            body: Some(format!("{}\n\n*Closed: there is no change to propose.*", without_marker(&found.body))),
+            ..PullRequestChanges::default()
+        });
+        match found.state {
+            PullRequestState::Merged { .. } => Ok(ProposalOutcome::of(Proposal::None)),
+            PullRequestState::Open => {
+                if let Some(changes) = changes {
+                    self.host.update(&self.repository, found.number, &changes)?;
+                }
+                self.host.close(&self.repository, found.number)?;
+                Ok(ProposalOutcome::of(Proposal::Closed(link(&found))))
+            }
+            PullRequestState::Closed => {
+                let Some(changes) = changes else { return Ok(ProposalOutcome::of(Proposal::None)) };
+                match self.host.update(&self.repository, found.number, &changes) {
+                    // Some hosts refuse changes of closed pull requests.
+                    Ok(()) | Err(HostError::Refused { .. }) => Ok(ProposalOutcome::of(Proposal::Closed(link(&found)))),
+                    Err(error) => Err(error),
+                }
+            }
         }
-        if found.state != (PullRequestState::Closed) && !found.is_open() {
-            return Ok(ProposalOutcome::of(Proposal::None));
-        }
-        if digest_in(&found.body).is_some() {
-            let body = format!("{}\n\n*Closed: there is no change to propose.*", without_marker(&found.body));
-            let changes = PullRequestChanges { body: Some(body), ..PullRequestChanges::default() };
-            self.host.update(&self.repository, found.number, &changes)?;
-            return Ok(ProposalOutcome::of(Proposal::Closed(link(&found))));
-        }
-        let proposal = if found.is_open() { Proposal::Closed(link(&found)) } else { Proposal::None };
-        Ok(ProposalOutcome::of(proposal))
     }
 }
 
-/// The closed pull request with exactly this change, if a person closed it without a merge. It must be checked before the change is pushed.
-pub(crate) fn declined(hosts: &GitHosts, planned: &Planned) -> Result<Option<PullRequestLink>, HostError> {
+/// Prepares the pull request of a destination for a push. Returns the closed pull request with exactly this change, if a person closed it without a merge: then
+/// nothing is pushed. An automatic merge that is not wanted any more is cancelled before the push, so that the host can't merge what is pushed.
+pub(crate) fn prepare(
+    hosts: &GitHosts,
+    (loaded, planned): (&Loaded, &Planned),
+    confirmed: &[String],
+) -> Result<Option<PullRequestLink>, HostError> {
     let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
-    let newest = place.newest()?.filter(|found| found.state == PullRequestState::Closed);
-    let is_same = |found: &PullRequest| digest_in(&found.body) == Some(digest(planned).as_str());
-    Ok(newest.filter(is_same).as_ref().map(link))
+    let Some(found) = place.newest()? else { return Ok(None) };
+    if found.is_open() {
+        let is_confirmed = place.is_confirmed(planned, Some(&found), confirmed);
+        if place.may_be_merged(&found) && !(is_confirmed && merges(loaded, planned)) {
+            place.host.cancel_auto_merge(&place.repository, found.number)?;
+        }
+        return Ok(None);
+    }
+    let is_same = digest_in(&found.body) == Some(digest(planned).as_str());
+    Ok((found.state == PullRequestState::Closed && is_same).then(|| link(&found)))
+}
+
+/// Whether the `GitOpsRepo` of a plan lets the host merge.
+fn merges(loaded: &Loaded, planned: &Planned) -> bool {
+    loaded.fleet.gitops_repos.get(planned.target.name.as_str()).is_some_and(|repo| repo.spec.auto_merge)
 }
 
 /// Makes the pull request of a destination right after a push. None if the destination is on no configured host with pull requests.
@@ -181,24 +220,19 @@ impl Wanted {
     fn new(place: &Place<'_>, change: ProposedChange<'_>) -> Result<Self, HostError> {
         let planned = change.planned;
         let found = place.newest()?.filter(PullRequest::is_open);
-        let is_confirmed = planned.confirmation_word().is_none_or(|word| {
-            let label = format!("{CONFIRMATION_LABEL}{word}");
-            let has_label = found.as_ref().is_some_and(|found| found.labels.contains(&label));
-            change.confirmed.contains(&word) || (place.settings.accepts_label && has_label)
-        });
+        let is_confirmed = place.is_confirmed(planned, found.as_ref(), change.confirmed);
         let flags = [(PROMOTED_LABEL, changes_promoted_commit(planned)), (NEEDS_CONFIRMATION_LABEL, !is_confirmed)];
         let (labels, unwanted): (Vec<_>, Vec<_>) = flags.into_iter().partition(|(_, is_set)| *is_set);
         let names = |labels: Vec<(&str, bool)>| labels.into_iter().map(|(name, _)| name.to_owned()).collect();
         let mut labels: BTreeSet<String> = names(labels);
         labels.insert(LABEL.to_owned());
         let limits = place.host.text_limits();
-        let repo = change.loaded.fleet.gitops_repos.get(planned.target.name.as_str());
         Ok(Self {
             title: crate::changes::cut(change.title, limits.title),
             body: body(change, limits.body),
             labels,
             unwanted: names(unwanted),
-            merges: is_confirmed && repo.is_some_and(|repo| repo.spec.auto_merge),
+            merges: is_confirmed && merges(change.loaded, planned),
             found,
         })
     }
@@ -249,7 +283,7 @@ impl Wanted {
 fn merge(place: &Place<'_>, (found, head_commit): (&PullRequest, GitId), merges: bool, outcome: &mut ProposalOutcome) {
     let (host, repository, number) = (place.host, &place.repository, found.number);
     if !merges {
-        if found.is_auto_merge
+        if place.may_be_merged(found)
             && let Err(error) = host.cancel_auto_merge(repository, number)
         {
             outcome.incomplete.push(format!("the automatic merge can't be cancelled: {error}"));

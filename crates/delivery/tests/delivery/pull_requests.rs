@@ -28,7 +28,11 @@ impl Hosted {
     }
 
     fn of(world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
-        let host = world.host(HostKind::GitHub);
+        Self::on(HostKind::GitHub, world, change)
+    }
+
+    fn on(kind: HostKind, world: World, change: impl FnOnce(&mut ConfiguredHost)) -> Self {
+        let host = world.host(kind);
         let mut settings = ConfiguredHost::new(Arc::new(host.clone()), HOST);
         change(&mut settings);
         Self { world, host, hosts: GitHosts::new(vec![settings]) }
@@ -177,6 +181,31 @@ fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
     set(label(&word));
     assert_eq!(hosted.proposal(), "merged 2");
     assert!(!hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
+}
+
+#[test]
+fn an_automatic_merge_is_cancelled_before_removals_are_pushed() {
+    for kind in [HostKind::GitHub, HostKind::Gitea] {
+        let mut world = World::new();
+        world.set_gitops_field("autoMerge: true");
+        let mut hosted = Hosted::on(kind, world, |_| {});
+        assert_eq!(hosted.proposal(), "merged 1");
+        assert_eq!(hosted.proposal(), "none");
+        let rule = git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() };
+        hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(BASE.to_owned(), rule);
+        hosted.world.change_value("1");
+        assert_eq!(hosted.proposal(), "opened 2");
+        assert!(hosted.last().is_auto_merge, "{kind}");
+        let path = hosted.world.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
+        hosted.world.change(&[(&path, None)]);
+        let head = hosted.world.head(PROPOSAL);
+        let failed = HostError::Failed { call: "x".to_owned(), status: 502, message: "down".to_owned() };
+        hosted.host.fail_next("cancel_auto_merge", failed, false);
+        assert!(hosted.proposal().starts_with("failed"), "{kind}");
+        assert_eq!(hosted.world.head(PROPOSAL), head, "{kind}: nothing is pushed that the host could merge");
+        assert_eq!(hosted.proposal(), "updated 2");
+        assert!(!hosted.last().is_auto_merge && hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL), "{kind}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hub_api::syncs::{
     UnknownEnvironment,
 };
 use hub_api::timestamp::Timestamp;
-use hub_api::tokens::Scope;
+use hub_api::tokens::{Reach, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -158,7 +158,7 @@ async fn answers_of_the_service_are_as_described() {
 async fn readers_may_look_and_only_administrators_may_act() {
     let hub = serving(&Arc::default()).await;
     let (reader, admin) =
-        (hub.token("reader", Scope::Read(Default::default())).await, hub.token("ann", Scope::Admin).await);
+        (hub.token("reader", Scope::Read(Reach::default())).await, hub.token("ann", Scope::Admin).await);
     let listed = hub.get("/api/v1/syncs").bearer_auth(reader.reveal()).send().await.unwrap();
     assert_eq!(listed.status(), StatusCode::OK);
     assert_eq!(hub.get("/api/v1/syncs").send().await.unwrap().status(), StatusCode::UNAUTHORIZED);

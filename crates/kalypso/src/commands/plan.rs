@@ -33,7 +33,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::{compiling, configuration, folder, loading, paint, reporting, terminal};
 
-/// The maximum length of a plan in Markdown: what the comments of all git hosts can have.
+/// The maximum length of all plans in Markdown: what the comments of all git hosts can have.
 const MARKDOWN_CHARACTERS_MAX: usize = 60_000;
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
@@ -166,7 +166,11 @@ impl PlanAnswer<'_> {
             let diagnostics = all_diagnostics(self.loaded, planned);
             let (loaded, changes) = (self.loaded, &*view.changes);
             let plan = PlanText { loaded, planned, changes, diagnostics: &diagnostics };
-            format!("## {}\n\n{}", markdown::code(&self.title(planned)), plan.markdown(MARKDOWN_CHARACTERS_MAX))
+            format!(
+                "## {}\n\n{}",
+                markdown::code(&self.title(planned)),
+                plan.markdown(MARKDOWN_CHARACTERS_MAX / answers.len().max(1))
+            )
         });
         each.collect::<Vec<_>>().join("\n")
     }

@@ -45,6 +45,9 @@ struct HostOptions {
     confirm_by_label: bool,
     webhook_secret_env: Option<String>,
     webhook_secret_file: Option<PathBuf>,
+    /// Whether the token may be in [`TOKEN_VARIABLE`].
+    #[serde(skip)]
+    has_default_token: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -108,7 +111,12 @@ impl Hosts {
 impl HostTables {
     /// Connects to the hosts; no request is sent. `control_plane` is the URL of the control plane, which is usually on the same host.
     pub(super) fn resolve(self, control_plane: &str, base: &Path) -> Result<Hosts, Failure> {
-        let one = |(number, options): (usize, HostOptions)| options.resolve(number + 1, control_plane, base);
+        // One host's token must not be sent to the others.
+        let is_only_one = self.0.len() == 1;
+        let one = |(number, mut options): (usize, HostOptions)| {
+            options.has_default_token = is_only_one;
+            options.resolve(number + 1, control_plane, base)
+        };
         self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
     }
 }
@@ -176,6 +184,9 @@ impl HostOptions {
     fn token(&self, base: &Path) -> Result<Secret, String> {
         if let Some(token) = secret("token", (&self.token_env, &self.token_file), base)? {
             return Ok(token);
+        }
+        if !self.has_default_token {
+            return Err("with several hosts, each names its token with `token-env` or `token-file`".to_owned());
         }
         let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.trim().is_empty());
         token.map(|token| Secret::new(&token)).ok_or_else(|| {
@@ -273,6 +284,7 @@ mod tests {
         assert_eq!(message, "host number 1: `token-env`: the variable KALYPSO_NO_SUCH_VARIABLE is not set");
         assert!(wrong("[host]\napp-id = '1'").contains("belong together"));
         assert!(wrong("[host]\nkind = 'svn'").contains("must be one of github, gitlab"));
+        assert!(wrong("[[host]]\n[[host]]\nkind = 'gitea'").contains("each names its token"));
         assert!(wrong("[host]\nurl = 'https://code.example'").contains("is not known: set `kind`"));
     }
 }

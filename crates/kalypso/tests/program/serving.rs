@@ -101,14 +101,16 @@ impl Serving {
             let (_, rest) = log.split_once("listening on http://")?;
             Some(rest.lines().next()?.trim().to_owned())
         };
-        let address = eventually("its address", || address());
+        let address = eventually("its address", address);
         let serving = Self { process, address, log };
-        eventually("the first sync", || serving.request("GET", "/readyz", &[], "").ends_with("\r\nok\n").then_some(()));
+        eventually("the first sync", || {
+            serving.request(("GET", "/readyz"), &[], "").ends_with("\r\nok\n").then_some(())
+        });
         serving
     }
 
     /// Sends a request, and returns the answer with its head.
-    fn request(&self, method: &str, path: &str, headers: &[(&str, String)], body: &str) -> String {
+    fn request(&self, (method, path): (&str, &str), headers: &[(&str, String)], body: &str) -> String {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = body.len();
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -124,7 +126,7 @@ impl Serving {
     }
 
     fn environment(&self) -> Json {
-        let answer = self.request("GET", "/api/v1/syncs", &[], "");
+        let answer = self.request(("GET", "/api/v1/syncs"), &[], "");
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let list: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
         list[0].clone()
@@ -134,7 +136,7 @@ impl Serving {
         let url = format!("https://git.example/acme/{repository}.git");
         let sent = events::push(HostKind::GitHub, &Secret::new(secret), (&url, branch, None));
         let headers: Vec<_> = sent.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
-        self.request("POST", "/webhooks/github", &headers, &sent.body)
+        self.request(("POST", "/webhooks/github"), &headers, &sent.body)
     }
 
     fn signal(&self, signal: nix::sys::signal::Signal) {
@@ -243,9 +245,9 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
 
     // A change that no webhook announces is found when somebody asks.
     hosted.company.change("control-plane@dev", path, &text);
-    assert!(serving.request("POST", "/api/v1/sync", &[], "").starts_with("HTTP/1.1 202"));
+    assert!(serving.request(("POST", "/api/v1/sync"), &[], "").starts_with("HTTP/1.1 202"));
     eventually("the closing", || (!hosted.pull_requests()[1].is_open()).then_some(()));
-    assert!(serving.request("POST", "/api/v1/sync", &[], "{\"environment\":\"devv\"}").starts_with("HTTP/1.1 404"));
+    assert!(serving.request(("POST", "/api/v1/sync"), &[], "{\"environment\":\"devv\"}").starts_with("HTTP/1.1 404"));
 
     let file = hosted.company.path("kalypso.toml");
     let good = std::fs::read_to_string(&file).unwrap();
@@ -256,7 +258,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     serving.signal(nix::sys::signal::Signal::SIGHUP);
     serving.says("the configuration of the service is read again");
 
-    let metrics = serving.request("GET", "/metrics", &[], "");
+    let metrics = serving.request(("GET", "/metrics"), &[], "");
     assert!(metrics.contains("kalypso_syncs_total{environment=\"dev\"") && metrics.contains("kalypso_hub_requests"));
     assert_eq!(metrics.matches("# EOF").count(), 1, "{metrics}");
     let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", serving.process.id())).unwrap();
@@ -266,7 +268,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     }
     has_no_secret("the metrics", &metrics);
     has_no_secret("the arguments", &arguments);
-    has_no_secret("an answer", &serving.request("GET", "/api/v1/syncs/dev", &[], ""));
+    has_no_secret("an answer", &serving.request(("GET", "/api/v1/syncs/dev"), &[], ""));
     stops_in_order(serving);
 }
 
