@@ -4,9 +4,9 @@ mod acknowledge;
 mod host;
 mod hub;
 mod service;
+mod variables;
 mod wrong;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
 use self::service::ServiceOptions;
+use self::variables::Configured;
 use crate::exit::Failure;
 use crate::{cache, cache_key, terminal};
 
@@ -86,27 +87,25 @@ fn main_branch() -> String {
 
 /// Reads the configuration file: the given file, or the nearest file in the current directory and its parents.
 pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
-    let (options, path, text) = read_options(named)?;
-    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
-    let configuration = resolve(options, path.parent().unwrap_or(Path::new(".")))?;
+    let (options, configured) = read_options(named)?;
+    let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
+    let configuration = resolve(options, configured.folder())?;
     Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
 }
 
 /// Reads the git hosts for pull requests, with their secrets. Empty if none is configured.
 pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
-    let (options, path, _) = read_options(named)?;
-    let base = path.parent().unwrap_or(Path::new("."));
-    Ok(options.host.resolve(&options.control_plane.repo, base)?)
+    let (options, configured) = read_options(named)?;
+    Ok(options.host.resolve(&options.control_plane.repo, configured.folder())?)
 }
 
 /// Reads the settings of the service, with their secrets.
 pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfiguration> {
-    let (options, path, text) = read_options(named)?;
-    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
-    let base = path.parent().unwrap_or(Path::new("."));
-    let timing = options.service.resolve(|name| std::env::var(name).ok())?;
-    let (mut options, host) = (options, HostTables::default());
-    let hosts = std::mem::replace(&mut options.host, host).resolve(&options.control_plane.repo, base)?;
+    let (mut options, configured) = read_options(named)?;
+    let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
+    let base = configured.folder();
+    let timing = options.service.resolve()?;
+    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
     Ok(ServiceConfiguration { control_plane, hosts, timing })
 }
@@ -121,16 +120,23 @@ pub(crate) struct ServiceConfiguration {
     pub(crate) timing: Timing,
 }
 
-fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, PathBuf, String)> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => find()?,
+/// Reads the given file, or the nearest one, with the variables that override it. Without a file, the variables have to be enough.
+fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, Configured)> {
+    let configured = match named {
+        Some(path) => Configured::read(path)?,
+        None => match find_in_ancestors()? {
+            Some(path) => Configured::read(&path)?,
+            None => Configured::without_file().filter(|found| found.overrides("control-plane")).ok_or_else(no_file)?,
+        },
     };
-    let text = fs::read_to_string(&path).map_err(|error| {
-        Failure::usage(format!("the configuration file `{}` can't be read: {error}", path.display()))
-    })?;
-    let options: Options = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
-    Ok((options, path, text))
+    let mut options: Options = configured.parse()?;
+    if let Ok(own) = configured.parse_file::<Options>()
+        && !configured.overrides("")
+    {
+        // Their positions are those in the file.
+        options.acknowledge = own.acknowledge;
+    }
+    Ok((options, configured))
 }
 
 /// The settings for repositories without a configuration file: no URL is rewritten, and no credential is sent.
@@ -138,15 +144,11 @@ pub(crate) fn git_without_file() -> anyhow::Result<git::Settings> {
     git_settings(GitOptions::default(), Path::new(""))
 }
 
-fn find() -> anyhow::Result<PathBuf> {
-    let missing = || {
-        let start = std::env::current_dir().unwrap_or_default();
-        let message = format!("there is no {FILE_NAME} in {} or above it", start.display());
-        Failure::usage(message).help(
-            "name one with --config FILE, or read a plain directory with --from DIR; `kalypso demo` makes an example",
-        )
-    };
-    Ok(find_in_ancestors()?.ok_or_else(missing)?)
+fn no_file() -> Failure {
+    let start = std::env::current_dir().unwrap_or_default();
+    let message = format!("there is no {FILE_NAME} in {} or above it", start.display());
+    Failure::usage(message)
+        .help("name one with --config FILE, or read a plain directory with --from DIR; `kalypso demo` makes an example")
 }
 
 /// The nearest configuration file in the current directory and its parents.
@@ -217,6 +219,7 @@ pub(crate) fn default_cache() -> anyhow::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::variables::SECTIONS;
     use super::*;
 
     const PAGE: &str = include_str!("../../../docs/reference/configuration.md");
@@ -236,92 +239,68 @@ mod tests {
         assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
     }
 
-    /// Each section with an unknown key, and its keys.
-    const SECTIONS: &[(&str, &[&str])] = &[
-        ("[control-plane]\nrepo = 'r'\nx = 1\n", &["repo", "branch"]),
-        ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache", "cache-key-file"]),
-        (
-            "[control-plane]\nrepo = 'r'\n[host]\nx = 1\n",
-            &[
-                "kind",
-                "url",
-                "api-url",
-                "token-env",
-                "token-file",
-                "app-id",
-                "app-installation",
-                "app-key-file",
-                "reviewers",
-                "merge-method",
-                "auto-merge",
-                "confirm-by-label",
-                "webhook-secret-env",
-                "webhook-secret-file",
-            ],
-        ),
-        ("[control-plane]\nrepo = 'r'\n[service]\nx = 1\n", &["poll", "settle", "settle-max", "resync"]),
-        ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
-        (
-            "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
-            &[
-                "listen",
-                "database",
-                "url",
-                "environments",
-                "database-url-file",
-                "tls-certificate",
-                "tls-key",
-                "oidc",
-                "retention",
-                "watch-seconds",
-                "watch",
-                "azure",
-                "rule",
-                "heartbeat",
-            ],
-        ),
-        ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
-        ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
-        (
-            "[control-plane]\nrepo = 'r'\n[[hub.heartbeat]]\nx = 1\n",
-            &["every", "reconciler-type", "environment", "cluster-type", "selector"],
-        ),
-        (
-            "[control-plane]\nrepo = 'r'\n[[hub.rule]]\nx = 1\n",
-            &[
-                "name",
-                "environment",
-                "workspace",
-                "application",
-                "workload",
-                "target",
-                "cluster-type",
-                "selector",
-                "target-selector",
-                "condition",
-                "longer-than",
-                "above",
-                "for",
-                "format",
-                "url",
-                "url-file",
-                "url-env",
-                "secret-file",
-                "secret-env",
-                "severity",
-            ],
-        ),
-        ("[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n", &["reports", "assignments", "revisions", "audit"]),
-    ];
+    #[test]
+    fn every_key_is_in_the_reference_and_has_a_variable() {
+        let in_list = [
+            ("acknowledge", ["code", "object", "path", "reason", "until"].as_slice()),
+            ("hub.watch", &["repo", "branch", "path", "environment"]),
+            ("hub.heartbeat", &["every", "reconciler-type", "environment", "cluster-type", "selector"]),
+            (
+                "hub.rule",
+                &[
+                    "name",
+                    "environment",
+                    "workspace",
+                    "application",
+                    "workload",
+                    "target",
+                    "cluster-type",
+                    "selector",
+                    "target-selector",
+                    "condition",
+                    "longer-than",
+                    "above",
+                    "for",
+                    "format",
+                    "url",
+                    "url-file",
+                    "url-env",
+                    "secret-file",
+                    "secret-env",
+                    "severity",
+                ],
+            ),
+        ];
+        let alone = SECTIONS.iter().filter(|(section, _)| !section.is_empty());
+        let alone = alone.map(|(section, keys)| (format!("[{section}]"), *section, *keys));
+        let in_list = in_list.map(|(section, keys)| (format!("[[{section}]]"), section, keys));
+        for (header, section, keys) in alone.chain(in_list) {
+            let control_plane = if section == "control-plane" { "" } else { "[control-plane]\nrepo = 'r'\n" };
+            let text = format!("{control_plane}{header}\nunknown = 1\n");
+            let error = toml::from_str::<Options>(&text).unwrap_err().to_string();
+            let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();
+            assert_eq!(known, keys, "{error}");
+            // What is kept is described once for all kinds of history.
+            let is_listed = |key: &&str| PAGE.contains(&format!("`{section}.{key}`"));
+            let missing = keys.iter().find(|key| !is_listed(key) && !section.starts_with("hub.retention."));
+            assert_eq!(missing, None, "{section}");
+        }
+    }
 
     #[test]
-    fn every_key_is_in_the_reference() {
-        for (text, keys) in SECTIONS {
-            let error = toml::from_str::<Options>(text).unwrap_err().to_string();
-            let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();
-            assert_eq!(known, *keys, "{error}");
-            let section = text.rsplit('[').next().and_then(|rest| rest.split(']').next()).unwrap();
-            keys.iter().for_each(|key| assert!(PAGE.contains(&format!("`{section}.{key}`")), "{section}.{key}"));
+    fn variables_have_the_form_of_their_keys() {
+        for (section, keys) in SECTIONS {
+            for key in *keys {
+                // A list fits no text, and a text fits nothing else.
+                let wrong = if variables::is_text(section, key) { "[[]]" } else { "'x'" };
+                let name = if section.is_empty() { (*key).to_owned() } else { format!("{section}.{key}") };
+                let text = format!("{name} = {wrong}");
+                let error = toml::from_str::<Options>(&text).unwrap_err().to_string();
+                assert!(
+                    ["invalid type", "expected string", "wanted string"].iter().any(|word| error.contains(word)),
+                    "{text}: {error}"
+                );
+            }
         }
     }
 }

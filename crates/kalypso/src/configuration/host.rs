@@ -7,13 +7,14 @@ use delivery::pull_requests::{ConfiguredHost, GitHosts};
 use git_host::credential::Credential;
 use git_host::pull_request::{MergeMethod, Reviewer};
 use git_host::secret::Secret;
-use git_host::settings::{HostSettings, usual_url};
+use git_host::settings::{HostSettings, Wait, usual_url};
 use git_host::{HostKind, hosts};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::exit::Failure;
+use crate::stopping;
 
 /// The environment variable with the token, if the section names none.
 const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
@@ -134,6 +135,7 @@ impl HostOptions {
         let credential = self.credential(kind, base).map_err(wrong)?;
         let mut settings = HostSettings::new(kind, &url, credential);
         settings.api_url.clone_from(&self.api_url);
+        settings.patience.wait = Wait::new(stopping::wait);
         let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
         if self.auto_merge && kind != HostKind::Git {
             let advice = "`auto-merge` is for plain git servers; on this host, set `spec.autoMerge` of the GitOpsRepo";

@@ -16,6 +16,7 @@ use serde::de::IgnoredAny;
 use watch::{WatchSettings, WatchedBranch};
 
 use super::GitOptions;
+use super::variables::Configured;
 use crate::arguments::HubDatabase;
 use crate::exit::Failure;
 use crate::times::duration;
@@ -179,13 +180,12 @@ fn path(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
 }
 
 fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
-    let Some(path) = path(named)? else { return Ok(None) };
-    let wrong = |what: &str, error: &dyn std::fmt::Display| {
-        Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
+    let configured = match path(named)? {
+        Some(path) => Some(Configured::read(&path)?),
+        None => Configured::without_file(),
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong("can't be read", &error))?;
-    let file: File = toml::from_str(&text).map_err(|error| super::wrong::file(&path, &text, &error))?;
-    Ok(Some((file, path)))
+    let Some(configured) = configured else { return Ok(None) };
+    Ok(Some((configured.parse()?, configured.path)))
 }
 
 fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {

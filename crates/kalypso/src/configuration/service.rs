@@ -22,15 +22,11 @@ pub(super) struct ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// The durations. An environment variable takes precedence: `KALYPSO_SERVICE_POLL` for `service.poll`.
-    pub(super) fn resolve(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Timing, Failure> {
+    /// The durations.
+    pub(super) fn resolve(&self) -> Result<Timing, Failure> {
         let default = Timing::default();
         let one = |key: &str, written: &Option<String>, default: Duration| {
-            let name = format!("KALYPSO_SERVICE_{}", key.to_ascii_uppercase().replace('-', "_"));
-            match variable(&name).filter(|text| !text.is_empty()) {
-                Some(text) => duration(&name, &text),
-                None => written.as_deref().map_or(Ok(default), |text| duration(&format!("service.{key} ="), text)),
-            }
+            written.as_deref().map_or(Ok(default), |text| duration(&format!("service.{key} ="), text))
         };
         let timing = Timing {
             poll: one("poll", &self.poll, default.poll)?.max(POLL_MIN),
@@ -49,19 +45,18 @@ impl ServiceOptions {
 mod tests {
     use super::*;
 
-    fn check(text: &str, variable: Option<(&str, &str)>) -> Result<Timing, String> {
+    fn check(text: &str) -> Result<Timing, String> {
         let options: ServiceOptions = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let find = |name: &str| variable.filter(|(own, _)| *own == name).map(|(_, value)| value.to_owned());
-        options.resolve(find).map_err(|failure| failure.to_string())
+        options.resolve().map_err(|failure| failure.to_string())
     }
 
     #[test]
-    fn a_variable_takes_precedence() {
-        assert_eq!(check("", None).unwrap(), Timing::default());
-        let timing = check("settle = '200ms'\npoll = '1m'", Some(("KALYPSO_SERVICE_POLL", "10s"))).unwrap();
+    fn durations_have_units() {
+        assert_eq!(check("").unwrap(), Timing::default());
+        let timing = check("settle = '200ms'\npoll = '10s'").unwrap();
         assert_eq!((timing.settle, timing.poll), (Duration::from_millis(200), Duration::from_secs(10)));
-        assert!(check("settle = '1m'", None).unwrap_err().contains("longer than"));
-        assert!(check("poll = '30'", None).unwrap_err().contains("service.poll = 30"));
-        assert!(check("pol = '30s'", None).unwrap_err().contains("unknown field `pol`"));
+        assert!(check("settle = '1m'").unwrap_err().contains("longer than"));
+        assert!(check("poll = '30'").unwrap_err().contains("service.poll = 30"));
+        assert!(check("pol = '30s'").unwrap_err().contains("unknown field `pol`"));
     }
 }

@@ -34,7 +34,7 @@ fn without_value(line: &str) -> String {
 }
 
 /// A message without the values that it repeats: quoted texts, and words that are not one of the valid choices.
-fn without_values(message: &str) -> String {
+pub(super) fn without_values(message: &str) -> String {
     let message = match message.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected ")) {
         // The list of the valid choices is quoted in the same way.
         Some(_) => {
