@@ -51,6 +51,7 @@ impl KnownResults {
 
     /// Compiles an environment. Only assignments without a known result are computed. `folder_store` stores the rendered folders that have no room in memory, if all of them are
     /// opened afterwards.
+    #[tracing::instrument(skip_all)]
     pub fn compile(
         &mut self,
         loaded: &Loaded,

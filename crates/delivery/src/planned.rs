@@ -14,6 +14,7 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
+use model::object::{GitOpsRepo, Object};
 use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 
@@ -47,20 +48,40 @@ pub fn targets(
     only: Option<&str>,
     repositories: Option<&SharedRepositories>,
 ) -> Result<Vec<GitOpsDestination>, DestinationError> {
+    each_target(loaded, only, repositories)?.into_iter().map(|(_, target)| target).collect()
+}
+
+/// The name of a `GitOpsRepo`, and its destination.
+pub(crate) type EachTarget = (String, Result<GitOpsDestination, DestinationError>);
+
+/// The destinations of the environment's output as in [`targets`], with the names of their `GitOpsRepo` objects. One that can't be read does not affect the others.
+///
+/// # Errors
+/// If there is no destination.
+pub(crate) fn each_target(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<EachTarget>, DestinationError> {
     let repos =
         loaded.fleet.gitops_repos.values().filter(|object| only.is_none_or(|name| object.name.as_str() == name));
-    let mut found = Vec::new();
-    for object in repos {
-        let folder = folder_of(object)?;
-        let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
-        let place = object.spec.place.clone();
-        found.push(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch });
-    }
+    let found: Vec<_> = repos.map(|object| (object.name.to_string(), target(loaded, object, repositories))).collect();
     if found.is_empty() {
         let environment = loaded.fleet.environment.clone();
         return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned) });
     }
     Ok(found)
+}
+
+fn target(
+    loaded: &Loaded,
+    object: &Object<GitOpsRepo>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<GitOpsDestination, DestinationError> {
+    let folder = folder_of(object)?;
+    let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
+    let place = object.spec.place.clone();
+    Ok(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch })
 }
 
 impl GitOpsDestination {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::plan::ChangeKind;
+use git::RepositoryError;
+use git::publish::{ForeignCommits, PublishError};
 use git_host::error::HostError;
 use model::count::count;
 use model::diagnostic::Diagnostic;
@@ -17,8 +19,9 @@ use crate::compilation::KnownResults;
 use crate::error::{DestinationError, ReadError};
 use crate::hub_publication::{self, HubError, Receiver};
 use crate::loaded::Loaded;
+use crate::new_branches;
 use crate::owner_file;
-use crate::planned::{GitOpsDestination, Planned, targets};
+use crate::planned::{GitOpsDestination, Planned, each_target};
 use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange};
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
@@ -48,6 +51,8 @@ pub struct Options<'a> {
     pub confirmed: &'a [String],
     /// Adopts existing folders without a marker.
     pub adopt: bool,
+    /// What happens to commits of others on the proposing branch.
+    pub foreign: ForeignCommits,
     /// The time of the commit, in seconds since 1970. None: the current time.
     pub committed_on: Option<i64>,
     /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
@@ -58,6 +63,8 @@ pub struct Options<'a> {
 pub struct Outcome {
     /// The results of the destinations, in the order in which they were processed.
     pub places: Vec<PlaceOutcome>,
+    /// The destinations that can't be read or pushed. They do not affect the others.
+    pub failures: Vec<DestinationFailure>,
     /// The reason why it ended.
     pub end: End,
     /// What was reported to the git hosts. None without git hosts, or if races were lost.
@@ -72,6 +79,15 @@ pub enum End {
     LostRaces,
     /// Not all objects of the platform could be read.
     Incomplete(Arc<Loaded>),
+}
+
+/// A destination that can't be read or pushed.
+#[derive(Debug)]
+pub struct DestinationFailure {
+    /// The name of its `GitOpsRepo`.
+    pub gitops_repo: String,
+    /// The reason.
+    pub error: DestinationError,
 }
 
 /// The result of one destination.
@@ -92,13 +108,13 @@ pub struct PlaceOutcome {
     pub pull_request: Option<Result<ProposalOutcome, HostError>>,
 }
 
-/// The reason why a publication failed.
+/// The reason why nothing can be published.
 #[derive(Debug, thiserror::Error)]
 pub enum PublicationError {
     /// The environment can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A destination can't be read or pushed.
+    /// The destinations are not known.
     #[error(transparent)]
     Destination(#[from] DestinationError),
     /// The hub did not accept the content of the branch.
@@ -110,7 +126,7 @@ pub enum PublicationError {
 /// nothing of the attempt is reused. `on_compiled` is called with the compiled environment of each attempt.
 ///
 /// # Errors
-/// If the environment or a destination can't be read or pushed. Pushes of earlier attempts are not undone.
+/// If the environment can't be read, or the hub does not accept the content of a branch. Pushes of earlier attempts are not undone.
 pub fn publish(
     access: &Arc<RepositoryAccess>,
     request: &Request<'_>,
@@ -130,51 +146,86 @@ pub fn publish_again(
     known: &mut KnownResults,
     on_compiled: &dyn Fn(&Loaded, &Compiled),
 ) -> Result<Outcome, PublicationError> {
-    let mut places: Vec<PlaceOutcome> = Vec::new();
+    let (mut places, mut failures): (Vec<PlaceOutcome>, Vec<DestinationFailure>) = Default::default();
     for _ in 0..RACES_MAX {
         let loaded = Arc::new(for_publication(access, request.environment, request.gitops_repo)?);
         if !loaded.is_complete {
-            let report = request.report(&loaded, &places);
-            return Ok(Outcome { places, end: End::Incomplete(loaded), report });
+            let report = request.report(&loaded, (&places, &failures));
+            return Ok(Outcome { places, failures, end: End::Incomplete(loaded), report });
+        }
+        let created =
+            if request.is_hub_only { Vec::new() } else { new_branches::create(&loaded, request.options.hosts) };
+        if created.iter().any(|(_, result)| result.is_ok()) {
+            continue;
         }
         let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
         on_compiled(&loaded, &compiled);
         let mut has_lost_race = false;
-        for target in targets(&loaded, request.gitops_repo, None)? {
-            if places.iter().any(|place| place.planned.target.name == target.name) {
+        // The reason why a branch can't be created says more than that it is missing.
+        failures = created.into_iter().filter_map(|(name, result)| DestinationFailure::of(name, result)).collect();
+        for (gitops_repo, target) in each_target(&loaded, request.gitops_repo, None)? {
+            let is_done = places.iter().any(|place| place.planned.target.name == gitops_repo);
+            if is_done || failures.iter().any(|failure| failure.gitops_repo == gitops_repo) {
                 continue;
             }
-            let outcome = publish_to(request, &loaded, (&compiled, known), target)?;
-            if matches!(outcome.delivered, Some(Delivered::LostRace)) {
-                has_lost_race = true;
-            } else {
-                places.push(outcome);
+            let outcome = target.map_err(PublicationError::from);
+            match outcome.and_then(|target| publish_to(request, &loaded, (&compiled, known), target)) {
+                Ok(outcome) if matches!(outcome.delivered, Some(Delivered::LostRace)) => has_lost_race = true,
+                Ok(outcome) => places.push(outcome),
+                Err(PublicationError::Destination(error)) => failures.push(DestinationFailure { gitops_repo, error }),
+                Err(error) => return Err(error),
             }
         }
         if !has_lost_race {
-            let report = request.report(&loaded, &places);
-            return Ok(Outcome { places, end: End::Complete, report });
+            let report = request.report(&loaded, (&places, &failures));
+            return Ok(Outcome { places, failures, end: End::Complete, report });
         }
         // Two large fleets may need too much memory. So the fleet of this attempt is dropped before the next one, unless an outcome refers to it.
     }
-    Ok(Outcome { places, end: End::LostRaces, report: None })
+    Ok(Outcome { places, failures, end: End::LostRaces, report: None })
 }
 
 impl Request<'_> {
     /// Reports the environment to the git hosts, if there are any.
-    fn report(&self, loaded: &Loaded, places: &[PlaceOutcome]) -> Option<EnvironmentReport> {
+    #[tracing::instrument(skip_all)]
+    fn report(
+        &self,
+        loaded: &Loaded,
+        (places, failures): (&[PlaceOutcome], &[DestinationFailure]),
+    ) -> Option<EnvironmentReport> {
         let hosts = self.options.hosts.filter(|_| !self.is_hub_only)?;
-        let diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics);
+        let mut diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics).clone();
+        diagnostics.extend(failures.iter().filter_map(DestinationFailure::diagnostic));
         let is_proposed = places.iter().any(PlaceOutcome::is_proposed);
-        let description = match places {
+        let failed = failures.iter().map(|failure| format!("nothing is published to {}", failure.gitops_repo));
+        let parts: Vec<_> = places.iter().map(PlaceOutcome::description).chain(failed).collect();
+        let description = match parts.as_slice() {
             _ if !loaded.is_complete => "not all sources can be read, so nothing is published".to_owned(),
             [] => "nothing is published".to_owned(),
-            places => places.iter().map(PlaceOutcome::description).collect::<Vec<_>>().join("; "),
+            parts => parts.join("; "),
         };
-        Some(pull_requests::report(hosts, loaded, (diagnostics, &description), is_proposed))
+        Some(pull_requests::report(hosts, loaded, (&diagnostics, &description), is_proposed))
     }
 }
 
+impl DestinationFailure {
+    fn of<T>(gitops_repo: String, result: Result<T, DestinationError>) -> Option<Self> {
+        Some(Self { gitops_repo, error: result.err()? })
+    }
+
+    /// The reason as a diagnostic. None if it may be gone with the next attempt, such as a connection that failed.
+    fn diagnostic(&self) -> Option<Diagnostic> {
+        match &self.error {
+            DestinationError::Publish(PublishError::Repository(
+                RepositoryError::Unreachable { .. } | RepositoryError::TimedOut { .. } | RepositoryError::InUse { .. },
+            )) => None,
+            DestinationError::Publish(error) => Some(error.diagnostic()),
+            _ => None,
+        }
+    }
+}
+
+#[tracing::instrument(name = "destination", skip_all, fields(gitops_repo = target.name))]
 fn publish_to(
     request: &Request<'_>,
     loaded: &Arc<Loaded>,
@@ -243,6 +294,7 @@ pub fn deliver(
     Ok(outcome)
 }
 
+#[tracing::instrument(skip_all)]
 fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Delivered, DestinationError> {
     let Some((heads, branch)) = planned.target.branch.leases(options.is_direct) else {
         return Ok(Delivered::LostRace);
@@ -259,6 +311,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         message: &message,
         seconds: options.committed_on,
         held: &held,
+        foreign: options.foreign,
         folders: planned.plan.new_folders(),
         progress: planned.progress(),
     };

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use git::load::{Read, ReadRole};
 use git::publications::{held_trailers, kept_trailer};
-use git::publish::{BranchChange, Destination, DestinationState, Heads, PublishError, PushOutcome};
+use git::publish::{BranchChange, Destination, DestinationState, ForeignCommits, Heads, PublishError, PushOutcome};
 use git::{Commit, Repositories, RepositoryError};
 use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
@@ -34,6 +34,8 @@ pub struct Delivery<'a> {
     pub seconds: Option<i64>,
     /// The assignments that are rendered from earlier publications, with the commits of these publications.
     pub held: &'a BTreeMap<AssignmentId, GitId>,
+    /// What happens to commits of others on the proposing branch.
+    pub foreign: ForeignCommits,
     /// The number of folders that differ from the branch.
     pub folders: usize,
     /// Counts the written folders.
@@ -87,7 +89,7 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     if git::publish::heads(repositories, &destination)? != delivery.heads {
         return Ok(Delivered::LostRace);
     }
-    let state = git::publish::state_at(repositories, &destination, delivery.heads.clone())?;
+    let state = git::publish::state_at(repositories, &destination, delivery.heads.clone(), delivery.foreign)?;
     if *delivery.tree == state.base_tree {
         return withdraw(repositories, (&destination, &state), delivery.progress);
     }

@@ -147,6 +147,7 @@ fn load_with_publications(snapshot: &Snapshot<'_>, name: &EnvironmentName, acces
 ///
 /// # Errors
 /// If branches of the platform move during each of [`RACES_MAX`] attempts.
+#[tracing::instrument(name = "read", skip_all, fields(%environment))]
 pub fn for_publication(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,

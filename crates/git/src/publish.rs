@@ -4,7 +4,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
-use model::tree::{Open, Tree};
+use model::tree::{Open, Tree, closed};
 
 use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
 use crate::load::diagnostics;
@@ -62,6 +62,16 @@ pub struct BranchChange<'a> {
     pub progress: &'a Progress,
 }
 
+/// What happens to commits on the proposing branch that Kalypso did not make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForeignCommits {
+    /// They stay, and nothing is pushed.
+    #[default]
+    Keep,
+    /// They are replaced.
+    Replace,
+}
+
 /// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushOutcome {
@@ -111,19 +121,17 @@ impl PublishError {
             Self::Repository(error) => diagnostics::repository(error),
             Self::NoBase { branch, is_empty, .. } => {
                 let help = if *is_empty {
-                    format!(
-                        "the repository is empty. Create the branch: `git switch --orphan {branch}`, `git commit --allow-empty -m 'Begin'`, `git push origin {branch}`"
-                    )
+                    "the repository is empty. `kalypso publish` creates the branch".to_owned()
                 } else {
                     format!(
-                        "is the name right? Otherwise create the branch: `git push origin HEAD:refs/heads/{branch}`"
+                        "is the name right? `kalypso publish` creates a branch that never existed; if it was deleted, push it again: `git push origin COMMIT:refs/heads/{branch}`"
                     )
                 };
                 Diagnostic::error(Code::RevisionNotFound, self.to_string()).help(help)
             }
             Self::Foreign { branch, .. } => Diagnostic::error(Code::ForeignCommit, self.to_string())
                 .note("the commit stays; Kalypso pushes nothing over it")
-                .help(format!("merge it, or move it to another branch and delete `{branch}`")),
+                .help(format!("merge it, or move it to another branch and delete `{branch}`; `kalypso publish --force` replaces it")),
         }
     }
 }
@@ -160,17 +168,20 @@ pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> 
 /// Reads the files in the branches of a destination.
 ///
 /// # Errors
-/// If the repository can't be read, or the proposing branch contains a commit that Kalypso did not make.
+/// If the repository can't be read. If the proposing branch contains a commit that Kalypso did not make, and it is to be kept.
 pub fn state_at(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
     heads: Heads,
+    foreign: ForeignCommits,
 ) -> Result<DestinationState, PublishError> {
     let Heads { base, branch } = heads;
     let base_tree = repositories.tree(&base)?;
     let branch_tree = match &branch {
         Some(branch) => {
-            refuse_foreign(repositories, destination, &base, branch)?;
+            if foreign == ForeignCommits::Keep {
+                refuse_foreign(repositories, destination, &base, branch)?;
+            }
             Some(repositories.tree(branch)?)
         }
         None => None,
@@ -186,7 +197,7 @@ pub fn current_state(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
 ) -> Result<DestinationState, PublishError> {
-    state_at(repositories, destination, heads(repositories, destination)?)
+    state_at(repositories, destination, heads(repositories, destination)?, ForeignCommits::Keep)
 }
 
 /// Creates one commit on the head of the base branch, and moves the branch of the destination to it. A push to the proposing branch replaces only
@@ -224,6 +235,31 @@ pub fn publish(
     };
     let branch = destination.branch.unwrap_or(destination.base);
     let push = Push { branch, expected: head.map(|head| head.id), commit: Some(commit), progress: change.progress };
+    Ok(match repositories.push(destination.url, &push)? {
+        Pushed::Moved(id) => PushOutcome::Pushed(id),
+        Pushed::Removed | Pushed::LostRace => PushOutcome::LostRace,
+    })
+}
+
+/// Creates the base branch with a first commit without files.
+///
+/// # Errors
+/// If the repository can't be reached, or refuses the push.
+pub fn create_base(
+    repositories: &dyn Repositories,
+    destination: &Destination<'_>,
+    seconds: i64,
+    progress: &Progress,
+) -> Result<PushOutcome, PublishError> {
+    let commit = NewCommit {
+        parents: &[],
+        tree: &Tree::default(),
+        open: &closed,
+        message: &format!("{}: begin the branch\n", destination.environment),
+        author: &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() },
+        seconds,
+    };
+    let push = Push { branch: destination.base, expected: None, commit: Some(commit), progress };
     Ok(match repositories.push(destination.url, &push)? {
         Pushed::Moved(id) => PushOutcome::Pushed(id),
         Pushed::Removed | Pushed::LostRace => PushOutcome::LostRace,

@@ -219,6 +219,7 @@ Examples:
   kalypso publish -e dev              onto branch kalypso/dev, with a pull request if kalypso.toml has a [host]
   kalypso publish --all               all environments; if one fails, the others are published
   kalypso publish -e dev --direct     straight onto the environment's branch
+  kalypso publish -e dev --force      replace commits that a person pushed to kalypso/dev
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
     #[command(flatten)]
@@ -235,9 +236,8 @@ pub(crate) struct Publish {
     /// Confirm the removals that `kalypso plan` shows with this word; once for each `GitOpsRepo`
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
     pub(crate) confirm: Vec<String>,
-    /// Take over folders that are not marked as Kalypso's
-    #[arg(long)]
-    pub(crate) adopt: bool,
+    #[command(flatten)]
+    pub(crate) takeover: Takeover,
     #[command(flatten)]
     pub(crate) pull_requests: PullRequests,
     /// The time of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
@@ -262,6 +262,17 @@ pub(crate) struct PublishedEnvironments {
     /// All environments of the control plane, one after the other
     #[arg(long, conflicts_with_all = ["environment", "gitops_repo", "confirm"])]
     pub(crate) all: bool,
+}
+
+/// What is taken over of others.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Takeover {
+    /// Take over folders that are not marked as Kalypso's
+    #[arg(long)]
+    pub(crate) adopt: bool,
+    /// Replace commits of others on `kalypso/<environment>`; without it they stay, and nothing is pushed
+    #[arg(long, conflicts_with_all = ["direct", "hub_only"])]
+    pub(crate) force: bool,
 }
 
 /// Whether pull requests are opened.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use delivery::changes::markdown::PlanText;
 use delivery::compilation::{Reuse, reuse};
 use delivery::loaded::Loaded;
-use delivery::publish::{End, Outcome, PlaceOutcome, PublicationError};
+use delivery::publish::{DestinationFailure, End, Outcome, PlaceOutcome, PublicationError};
 use delivery::pull_requests::Proposal;
 use delivery::refusal::Refusal;
 use engine::plan::ChangeKind;
@@ -92,6 +92,9 @@ impl SyncReport {
             (self.result.recomputed, self.result.assignments) = (recomputed, assignments);
         }
         outcome.places.iter().for_each(|place| self.add_place(place));
+        for DestinationFailure { gitops_repo, error } in &outcome.failures {
+            self.fail(&format!("nothing is published to {gitops_repo}: {error}"), true);
+        }
         match &outcome.end {
             End::Complete => {}
             End::LostRaces => self.fail("the GitOps branch moved again and again while this was pushed", true),

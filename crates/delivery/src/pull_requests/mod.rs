@@ -10,7 +10,7 @@ mod status;
 pub use self::hosts::{ConfiguredHost, GitHosts};
 pub(crate) use self::issue::report_problems;
 pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
-pub(crate) use self::proposal::{ProposedChange, prepare, settle};
+pub(crate) use self::proposal::{ProposedChange, prepare, settle, was_merged};
 pub(crate) use self::status::set_statuses;
 use crate::loaded::Loaded;
 use git_host::error::HostError;

@@ -13,6 +13,7 @@ use git_host::{GitHost, HostKind, HostRepository};
 use model::diagnostic::Diagnostic;
 use model::digest::DigestBuilder;
 use model::git_id::GitId;
+use model::object::environment::RepositoryPlace;
 use model::tree::Child;
 
 use super::{CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL};
@@ -182,12 +183,25 @@ pub(crate) fn prepare(
     Ok((found.state == PullRequestState::Closed && is_same).then(|| link(&found)))
 }
 
+/// Whether a pull request of a proposing branch was ever merged. False if the destination is on no configured host with pull requests.
+pub(crate) fn was_merged(hosts: &GitHosts, place: &RepositoryPlace, proposing_branch: &str) -> Result<bool, HostError> {
+    let Some((settings, repository)) = hosts.find(&place.repo).filter(|(settings, _)| settings.has_pull_requests())
+    else {
+        return Ok(false);
+    };
+    let (head, base) = (Some(proposing_branch.to_owned()), Some(place.branch.to_string()));
+    let query = PullRequestQuery { head, base, states: PullRequestStates::All };
+    let all = settings.host.pull_requests(&repository, &query)?;
+    Ok(all.iter().any(|found| matches!(found.state, PullRequestState::Merged { .. })))
+}
+
 /// Whether the `GitOpsRepo` of a plan lets the host merge.
 fn merges(loaded: &Loaded, planned: &Planned) -> bool {
     loaded.fleet.gitops_repos.get(planned.target.name.as_str()).is_some_and(|repo| repo.spec.auto_merge)
 }
 
 /// Makes the pull request of a destination right after a push. None if the destination is on no configured host with pull requests.
+#[tracing::instrument(name = "pull request", skip_all)]
 pub(crate) fn settle(hosts: &GitHosts, change: ProposedChange<'_>) -> Option<Result<ProposalOutcome, HostError>> {
     let place = Place::of(hosts, change.planned)?;
     let head_commit = match change.delivered {

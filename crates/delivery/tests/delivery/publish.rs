@@ -3,16 +3,23 @@
 use std::cell::Cell;
 
 use delivery::error::DestinationError;
-use delivery::publish::{End, Options, Outcome, PublicationError};
+use delivery::publish::{End, Options, Outcome};
 use delivery::push::Delivered;
 use delivery::reading::RACES_MAX;
 use delivery::refusal::Refusal;
+use git::publish::ForeignCommits;
 use model::diagnostic::Code;
 
 use crate::world::{BASE, PROPOSAL, World};
 
-const DIRECT: Options<'_> =
-    Options { is_direct: true, confirmed: &[], adopt: false, committed_on: Some(2_000), hosts: None };
+const DIRECT: Options<'_> = Options {
+    is_direct: true,
+    confirmed: &[],
+    adopt: false,
+    committed_on: Some(2_000),
+    foreign: ForeignCommits::Keep,
+    hosts: None,
+};
 
 /// The result at the only place, in one word and with its branch.
 fn word(outcome: &Outcome) -> String {
@@ -144,6 +151,7 @@ fn an_environment_that_can_not_be_read_is_not_published() {
 fn a_gitops_repository_that_is_down_is_an_error() {
     let world = World::new();
     world.break_gitops();
-    let result = world.try_publish(DIRECT, None, &|_, _| {});
-    assert!(matches!(result, Err(PublicationError::Destination(DestinationError::Publish(_)))));
+    let outcome = world.publish(DIRECT);
+    let [failure] = &outcome.failures[..] else { panic!("{:?}", outcome.failures) };
+    assert!(matches!(failure.error, DestinationError::Publish(_)) && outcome.places.is_empty());
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use delivery::publish::{Options, Outcome};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, NEEDS_CONFIRMATION_LABEL, Proposal};
+use git::publish::ForeignCommits;
 use git_host::error::HostError;
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{PullRequest, PullRequestState};
@@ -215,8 +216,8 @@ fn other_peoples_commits_and_pull_requests_are_left_alone() {
     assert_eq!(hosted.proposal(), "opened 1");
     hosted.world.write_to(PROPOSAL, "mine.md", "A text.\n");
     let head = hosted.world.head(PROPOSAL);
-    let error = hosted.world.try_publish(hosted.options(), None, &|_, _| {}).err().unwrap().to_string();
-    assert!(error.contains("which Kalypso did not create"), "{error}");
+    let failed = failed(&hosted.publish());
+    assert!(failed[0].contains("which Kalypso did not create"), "{failed:?}");
     assert_eq!(hosted.world.head(PROPOSAL), head);
     assert!(hosted.last().is_open());
 }
@@ -277,4 +278,58 @@ fn what_fails_is_in_one_issue_and_in_the_status_of_the_commit() {
     hosted.merge();
     hosted.publish();
     assert_eq!(status(&hosted).1, StatusState::Success);
+}
+
+/// A second `GitOpsRepo`, for a branch that does not exist.
+const SECOND: &str = "{apiVersion: scheduler.kalypso.io/v1alpha1, kind: GitOpsRepo, metadata: {name: second}, \
+    spec: {repo: https://git.example/platform/gitops, branch: second, path: .}}\n";
+
+fn failed(outcome: &Outcome) -> Vec<String> {
+    outcome.failures.iter().map(|failure| format!("{}: {}", failure.gitops_repo, failure.error)).collect()
+}
+
+#[test]
+fn a_persons_commit_is_reported_and_does_not_affect_other_destinations() {
+    let mut hosted = Hosted::new();
+    hosted.world.change(&[("second.yaml", Some(SECOND))]);
+    assert_eq!(failed(&hosted.publish()), [""; 0]);
+    hosted.world.write_to("kalypso/prod--prod", "notes.md", "Look at this.\n");
+    let theirs = hosted.world.head("kalypso/prod--prod");
+    hosted.world.change_value("1");
+    let outcome = hosted.publish();
+    let [failure] = &failed(&outcome)[..] else { panic!("{:?}", failed(&outcome)) };
+    assert!(failure.starts_with("prod: [K0506]") && failure.contains("Ann"), "{failure}");
+    assert_eq!((hosted.world.head("kalypso/prod--prod"), outcome.places.len()), (theirs, 1));
+    assert!(hosted.last().title.contains("added"), "{}", hosted.last().title);
+    let repository = hosted.hosts.find("https://git.example/platform/gitops").unwrap().1;
+    let issues = hosted.host.issues(&repository, "kalypso").unwrap();
+    assert!(issues[0].is_open && issues[0].body.contains("K0506"), "{}", issues[0].body);
+    let forced = Options { foreign: ForeignCommits::Replace, ..hosted.options() };
+    assert_eq!(failed(&hosted.world.publish(forced)), [""; 0]);
+    assert!(!hosted.host.issues(&repository, "kalypso").unwrap()[0].is_open);
+}
+
+#[test]
+fn a_branch_that_clusters_pull_is_created_once() {
+    let mut hosted = Hosted::new();
+    hosted.world.change(&[("second.yaml", Some(SECOND))]);
+    let outcome = hosted.publish();
+    assert_eq!((failed(&outcome), outcome.places.len()), (Vec::new(), 2));
+    assert_eq!((hosted.world.paths("second"), hosted.pull_requests().len()), (Vec::<String>::new(), 2));
+    // Clusters that pull the branch would remove everything if it came back without files.
+    hosted.world.delete_branch("second");
+    let [failure] = &failed(&hosted.publish())[..] else { panic!() };
+    assert!(failure.starts_with("second: ") && failure.contains("has no branch `second`"), "{failure}");
+    assert_eq!(hosted.world.head("second"), None);
+}
+
+#[test]
+fn a_branch_that_pull_requests_were_merged_into_is_not_created_again() {
+    let mut hosted = Hosted::new();
+    hosted.proposal();
+    hosted.merge();
+    hosted.world.repositories.forget_requests();
+    hosted.world.delete_branch(BASE);
+    hosted.world.change_value("1");
+    assert!(failed(&hosted.publish())[0].contains("has no branch"), "{:?}", failed(&hosted.publish()));
 }

@@ -66,6 +66,12 @@ impl MemoryRepositories {
         self.state().repositories.entry(url.clone()).or_default().broken = reason.map(str::to_owned);
     }
 
+    /// Forgets what earlier requests returned, as if the cache was removed.
+    pub fn forget_requests(&self) {
+        let mut state = self.state();
+        (state.remembered, state.seen) = Default::default();
+    }
+
     /// The head of a branch. None if it does not exist.
     pub fn head(&self, url: &RepositoryUrl, branch: &str) -> Option<GitId> {
         self.state().repositories.get(url)?.branches.get(branch).copied()

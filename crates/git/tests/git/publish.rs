@@ -167,7 +167,7 @@ fn our_branch_can_be_withdrawn() {
 fn a_base_that_does_not_exist_is_said_with_how_to_make_it() {
     let repositories = memory("gitops");
     let help = |repositories: &dyn Repositories| read_state(repositories, None).unwrap_err().diagnostic().help.join("");
-    assert!(help(&repositories).contains("`git switch --orphan dev`"));
+    assert!(help(&repositories).contains("`kalypso publish` creates the branch"));
     commit(&repositories, &url("gitops"), "main", &[("a", "1")]);
-    assert!(help(&repositories).contains("`git push origin HEAD:refs/heads/dev`"));
+    assert!(help(&repositories).contains("`git push origin COMMIT:refs/heads/dev`"));
 }

@@ -4,11 +4,12 @@ mod pull_request;
 
 use delivery::compilation::{Reuse, reuse};
 use delivery::hub_publication::Receiver;
-use delivery::publish::{End, Options, Outcome, PlaceOutcome, PublicationError, Request};
+use delivery::publish::{DestinationFailure, End, Options, Outcome, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
 use delivery::push::Delivered;
 use delivery::refusal::Refusal;
 use engine::plan::ChangeKind;
+use git::publish::ForeignCommits;
 use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
@@ -62,10 +63,15 @@ struct Answer {
     has_problems: bool,
     /// Whether a pull request is missing.
     is_incomplete: bool,
+    /// The destinations that nothing was published to.
+    failures: Vec<DestinationFailure>,
 }
 
 impl Answer {
-    fn exit(&self) -> anyhow::Result<Exit> {
+    fn exit(self) -> anyhow::Result<Exit> {
+        if !self.failures.is_empty() {
+            return Err(first(self.failures));
+        }
         if self.is_incomplete {
             return Err(Failure::outside("not all pull requests are there").into());
         }
@@ -82,20 +88,22 @@ impl Run<'_> {
         drop(watch);
         let (mut answers, mut failed, mut has_problems) = (Vec::new(), Vec::new(), false);
         for environment in &names {
-            match self.publish(environment).and_then(|answer| answer.exit().map(|_| answer)) {
-                Ok(answer) => {
+            let (mut json, result) = match self.publish(environment) {
+                Ok(mut answer) => {
                     has_problems |= answer.has_problems;
                     if self.options.output == Format::Human {
                         terminal::answer(&answer.text)?;
                     }
-                    answers.push(answer.json);
+                    (std::mem::take(&mut answer.json), answer.exit().map(drop))
                 }
-                Err(error) => {
-                    terminal::warn(&format!("{environment} could not be published: {error}"));
-                    answers.push(json!({ "environment": environment.as_str(), "error": error.to_string() }));
-                    failed.push(environment.to_string());
-                }
+                Err(error) => (json!({ "environment": environment.as_str() }), Err(error)),
+            };
+            if let Err(error) = result {
+                terminal::warn(&format!("{environment} could not be published: {error}"));
+                json["error"] = error.to_string().into();
+                failed.push(environment.to_string());
             }
+            answers.push(json);
         }
         if self.options.output != Format::Human {
             terminal::answer(&terminal::structured(&json!({ "environments": answers }), self.options.output))?;
@@ -117,15 +125,20 @@ impl Run<'_> {
             options: Options {
                 is_direct: options.direct,
                 confirmed: &options.confirm,
-                adopt: options.adopt,
+                adopt: options.takeover.adopt,
                 committed_on: options.committed_on,
+                foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
                 hosts: self.hosts,
             },
             hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
             is_hub_only: options.publication_hub.hub_only,
         };
-        let outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
-        show((options, environment), &outcome, watch)
+        let mut outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
+        let failures = std::mem::take(&mut outcome.failures);
+        if outcome.places.is_empty() && !failures.is_empty() {
+            return Err(first(failures));
+        }
+        Ok(Answer { failures, ..show((options, environment), &outcome, watch)? })
     }
 }
 
@@ -150,6 +163,16 @@ fn hosts(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
         return Err(Failure::usage("no git host is configured").help(help).into());
     }
     Ok(hosts)
+}
+
+/// The first failure is the error; the others are warnings.
+fn first(failures: Vec<DestinationFailure>) -> anyhow::Error {
+    let mut failures = failures.into_iter();
+    let first = failures.next();
+    for DestinationFailure { gitops_repo, error } in failures {
+        terminal::warn(&format!("nothing is published to {gitops_repo}: {error}"));
+    }
+    first.map_or_else(|| Failure::outside("nothing is published").into(), |failure| failure.error.into())
 }
 
 fn failure(error: PublicationError) -> anyhow::Error {
@@ -212,7 +235,8 @@ fn finish(
         "report": reporting::json(&report),
     });
     let has_problems = reporting::has_problems(&report, options.strict);
-    Ok(Answer { text: format!("{texts}\n{}\n", reuse_text(reuse)), json, has_problems, is_incomplete })
+    let text = format!("{texts}\n{}\n", reuse_text(reuse));
+    Ok(Answer { text, json, has_problems, is_incomplete, failures: Vec::new() })
 }
 
 /// All diagnostics of a place, including the reasons why nothing was pushed.

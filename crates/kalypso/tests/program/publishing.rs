@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use testkit::git_server::GitServer;
+
 use crate::company::{Company, HOST, dev, git};
 use crate::objects::{self, cluster_type, config, gitops, policy};
 
@@ -68,7 +70,11 @@ fn a_persons_commit_is_kept() {
     let theirs = company.change("gitops@kalypso/dev", "notes.md", "Look at this\n");
     west(&company, "mysql://west-2/a");
     company.kalypso("publish -e dev").ends(1).says(&["K0506", "Ann", "kalypso/dev"]);
-    assert_eq!(company.head("gitops", "kalypso/dev"), Some(theirs));
+    assert_eq!(company.head("gitops", "kalypso/dev"), Some(theirs.clone()));
+    company.kalypso("publish -e dev --force").ends(0).says(&["Published dev to kalypso/dev"]);
+    let count = git(&company.repository("gitops"), &["rev-list", "--count", "dev..kalypso/dev"]);
+    assert_eq!(count, "1");
+    assert_ne!(company.head("gitops", "kalypso/dev"), Some(theirs));
 }
 
 #[test]
@@ -287,12 +293,27 @@ fn each_gitops_repo_has_a_branch_of_its_own() {
 }
 
 #[test]
-fn a_missing_gitops_branch_says_how_it_is_made() {
+fn a_missing_gitops_branch_is_created() {
     let company = Company::new();
-    company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "nowhere", "."));
-    for command in ["plan -e dev", "publish -e dev"] {
-        company.kalypso(command).ends(1).says(&["K0602", "no branch `nowhere`", "git push"]);
-    }
+    company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "new", "."));
+    company.kalypso("plan -e dev").ends(1).says(&["K0602", "no branch `new`", "`kalypso publish` creates"]);
+    company.kalypso("publish -e dev").ends(0).says(&["Published dev to kalypso/dev", "Merge kalypso/dev"]);
+    let begun = git(&company.repository("gitops"), &["log", "--format=%an %s", "new"]);
+    assert_eq!(begun, "Kalypso dev: begin the branch");
+    assert_eq!(git(&company.repository("gitops"), &["ls-tree", "new"]), "");
+}
+
+#[test]
+fn an_empty_gitops_repository_gets_its_first_branch() {
+    let company = Company::new();
+    let empty = company.repository("empty");
+    git(&company.path("."), &["init", "--quiet", "--bare", empty.to_str().unwrap()]);
+    let server = GitServer::start(&company.path("served")).unwrap();
+    company.configure(&server.url(), "");
+    let named = gitops("dev", "dev", ".").replace(&format!("{HOST}gitops"), &format!("{HOST}empty"));
+    company.change("control-plane@dev", "gitops.yaml", &named);
+    company.kalypso("publish -e dev --direct").ends(0).says(&["Published dev to dev"]);
+    assert!(git(&empty, &["ls-tree", "dev"]).contains("east"));
 }
 
 #[test]
