@@ -4,6 +4,7 @@ use std::fmt;
 
 use model::git_id::GitId;
 
+use crate::calls::CallCounts;
 use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -168,4 +169,9 @@ pub trait GitHost: Send + Sync + fmt::Debug {
 
     /// The rate limit, as the last answer described it. None if the host does not describe it, or before the first answer.
     fn rate_limit(&self) -> Option<RateLimit>;
+
+    /// The calls of its API so far.
+    fn calls(&self) -> CallCounts {
+        CallCounts::default()
+    }
 }

@@ -5,6 +5,7 @@
 //!
 //! This crate decides nothing: it contains no rule about which pull request is opened, updated or merged.
 
+pub mod calls;
 pub mod credential;
 #[cfg(feature = "double")]
 pub mod double;

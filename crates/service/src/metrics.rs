@@ -1,7 +1,9 @@
 //! The metrics of the service, for Prometheus.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use git_host::calls::CallCounts;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -30,6 +32,7 @@ pub(crate) struct Metrics {
     polls: Family<ResultLabels, Counter>,
     webhooks: Family<WebhookLabels, Counter>,
     rate_limit: Family<HostLabels, Gauge>,
+    calls: Family<CallLabels, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -56,6 +59,12 @@ struct WebhookLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    host: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct HostLabels {
     host: String,
 }
@@ -77,6 +86,7 @@ impl Metrics {
             polls: Family::default(),
             webhooks: Family::default(),
             rate_limit: Family::default(),
+            calls: Family::default(),
         };
         let mut registry = Registry::with_prefix("kalypso");
         registry.register("syncs", "Syncs by environment, reason and result", metrics.syncs.clone());
@@ -94,6 +104,8 @@ impl Metrics {
         registry.register("webhooks", "Webhooks by kind of git host and result", metrics.webhooks.clone());
         let help = "Requests that the git host still accepts";
         registry.register("git_host_rate_limit_remaining", help, metrics.rate_limit.clone());
+        let help = "Calls of the API of git hosts by result";
+        registry.register("git_host_calls", help, metrics.calls.clone());
         metrics.registry = registry;
         metrics
     }
@@ -132,6 +144,16 @@ impl Metrics {
 
     pub(crate) fn rate_limit(&self, host: &str, remaining: u64) {
         self.rate_limit.get_or_create(&HostLabels { host: host.to_owned() }).set(remaining as i64);
+    }
+
+    /// Sets the calls of a host's API so far.
+    pub(crate) fn calls(&self, host: &str, counts: CallCounts) {
+        let CallCounts { answered, refused, limited, failed } = counts;
+        for (result, count) in [("success", answered), ("refused", refused), ("limited", limited), ("failure", failed)]
+        {
+            let labels = CallLabels { host: host.to_owned(), result };
+            self.calls.get_or_create(&labels).inner().store(count, Ordering::Relaxed);
+        }
     }
 
     /// All metrics, without the last line of the format.

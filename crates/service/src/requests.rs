@@ -59,6 +59,7 @@ impl SyncService for Service {
             shared.metrics.failures(&state.environment, state.failures);
         }
         for host in shared.hosts.iter() {
+            shared.metrics.calls(&host.url, host.host.calls());
             if let Some(limit) = host.host.rate_limit() {
                 shared.metrics.rate_limit(&host.url, limit.remaining);
             }

@@ -50,6 +50,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Syncs once, and returns the number of failures since the last good sync.
+    #[tracing::instrument(name = "sync", skip_all, fields(environment = self.environment.name.as_str(), %reason))]
     fn sync(&mut self, reason: Reason) -> u32 {
         let (started, started_on) = (Instant::now(), Timestamp::now());
         self.environment.lock().is_syncing = true;

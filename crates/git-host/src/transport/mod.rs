@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod counters;
 mod gate;
 
 use std::fmt;
@@ -18,7 +19,9 @@ use serde::de::DeserializeOwned;
 use self::answer::BodyError;
 pub(crate) use self::answer::{Answer, shown};
 pub(crate) use self::call::Call;
+use self::counters::CallCounters;
 use self::gate::Gate;
+use crate::calls::CallCounts;
 use crate::error::HostError;
 use crate::limits::{ANSWER_BYTES_MAX, LIST_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
 use crate::rate_limit::RateLimit;
@@ -43,6 +46,7 @@ pub(crate) struct Transport {
     base: Url,
     patience: Patience,
     gate: Mutex<Gate>,
+    counters: CallCounters,
 }
 
 /// The header with which a request proves its rights.
@@ -100,12 +104,23 @@ impl Transport {
         let builder = builder.redirect(reqwest::redirect::Policy::none());
         let http = builder.connect_timeout(TIMEOUT).timeout(TIMEOUT).build();
         let http = http.map_err(|error| HostError::Settings(answer::root_cause(&error)))?;
-        Ok(Self { http, base, patience: settings.patience.clone(), gate: Mutex::default() })
+        Ok(Self {
+            http,
+            base,
+            patience: settings.patience.clone(),
+            gate: Mutex::default(),
+            counters: CallCounters::default(),
+        })
     }
 
     /// The address of the API.
     pub(crate) fn base(&self) -> &Url {
         &self.base
+    }
+
+    /// The calls so far.
+    pub(crate) fn calls(&self) -> CallCounts {
+        self.counters.counts()
     }
 
     pub(crate) fn rate_limit(&self) -> Option<RateLimit> {
@@ -178,9 +193,18 @@ impl Transport {
         }
     }
 
+    /// Sends a call once, and counts it.
+    #[tracing::instrument(name = "git host call", skip_all, fields(call = call.shown(), status))]
     fn attempt(&self, call: &Call, authorization: Option<&Authorization>) -> Result<Answer, HostError> {
+        let result = self.receive(call, authorization);
+        self.counters.count(&result);
+        result
+    }
+
+    fn receive(&self, call: &Call, authorization: Option<&Authorization>) -> Result<Answer, HostError> {
         let (response, shown) = (self.execute(call, authorization)?, call.shown());
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        tracing::Span::current().record("status", status);
         self.gate().observe(&headers, Timestamp::now());
         let body = answer::read_body(response).map_err(|error| match error {
             BodyError::Ended(reason) => HostError::Unreachable { call: shown.clone(), reason, is_sent: true },

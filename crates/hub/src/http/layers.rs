@@ -12,6 +12,7 @@ use http::{HeaderName, HeaderValue, Method, Uri, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::decompression::RequestDecompressionLayer;
+use tracing::{Instrument as _, field};
 
 use super::App;
 use super::problem::{Kind, ProblemResponse};
@@ -45,8 +46,11 @@ async fn observe(State(app): State<App>, matched: Option<MatchedPath>, request: 
     let method = request.method().clone();
     // Metrics and log lines have the route, never the path: paths come from outside.
     let route = matched.as_ref().map_or("unknown", MatchedPath::as_str).to_owned();
-    let mut response = next.run(request).await;
+    let span =
+        tracing::info_span!("request", %method, route, status = field::Empty, otel.name = format!("{method} {route}"));
+    let mut response = next.run(request).instrument(span.clone()).await;
     let (status, duration) = (response.status().as_u16(), started.elapsed());
+    span.record("status", status);
     app.metrics.request(&route, status, duration);
     let (shown_id, took_ms) = (id.to_str().unwrap_or_default(), duration.as_millis() as u64);
     if status >= 500 {

@@ -1,7 +1,7 @@
 //! `kalypso serve` and pull requests with real parts: git over HTTP with a token, a git host over HTTP, and webhooks.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use git_host::HostKind;
-use git_host::double::{BareRepository, HostDouble, events};
+use git_host::double::{BareRepository, DoubleFault, FaultAnswer, HostDouble, events};
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::secret::Secret;
@@ -90,7 +90,12 @@ struct Serving {
 
 impl Serving {
     fn start(hosted: &Hosted) -> Self {
+        Self::start_with(hosted, &[])
+    }
+
+    fn start_with(hosted: &Hosted, variables: &[(&str, &str)]) -> Self {
         let mut command = hosted.command("serve --listen 127.0.0.1:0 --log debug");
+        command.envs(variables.iter().copied());
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -277,6 +282,75 @@ fn stops_in_order(mut serving: Serving) {
     assert_eq!(serving.process.wait().unwrap().code(), Some(0));
     let log = eventually("the last line", || Some(serving.log()).filter(|log| log.contains("stopped")));
     has_no_secret("the log", &log);
+}
+
+/// The bodies of the requests to a collector of traces.
+fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&received);
+    let receive = move |stream: TcpStream| -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let mut length = 0;
+        for line in reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        kept.lock().unwrap().extend(body);
+        (&stream).write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    };
+    thread::spawn(move || listener.incoming().flatten().try_for_each(receive));
+    (url, received)
+}
+
+#[test]
+fn traces_show_what_a_sync_did_and_no_secret() {
+    let hosted = Hosted::new("[service]\npoll = \"1h\"\n");
+    let (collector, received) = collector();
+    let variables =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "50"), ("NO_PROXY", "*")];
+    let serving = Serving::start_with(&hosted, &variables);
+    serving.request(("GET", "/api/v1/syncs"), &[], "");
+    stops_in_order(serving);
+    let received = String::from_utf8_lossy(&received.lock().unwrap()).into_owned();
+    for name in ["sync", "read", "compile", "destination", "push", "pull request", "git host call", "/api/v1/syncs"] {
+        assert!(received.contains(name), "{name} is not in {received:?}");
+    }
+    has_no_secret("the traces", &received);
+}
+
+#[test]
+fn a_variable_overrides_the_file() {
+    let hosted = Hosted::new("[service]\npoll = \"1h\"\n");
+    let mut command = hosted.command("serve --listen 127.0.0.1:0");
+    let ran = crate::company::Ran::of(command.env("KALYPSO_SERVICE_SETTLE", "1h"));
+    ran.ends(64).says(&["`service.settle` is longer than `service.settle-max`"]);
+    let mut command = hosted.command("plan -e dev");
+    crate::company::Ran::of(command.env("KALYPSO_CONTROL_PLANE_BRANCH", "nowhere")).ends(1).says(&["nowhere"]);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_the_rate_limit_of_a_git_host() {
+    let hosted = Hosted::new("[service]\npoll = \"1h\"\nsettle = \"0s\"\n");
+    let serving = Serving::start(&hosted);
+    let answer = FaultAnswer::Answer {
+        status: 429,
+        headers: vec![("retry-after", "25".to_owned())],
+        body: "{\"message\": \"too many requests\"}".to_owned(),
+    };
+    let fault = DoubleFault { method: "GET", target: "/pulls".to_owned(), is_done: false, answer, times: 1 };
+    hosted.double.fail_next(fault);
+    hosted.double.forget_exchanges();
+    hosted.merge(1);
+    assert!(serving.push_event("gitops", "dev", WEBHOOK_SECRET).starts_with("HTTP/1.1 202"));
+    eventually("the refusal", || hosted.double.exchanges().iter().any(|one| one.status == 429).then_some(()));
+    let asked = Instant::now();
+    stops_in_order(serving);
+    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
 }
 
 #[test]

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use self::json::{BRANCH_PREFIX, ConnectionJson, ListJson, NO_IDENTITY, PullRequestJson, RepositoryJson, ThreadJson};
 use super::creation::{Creation, or_existing};
 use super::{found, token};
+use crate::calls::CallCounts;
 use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
@@ -393,6 +394,10 @@ impl GitHost for AzureDevOps {
 
     fn rate_limit(&self) -> Option<RateLimit> {
         self.transport.rate_limit()
+    }
+
+    fn calls(&self) -> CallCounts {
+        self.transport.calls()
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use self::json::{CommentJson, IssueJson, LabelJson, PullRequestJson, RepositoryJson, UserJson};
 use super::creation::{Creation, or_existing};
 use super::{found, next_by_link, token};
+use crate::calls::CallCounts;
 use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
@@ -382,5 +383,9 @@ impl GitHost for Gitea {
 
     fn rate_limit(&self) -> Option<RateLimit> {
         self.transport.rate_limit()
+    }
+
+    fn calls(&self) -> CallCounts {
+        self.transport.calls()
     }
 }

@@ -14,6 +14,7 @@ use self::app::App;
 use self::json::{CommentJson, IssueJson, MergeJson, PullRequestJson, RepositoryJson};
 use super::creation::{Creation, or_existing};
 use super::{commit, found, next_by_link};
+use crate::calls::CallCounts;
 use crate::credential::{Credential, GitCredential};
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
@@ -385,5 +386,9 @@ impl GitHost for GitHub {
 
     fn rate_limit(&self) -> Option<RateLimit> {
         self.transport.rate_limit()
+    }
+
+    fn calls(&self) -> CallCounts {
+        self.transport.calls()
     }
 }

@@ -1,6 +1,5 @@
 //! `kalypso hub run`: runs the hub until it is stopped.
 
-use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,18 +7,13 @@ use anyhow::Context as _;
 use hub::server::{self, Server, ServerError, ServerOptions};
 use hub::tls::Certificate;
 use service::{Service, ServiceSettings};
-use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::layer::SubscriberExt as _;
 
 use super::reload;
-use crate::arguments::{HubRun, LogFormat, LogLevel};
+use crate::arguments::HubRun;
 use crate::exit::{Exit, Failure};
 use crate::hub_tasks::LocalHub;
-use crate::{configuration, hub_tasks, interrupts};
-
-/// The crates whose messages are logged.
-const OWN_CRATES: [&str; 5] = ["azure", "hub", "kalypso", "service", "watch"];
+use crate::telemetry::Telemetry;
+use crate::{configuration, hub_tasks, interrupts, stopping};
 
 /// How long running syncs may take when the program stops. What is not ended then, the next start completes.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
@@ -53,9 +47,9 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
         certificate: named.or(configuration.certificate),
         retention: configuration.retention,
     };
-    log(options);
+    let telemetry = Telemetry::start(options.log, options.log_format)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.context("the program can't wait for several things at once")?.block_on(async {
+    let exit = runtime.context("the program can't wait for several things at once")?.block_on(async {
         let server = Server::start(settings).await.map_err(failure)?;
         let server = server.with_rules(rules).demanding(heartbeats);
         let server = hub_tasks::poll_azure(server, azure)?;
@@ -69,7 +63,9 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
         }
         reloading.abort();
         Ok(Exit::Good)
-    })
+    });
+    telemetry.stop();
+    exit
 }
 
 /// Runs the service beside the hub. When the program is to stop, syncs end before the hub.
@@ -83,6 +79,8 @@ async fn serve(server: Server, beginning: Beginning) {
         async move {
             server::stop_requested().await;
             tracing::info!("stopping: syncs that are under way are finished");
+            // Nothing waits for the rate limit of a git host any more.
+            stopping::begin();
             let stopped = tokio::task::spawn_blocking(move || service.stop(STOP_PATIENCE));
             if let Err(error) = stopped.await {
                 tracing::error!(%error, "the service did not stop in order");
@@ -117,23 +115,6 @@ async fn reload_service(service: Arc<Service>, again: Again, hub: Arc<LocalHub>)
 /// Without SIGHUP, the settings are read only once.
 #[cfg(not(unix))]
 async fn reload_service(_service: Arc<Service>, _again: Again, _hub: Arc<LocalHub>) {}
-
-/// Sets up the log on standard error.
-fn log(options: &HubRun) {
-    let level = match options.log {
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Debug => LevelFilter::DEBUG,
-    };
-    // Only the crates of Kalypso are logged: libraries log too much, and SQL statements with their values.
-    let filter = OWN_CRATES.map(|name| (name, level)).into_iter().collect::<tracing_subscriber::filter::Targets>();
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
-    let lines = match options.log_format {
-        LogFormat::Human => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
-    };
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines.with_filter(filter)));
-}
 
 fn failure(error: ServerError) -> Failure {
     let message = error.to_string();
