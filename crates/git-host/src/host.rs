@@ -108,6 +108,12 @@ pub trait GitHost: Send + Sync + fmt::Debug {
         request: &MergeRequest,
     ) -> Result<AutoMerge, HostError>;
 
+    /// The account that added a label of a pull request last. None if it is not known.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], if the pull request does not exist, and if the host does not say who adds labels.
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError>;
+
     /// Withdraws the request of an automatic merge. Without such a request, does nothing.
     ///
     /// # Errors

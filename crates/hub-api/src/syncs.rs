@@ -24,7 +24,7 @@ pub trait SyncService: std::fmt::Debug + Send + Sync {
     /// Confirms exactly the removals with a word, and requests a sync.
     ///
     /// # Errors
-    /// If the environment is not known, or its last plan needs another word.
+    /// If the environment is not known, its last plan needs another word, or the configuration does not allow it to the caller.
     fn confirm(&self, confirmation: &Confirmation, by: &str) -> Result<SyncReceipt, ConfirmationError>;
 
     /// Verifies a webhook of a git host, and requests the syncs of the environments that read the changed branch. `header` returns the value of a header by its
@@ -242,6 +242,12 @@ pub enum ConfirmationError {
         environment: String,
         /// The word.
         word: String,
+    },
+    /// The configuration does not allow the caller to confirm.
+    #[error("`{by}` may not confirm removals")]
+    NotAllowed {
+        /// The name of the caller's token, or the subject of an identity provider.
+        by: String,
     },
 }
 

@@ -104,10 +104,10 @@ pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfig
     let (mut options, configured) = read_options(named)?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
     let base = configured.folder();
-    let timing = options.service.resolve()?;
+    let (timing, confirmers) = (options.service.resolve()?, options.service.confirm.take());
     let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
-    Ok(ServiceConfiguration { control_plane, hosts, timing })
+    Ok(ServiceConfiguration { control_plane, hosts, timing, confirmers })
 }
 
 /// The settings of the service.
@@ -118,6 +118,8 @@ pub(crate) struct ServiceConfiguration {
     pub(crate) hosts: Hosts,
     /// How long the service waits.
     pub(crate) timing: Timing,
+    /// Who may confirm removals over the API. None: all administrators.
+    pub(crate) confirmers: Option<Vec<String>>,
 }
 
 /// Reads the given file, or the nearest one, with the variables that override it. Without a file, the variables have to be enough.
@@ -297,7 +299,9 @@ mod tests {
                 let text = format!("{name} = {wrong}");
                 let error = toml::from_str::<Options>(&text).unwrap_err().to_string();
                 assert!(
-                    ["invalid type", "expected string", "wanted string"].iter().any(|word| error.contains(word)),
+                    ["invalid type", "expected string", "wanted string", "it must be"]
+                        .iter()
+                        .any(|word| error.contains(word)),
                     "{text}: {error}"
                 );
             }

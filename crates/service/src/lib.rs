@@ -43,6 +43,8 @@ pub struct ServiceSettings {
     pub hub: Option<Arc<dyn Hub + Send + Sync>>,
     /// The environments in the order of promotion. Empty if the order is not known.
     pub environments: Vec<String>,
+    /// Who may confirm removals over the API: names of tokens, or subjects of identity providers. None: all administrators.
+    pub confirmers: Option<Vec<String>>,
     /// How long the service waits.
     pub timing: Timing,
 }

@@ -33,7 +33,17 @@ impl SyncService for Service {
 
     fn confirm(&self, confirmation: &Confirmation, by: &str) -> Result<SyncReceipt, ConfirmationError> {
         let Confirmation { environment: name, word } = confirmation;
-        let environment = self.shared().find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?;
+        let shared = self.shared();
+        let environment = shared.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?;
+        let confirmers = shared.settings.confirmers.as_ref();
+        if confirmers.is_some_and(|names| !names.iter().any(|allowed| allowed == by)) {
+            tracing::warn!(
+                environment = name,
+                by,
+                "a confirmation is refused: `service.confirm` does not list who sent it"
+            );
+            return Err(ConfirmationError::NotAllowed { by: by.to_owned() });
+        }
         if !environment.confirm(word) {
             return Err(ConfirmationError::OtherWord { environment: name.clone(), word: word.clone() });
         }

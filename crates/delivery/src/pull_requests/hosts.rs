@@ -22,8 +22,20 @@ pub struct ConfiguredHost {
     pub method: MergeMethod,
     /// Whether Kalypso pushes to the branch that clusters pull, because a plain git server has no pull requests.
     pub merges_itself: bool,
-    /// Whether a label on the pull request confirms removals. Whoever may set labels may then confirm.
-    pub accepts_label: bool,
+    /// Whose label on the pull request confirms removals.
+    pub label_confirmers: LabelConfirmers,
+}
+
+/// Whose label on a pull request confirms removals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LabelConfirmers {
+    /// Labels confirm nothing.
+    #[default]
+    Nobody,
+    /// Whoever may set labels.
+    Anyone,
+    /// These accounts of the git host.
+    Accounts(Vec<String>),
 }
 
 /// All configured git hosts. Calls are made to these only.
@@ -79,7 +91,7 @@ impl ConfiguredHost {
             reviewers: Vec::new(),
             method: MergeMethod::default(),
             merges_itself: false,
-            accepts_label: false,
+            label_confirmers: LabelConfirmers::Nobody,
         }
     }
 

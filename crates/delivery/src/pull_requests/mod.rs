@@ -7,7 +7,7 @@ mod issue;
 mod proposal;
 mod status;
 
-pub use self::hosts::{ConfiguredHost, GitHosts};
+pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::report_problems;
 pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{ProposedChange, prepare, settle, was_merged};

@@ -16,7 +16,9 @@ use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::tree::Child;
 
-use super::{CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL};
+use super::{
+    CONFIRMATION_LABEL, ConfiguredHost, GitHosts, LABEL, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, PROMOTED_LABEL,
+};
 use crate::changes::markdown::PlanText;
 use crate::loaded::Loaded;
 use crate::planned::Planned;
@@ -122,12 +124,26 @@ impl<'a> Place<'a> {
     }
 
     /// Whether the removals of a plan are confirmed, or need no confirmation.
-    fn is_confirmed(&self, planned: &Planned, found: Option<&PullRequest>, confirmed: &[String]) -> bool {
-        planned.confirmation_word().is_none_or(|word| {
-            let label = format!("{CONFIRMATION_LABEL}{word}");
-            let has_label = found.is_some_and(|found| found.labels.contains(&label));
-            confirmed.contains(&word) || (self.settings.accepts_label && has_label)
-        })
+    fn is_confirmed(
+        &self,
+        planned: &Planned,
+        found: Option<&PullRequest>,
+        confirmed: &[String],
+    ) -> Result<bool, HostError> {
+        let Some(word) = planned.confirmation_word() else { return Ok(true) };
+        let label = format!("{CONFIRMATION_LABEL}{word}");
+        let Some(found) = found.filter(|found| found.labels.contains(&label)) else {
+            return Ok(confirmed.contains(&word));
+        };
+        let is_confirmed_by_label = match &self.settings.label_confirmers {
+            LabelConfirmers::Nobody => false,
+            LabelConfirmers::Anyone => true,
+            LabelConfirmers::Accounts(accounts) => {
+                let author = self.host.label_author(&self.repository, found.number, &label)?;
+                author.is_some_and(|author| accounts.iter().any(|name| name.eq_ignore_ascii_case(&author)))
+            }
+        };
+        Ok(is_confirmed_by_label || confirmed.contains(&word))
     }
 
     /// Whether the host may merge a pull request by itself. Gitea does not show it.
@@ -173,7 +189,7 @@ pub(crate) fn prepare(
     let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
     let Some(found) = place.newest()? else { return Ok(None) };
     if found.is_open() {
-        let is_confirmed = place.is_confirmed(planned, Some(&found), confirmed);
+        let is_confirmed = place.is_confirmed(planned, Some(&found), confirmed)?;
         if place.may_be_merged(&found) && !(is_confirmed && merges(loaded, planned)) {
             place.host.cancel_auto_merge(&place.repository, found.number)?;
         }
@@ -234,7 +250,7 @@ impl Wanted {
     fn new(place: &Place<'_>, change: ProposedChange<'_>) -> Result<Self, HostError> {
         let planned = change.planned;
         let found = place.newest()?.filter(PullRequest::is_open);
-        let is_confirmed = place.is_confirmed(planned, found.as_ref(), change.confirmed);
+        let is_confirmed = place.is_confirmed(planned, found.as_ref(), change.confirmed)?;
         let flags = [(PROMOTED_LABEL, changes_promoted_commit(planned)), (NEEDS_CONFIRMATION_LABEL, !is_confirmed)];
         let (labels, unwanted): (Vec<_>, Vec<_>) = flags.into_iter().partition(|(_, is_set)| *is_set);
         let names = |labels: Vec<(&str, bool)>| labels.into_iter().map(|(name, _)| name.to_owned()).collect();

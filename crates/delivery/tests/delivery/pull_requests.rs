@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use delivery::publish::{Options, Outcome};
-use delivery::pull_requests::{ConfiguredHost, GitHosts, NEEDS_CONFIRMATION_LABEL, Proposal};
+use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
 use git::publish::ForeignCommits;
 use git_host::error::HostError;
 use git_host::hosts::memory::MemoryHost;
@@ -152,7 +152,8 @@ fn a_pull_request_that_a_person_closed_stays_closed_until_the_change_is_another_
 fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
-    let mut hosted = Hosted::of(world, |settings| settings.accepts_label = true);
+    let accounts = LabelConfirmers::Accounts(vec!["Ann".to_owned()]);
+    let mut hosted = Hosted::of(world, |settings| settings.label_confirmers = accounts);
     assert_eq!(hosted.proposal(), "merged 1");
     assert_eq!(hosted.proposal(), "none");
     let removed: Vec<_> =
@@ -166,20 +167,22 @@ fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
     let word = outcome.places[0].planned.confirmation_word().unwrap();
     assert!(hosted.last().body.contains(&word), "{}", hosted.last().body);
     assert_eq!(hosted.confirmed(&["another".to_owned()]), "unchanged 2");
-    // The label with the word of these removals counts, and no other label.
+    // The label with the word of these removals counts if the right person added it.
     let label = |word: &str| git_host::pull_request::PullRequestChanges {
         add_labels: [format!("kalypso-confirm-{word}")].into(),
         ..Default::default()
     };
-    let set = |label: git_host::pull_request::PullRequestChanges| {
+    let set = |account: &str, label: git_host::pull_request::PullRequestChanges| {
         let mut state = hosted.host.state();
         let repository = state.repository(REPOSITORY).unwrap();
         repository.ensure_labels(&label.add_labels);
-        repository.update(2, &label).unwrap();
+        repository.update_as(account, 2, &label).unwrap();
     };
-    set(label("00000000"));
-    assert_eq!(hosted.proposal(), "unchanged 2");
-    set(label(&word));
+    for (account, word) in [("ann", "00000000"), ("mallory", word.as_str())] {
+        set(account, label(word));
+        assert_eq!(hosted.proposal(), "unchanged 2");
+    }
+    set("ann", label(&word));
     assert_eq!(hosted.proposal(), "merged 2");
     assert!(!hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
 }

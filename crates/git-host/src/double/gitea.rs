@@ -76,8 +76,17 @@ impl Route<'_> {
             ("POST", ["issues", at, "labels"]) => {
                 let add_labels = self.names_of_ids("labels")?;
                 let changes = PullRequestChanges { add_labels, ..PullRequestChanges::default() };
-                self.state.update(number(at)?, &changes)?;
+                self.state.update_as(self.account, number(at)?, &changes)?;
                 Ok(Response::json(200, &json!([])))
+            }
+            ("GET", ["issues", at, "timeline"]) => {
+                let labelled = self.state.labelled(number(at)?)?;
+                let events = labelled.iter().zip(1..).filter_map(|((name, account), id)| {
+                    let found = self.state.labels.iter().find(|label| label.name == *name)?;
+                    let label = label(self.state, found);
+                    Some(json!({ "id": id, "type": "label", "user": user(account), "label": label, "body": "1" }))
+                });
+                Ok(Response::page(self.request, "limit", events.collect()))
             }
             ("DELETE", ["issues", at, "labels", id]) => self.remove_label(number(at)?, number(id)?),
             ("GET", ["labels"]) => {

@@ -85,6 +85,16 @@ impl Route<'_> {
                 let body = self.text("body");
                 Ok(Response::json(200, &note(&self.state.update_comment(id, (self.account, &body))?)))
             }
+            ("GET", ["merge_requests", at, "resource_label_events"]) => {
+                let labelled = self.state.labelled(number(at)?)?;
+                let events = labelled.iter().zip(1..).map(|((name, account), id)| {
+                    json!({
+                        "id": id, "user": user(account), "resource_type": "MergeRequest", "resource_id": 1,
+                        "label": { "id": 1, "name": name }, "action": "add",
+                    })
+                });
+                Ok(Response::page(self.request, "per_page", events.collect()))
+            }
             ("GET", ["repository", "commits", commit, "statuses"]) => self.statuses(commit),
             ("POST", ["statuses", commit]) => self.set_status(commit),
             ("GET", ["issues"]) => Ok(self.issues()),
@@ -166,7 +176,8 @@ impl Route<'_> {
         let number = self.state.open(self.account, &new)?;
         let add_labels = self.labels("labels");
         self.state.ensure_labels(&add_labels);
-        self.state.update(number, &PullRequestChanges { add_labels, ..PullRequestChanges::default() })?;
+        let changes = PullRequestChanges { add_labels, ..PullRequestChanges::default() };
+        self.state.update_as(self.account, number, &changes)?;
         self.merge_request(201, number)
     }
 
@@ -178,7 +189,7 @@ impl Route<'_> {
             remove_labels: self.labels("remove_labels"),
         };
         self.state.ensure_labels(&changes.add_labels);
-        self.state.update(number, &changes)?;
+        self.state.update_as(self.account, number, &changes)?;
         if self.text("state_event") == "close" {
             self.state.close(number)?;
         }

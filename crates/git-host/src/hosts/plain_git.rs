@@ -52,6 +52,10 @@ impl GitHost for PlainGit {
         no("pull requests")
     }
 
+    fn label_author(&self, _: &HostRepository, _: u64, _: &str) -> Result<Option<String>, HostError> {
+        no("labels")
+    }
+
     fn open(&self, _: &HostRepository, _: &NewPullRequest) -> Result<Opened, HostError> {
         no("pull requests")
     }

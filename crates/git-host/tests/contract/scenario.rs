@@ -77,6 +77,7 @@ fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
         remove_labels: ["needs confirmation".to_owned(), "absent".to_owned()].into(),
     };
     client.update(repository, number, &changes).unwrap();
+    assert!(client.label_author(repository, number, "promoted").unwrap().is_some());
     let marker = Marker::new("kalypso plan dev").unwrap();
     for body in ["first", "second"] {
         sticky::put_comment(client, repository, number, (&marker, body)).unwrap();

@@ -44,6 +44,7 @@ everywhere! {
         missing_and_equal_branches_are_refused,
         a_missing_label_is_created,
         labels_of_people_stay,
+        who_added_a_label_is_known_or_said_to_be_unknown,
         one_closed_by_hand_is_seen,
         closing_is_idempotent,
         a_deleted_branch_does_not_block_the_next_one,

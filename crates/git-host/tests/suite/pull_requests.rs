@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use git_host::HostKind;
+use git_host::error::HostError;
 use git_host::issue::Label;
 use git_host::pull_request::{
     NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -98,6 +99,29 @@ pub(crate) fn labels_of_people_stay(world: &World) {
     let remove = PullRequestChanges { remove_labels: names(&["kalypso", "absent"]), ..PullRequestChanges::default() };
     world.client.update(&world.repository, number, &remove).unwrap();
     assert_eq!(world.read(number).labels, names(&["urgent"]));
+}
+
+pub(crate) fn who_added_a_label_is_known_or_said_to_be_unknown(world: &World) {
+    let number = world.open().number;
+    let add = |account: &str| {
+        let mut state = world.state.state();
+        let repository = state.repository(&world.path()).unwrap();
+        let add_labels = names(&["kalypso-confirm-1"]);
+        repository.ensure_labels(&add_labels);
+        let changes = PullRequestChanges { add_labels, ..PullRequestChanges::default() };
+        repository.update_as(account, number, &changes).unwrap();
+    };
+    add("mallory");
+    add("anna");
+    let author = |label| world.client.label_author(&world.repository, number, label);
+    match world.kind() {
+        HostKind::AzureDevOps => assert!(matches!(author("x"), Err(HostError::NotSupported { .. }))),
+        _ => {
+            assert_eq!(author("kalypso-confirm-1").unwrap().as_deref(), Some("anna"));
+            assert_eq!(author("kalypso-confirm-2").unwrap(), None);
+            assert!(world.client.label_author(&world.repository, 99, "x").unwrap_err().is_not_found());
+        }
+    }
 }
 
 pub(crate) fn one_closed_by_hand_is_seen(world: &World) {

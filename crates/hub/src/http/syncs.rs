@@ -166,6 +166,9 @@ impl From<ConfirmationError> for ProblemResponse {
             ConfirmationError::Unknown(error) => error.into(),
             ConfirmationError::OtherWord { .. } => Self::new(Kind::Unprocessable, error.to_string())
                 .hint("GET /api/v1/syncs/ENVIRONMENT shows the removals and their word"),
+            ConfirmationError::NotAllowed { .. } => {
+                Self::new(Kind::Forbidden, error.to_string()).hint("`service.confirm` of kalypso.toml lists who may")
+            }
         }
     }
 }

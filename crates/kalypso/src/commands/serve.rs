@@ -36,6 +36,7 @@ fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: Arc<Loca
         hosts: read.hosts.0.into_iter().map(host).collect(),
         hub: Some(hub),
         environments,
+        confirmers: read.confirmers,
         timing: read.timing,
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use delivery::pull_requests::{ConfiguredHost, GitHosts};
+use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers};
 use git_host::credential::Credential;
 use git_host::pull_request::{MergeMethod, Reviewer};
 use git_host::secret::Secret;
@@ -43,12 +43,26 @@ struct HostOptions {
     #[serde(default)]
     auto_merge: bool,
     #[serde(default)]
-    confirm_by_label: bool,
+    confirm_by_label: ConfirmByLabel,
     webhook_secret_env: Option<String>,
     webhook_secret_file: Option<PathBuf>,
     /// Whether the token may be in [`TOKEN_VARIABLE`].
     #[serde(skip)]
     has_default_token: bool,
+}
+
+/// `true`, `false`, or a list of accounts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "it must be true, false, or a list of accounts")]
+enum ConfirmByLabel {
+    All(bool),
+    Accounts(Vec<String>),
+}
+
+impl Default for ConfirmByLabel {
+    fn default() -> Self {
+        Self::All(false)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -148,7 +162,7 @@ impl HostOptions {
             reviewers,
             method: self.merge_method.into(),
             merges_itself: self.auto_merge,
-            accepts_label: self.confirm_by_label,
+            label_confirmers: label_confirmers(self.confirm_by_label, kind).map_err(wrong)?,
             ..ConfiguredHost::new(host, &url)
         };
         Ok(Host { settings, webhook_secrets })
@@ -196,6 +210,19 @@ impl HostOptions {
                 "there is no token: set the variable {TOKEN_VARIABLE}, or name one with `token-env` or `token-file`"
             )
         })
+    }
+}
+
+fn label_confirmers(option: ConfirmByLabel, kind: HostKind) -> Result<LabelConfirmers, String> {
+    match option {
+        ConfirmByLabel::All(false) => Ok(LabelConfirmers::Nobody),
+        ConfirmByLabel::All(true) => Ok(LabelConfirmers::Anyone),
+        ConfirmByLabel::Accounts(_) if kind == HostKind::AzureDevOps => {
+            Err("Azure DevOps does not say who set a label: `confirm-by-label` can only be true or false".to_owned())
+        }
+        ConfirmByLabel::Accounts(names) => {
+            Ok(LabelConfirmers::Accounts(names.iter().map(|name| name.trim_start_matches('@').to_owned()).collect()))
+        }
     }
 }
 
@@ -287,6 +314,9 @@ mod tests {
         assert!(wrong("[host]\napp-id = '1'").contains("belong together"));
         assert!(wrong("[host]\nkind = 'svn'").contains("must be one of github, gitlab"));
         assert!(wrong("[[host]]\n[[host]]\nkind = 'gitea'").contains("each names its token"));
+        let by_label = "[host]\nurl = 'https://dev.azure.com/acme'\nconfirm-by-label = ['ann']\ntoken-env = 'PATH'";
+        assert!(wrong(by_label).contains("does not say who set a label"));
+        assert!(wrong("[host]\nconfirm-by-label = 'ann'").contains("true, false, or a list of accounts"));
         assert!(wrong("[host]\nurl = 'https://code.example'").contains("is not known: set `kind`"));
     }
 }

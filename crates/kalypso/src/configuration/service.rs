@@ -19,6 +19,7 @@ pub(super) struct ServiceOptions {
     settle: Option<String>,
     settle_max: Option<String>,
     resync: Option<String>,
+    pub(super) confirm: Option<Vec<String>>,
 }
 
 impl ServiceOptions {

@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
             "webhook-secret-file",
         ],
     ),
-    ("service", &["poll", "settle", "settle-max", "resync"]),
+    ("service", &["poll", "settle", "settle-max", "resync", "confirm"]),
     (
         "hub",
         &[
@@ -71,6 +71,7 @@ const NOT_TEXT: &[&str] = &[
     "host.reviewers",
     "host.auto-merge",
     "host.confirm-by-label",
+    "service.confirm",
     "hub.environments",
     "hub.oidc",
     "hub.oidc.read",

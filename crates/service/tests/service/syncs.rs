@@ -7,7 +7,7 @@ use git_host::double::events;
 use git_host::error::HostError;
 use git_host::secret::Secret;
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
-use service::Service;
+use service::{Service, ServiceSettings};
 use testkit::company::{CONTROL_PLANE, MemoryCompany, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
 
@@ -72,7 +72,9 @@ fn removals_wait_for_the_confirmation_of_exactly_these() {
     let mut company = MemoryCompany::new();
     company.set_gitops_field("autoMerge: true");
     let mut world = World::of(company);
-    let service = world.start(RARELY);
+    let settings = ServiceSettings { confirmers: Some(vec!["ann".to_owned()]), ..world.settings(RARELY) };
+    let service = Service::start(settings);
+    eventually("the first sync", || service.missing().is_empty());
     assert!(!world.last().is_open(), "it is merged");
     let path = world.company.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
     world.company.change(&[(&path, None)]);
@@ -81,10 +83,12 @@ fn removals_wait_for_the_confirmation_of_exactly_these() {
     let word = || state(&service).last?.destinations.first()?.confirmation.clone();
     eventually("the word", || word().is_some());
     let word = word().unwrap();
-    let confirm = |environment: &str, word: &str| {
+    let confirm_as = |by: &str, environment: &str, word: &str| {
         let confirmation = Confirmation { environment: environment.to_owned(), word: word.to_owned() };
-        service.confirm(&confirmation, "ann")
+        service.confirm(&confirmation, by)
     };
+    let confirm = |environment: &str, word: &str| confirm_as("ann", environment, word);
+    assert!(matches!(confirm_as("bob", ENVIRONMENT, &word), Err(ConfirmationError::NotAllowed { .. })));
     assert!(matches!(confirm("nowhere", &word), Err(ConfirmationError::Unknown(_))));
     assert!(matches!(confirm(ENVIRONMENT, "00000000"), Err(ConfirmationError::OtherWord { .. })));
     assert!(world.last().is_open());

@@ -61,6 +61,7 @@ impl World {
             hosts: vec![ServiceHost { settings, webhook_secrets: vec![Secret::new(SECRET)] }],
             hub: None,
             environments: Vec::new(),
+            confirmers: None,
             timing,
         }
     }

@@ -58,6 +58,16 @@ pub(super) fn label(state: &RepositoryState, label: &Label) -> Value {
     })
 }
 
+/// The event of an added label.
+pub(super) fn labelled(state: &RepositoryState, (name, account): &(String, String), id: u64) -> Value {
+    let color = state.labels.iter().find(|label| label.name == *name).map(|label| label.color.clone());
+    json!({
+        "id": id, "node_id": format!("LE_{id}"), "url": format!("{}/issues/events/{id}", state.url), "actor": user(account),
+        "event": "labeled", "commit_id": null, "commit_url": null, "created_at": TIME, "performed_via_github_app": null,
+        "label": { "name": name, "color": color.unwrap_or_default() },
+    })
+}
+
 /// The labels with these names.
 pub(super) fn labels<'l>(state: &RepositoryState, names: impl IntoIterator<Item = &'l String>) -> Value {
     let found = names.into_iter().filter_map(|name| state.labels.iter().find(|label| label.name == *name));

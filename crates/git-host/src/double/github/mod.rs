@@ -106,6 +106,11 @@ impl Route<'_> {
                 Ok(Response::json(201, &json::comment(self.state, &comment)))
             }
             ("POST", ["issues", at, "labels"]) => self.add_labels(number(at)?),
+            ("GET", ["issues", at, "events"]) => {
+                let labelled = self.state.labelled(number(at)?)?;
+                let events = labelled.iter().zip(1..).map(|(one, id)| json::labelled(self.state, one, id));
+                Ok(Response::page(self.request, "per_page", events.collect()))
+            }
             ("DELETE", ["issues", at, "labels", name]) => self.remove_label(number(at)?, name),
             ("GET", ["labels", name]) => {
                 let found = self.state.labels.iter().find(|label| label.name == *name).ok_or(Denial::NotFound)?;
@@ -178,7 +183,8 @@ impl Route<'_> {
     fn add_labels(&mut self, number: u64) -> Answered {
         let add_labels: BTreeSet<String> = self.request.texts("labels").into_iter().collect();
         self.state.ensure_labels(&add_labels);
-        self.state.update(number, &PullRequestChanges { add_labels, ..PullRequestChanges::default() })?;
+        let changes = PullRequestChanges { add_labels, ..PullRequestChanges::default() };
+        self.state.update_as(self.account, number, &changes)?;
         let labels = json::labels(self.state, &self.state.pull_request(number)?.labels);
         Ok(Response::json(200, &labels))
     }

@@ -293,6 +293,10 @@ impl GitHost for AzureDevOps {
         self.after_merge(repository, number, (request, result))
     }
 
+    fn label_author(&self, _: &HostRepository, _: u64, _: &str) -> Result<Option<String>, HostError> {
+        Err(HostError::NotSupported { kind: HostKind::AzureDevOps, what: "authors of labels" })
+    }
+
     fn set_auto_merge(
         &self,
         repository: &HostRepository,

@@ -51,6 +51,26 @@ pub(super) struct UserJson {
     pub(super) login: String,
 }
 
+/// An event of a pull request, such as an added label.
+#[derive(Debug, Deserialize)]
+pub(super) struct TimelineJson {
+    #[serde(rename = "type")]
+    kind: String,
+    user: Option<UserJson>,
+    label: Option<LabelJson>,
+    /// `1` for an added label, and empty for a removed one.
+    body: Option<String>,
+}
+
+impl TimelineJson {
+    /// Who added a label. None if the event is another one.
+    pub(super) fn author_of(self, label: &str) -> Option<String> {
+        let is_added = self.kind == "label" && self.body.as_deref() == Some("1");
+        let is_it = is_added && self.label.is_some_and(|found| found.name == label);
+        self.user.filter(|_| is_it).map(|user| user.login)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct RepositoryJson {
     pub(super) default_branch: String,

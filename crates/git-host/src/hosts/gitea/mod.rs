@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::json::{CommentJson, IssueJson, LabelJson, PullRequestJson, RepositoryJson, UserJson};
+use self::json::{CommentJson, IssueJson, LabelJson, PullRequestJson, RepositoryJson, TimelineJson, UserJson};
 use super::creation::{Creation, or_existing};
 use super::{found, next_by_link, token};
 use crate::calls::CallCounts;
@@ -284,6 +284,12 @@ impl GitHost for Gitea {
     fn merge(&self, repository: &HostRepository, number: u64, request: &MergeRequest) -> Result<Merge, HostError> {
         let result = self.request_merge(repository, (number, request), false).map(drop);
         self.after_merge(repository, number, (request, result))
+    }
+
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
+        let call = get(repository, &["issues", &number.to_string(), "timeline"]);
+        let events: Vec<TimelineJson> = self.list(&call)?;
+        Ok(events.into_iter().rev().find_map(|event| event.author_of(label)))
     }
 
     fn set_auto_merge(

@@ -51,6 +51,27 @@ struct UserJson {
     login: String,
 }
 
+/// An event of a pull request, such as an added label.
+#[derive(Debug, Deserialize)]
+pub(super) struct IssueEventJson {
+    event: String,
+    actor: Option<UserJson>,
+    label: Option<NameJson>,
+}
+
+#[derive(Debug, Deserialize)]
+struct NameJson {
+    name: String,
+}
+
+impl IssueEventJson {
+    /// Who added a label. None if the event is another one.
+    pub(super) fn author_of(self, label: &str) -> Option<String> {
+        let is_it = self.event == "labeled" && self.label.is_some_and(|found| found.name == label);
+        self.actor.filter(|_| is_it).map(|actor| actor.login)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct RepositoryJson {
     pub(super) default_branch: String,

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use self::app::App;
-use self::json::{CommentJson, IssueJson, MergeJson, PullRequestJson, RepositoryJson};
+use self::json::{CommentJson, IssueEventJson, IssueJson, MergeJson, PullRequestJson, RepositoryJson};
 use super::creation::{Creation, or_existing};
 use super::{commit, found, next_by_link};
 use crate::calls::CallCounts;
@@ -297,6 +297,12 @@ impl GitHost for GitHub {
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
+        let call = Call::get(&path(repository, &["issues", &number.to_string(), "events"]));
+        let events: Vec<IssueEventJson> = self.list(repository, &call)?;
+        Ok(events.into_iter().rev().find_map(|event| event.author_of(label)))
     }
 
     fn set_auto_merge(

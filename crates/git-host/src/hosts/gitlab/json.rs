@@ -37,6 +37,27 @@ pub(super) struct UserJson {
     pub(super) username: String,
 }
 
+/// An added or removed label.
+#[derive(Debug, Deserialize)]
+pub(super) struct LabelEventJson {
+    action: String,
+    user: Option<UserJson>,
+    label: Option<LabelNameJson>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LabelNameJson {
+    name: String,
+}
+
+impl LabelEventJson {
+    /// Who added a label. None if the event is another one.
+    pub(super) fn author_of(self, label: &str) -> Option<String> {
+        let is_it = self.action == "add" && self.label.is_some_and(|found| found.name == label);
+        self.user.filter(|_| is_it).map(|user| user.username)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct ProjectJson {
     pub(super) default_branch: Option<String>,

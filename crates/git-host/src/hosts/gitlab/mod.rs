@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::json::{IssueJson, MergeRequestJson, NoteJson, ProjectJson, StatusJson, UserJson};
+use self::json::{IssueJson, LabelEventJson, MergeRequestJson, NoteJson, ProjectJson, StatusJson, UserJson};
 use super::creation::{Creation, or_existing};
 use super::{found, next_by_link, token};
 use crate::calls::CallCounts;
@@ -289,6 +289,12 @@ impl GitHost for GitLab {
             Ok(_) => Ok(Merge::Refused { reason: MergeRefusal::Blocked, message: "not merged yet".to_owned() }),
             Err(error) => self.after_merge(repository, number, (request, error)),
         }
+    }
+
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
+        let call = Resource::of_merge_request(repository, number, &["resource_label_events"]).get();
+        let events: Vec<LabelEventJson> = self.list(&call)?;
+        Ok(events.into_iter().rev().find_map(|event| event.author_of(label)))
     }
 
     fn set_auto_merge(

@@ -153,10 +153,8 @@ impl GitHost for MemoryHost {
                 opened => opened?,
             };
             state.ensure_labels(&new.labels);
-            state.update(
-                opened,
-                &PullRequestChanges { add_labels: new.labels.clone(), ..PullRequestChanges::default() },
-            )?;
+            let changes = PullRequestChanges { add_labels: new.labels.clone(), ..PullRequestChanges::default() };
+            state.update_as(&self.account, opened, &changes)?;
             state.request_reviews(opened, &new.reviewers)?;
             let pull_request = state.pull_request(opened)?.clone();
             Ok(Opened { pull_request, is_new: true, incomplete: Vec::new() })
@@ -166,8 +164,12 @@ impl GitHost for MemoryHost {
     fn update(&self, repository: &HostRepository, number: u64, changes: &PullRequestChanges) -> Result<(), HostError> {
         self.call("update", repository, |state| {
             state.ensure_labels(&changes.add_labels);
-            state.update(number, changes)
+            state.update_as(&self.account, number, changes)
         })
+    }
+
+    fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError> {
+        self.call("label_author", repository, |state| state.label_author(number, label))
     }
 
     fn close(&self, repository: &HostRepository, number: u64) -> Result<(), HostError> {

@@ -79,6 +79,8 @@ pub(crate) struct PullRequestRow {
     pub(crate) is_approved: bool,
     /// The account that requested the automatic merge.
     pub(crate) auto_merge: Option<String>,
+    /// The labels that were added, with the accounts that added them, oldest first.
+    pub(crate) labelled: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -242,7 +244,14 @@ impl RepositoryState {
             author: account.to_owned(),
             is_auto_merge: false,
         };
-        let row = PullRequestRow { shown, reviewers: Vec::new(), fork, is_approved: false, auto_merge: None };
+        let row = PullRequestRow {
+            shown,
+            reviewers: Vec::new(),
+            fork,
+            is_approved: false,
+            auto_merge: None,
+            labelled: Vec::new(),
+        };
         self.pull_requests.push(row);
         number
     }
@@ -262,6 +271,35 @@ impl RepositoryState {
         shown.labels.extend(changes.add_labels.iter().cloned());
         shown.labels.retain(|label| !changes.remove_labels.contains(label));
         Ok(())
+    }
+
+    /// Changes a pull request as in [`Self::update`], as an account.
+    ///
+    /// # Errors
+    /// As in [`Self::update`].
+    pub fn update_as(&mut self, account: &str, number: u64, changes: &PullRequestChanges) -> Result<(), Denial> {
+        self.update(number, changes)?;
+        let labelled = changes.add_labels.iter().map(|label| (label.clone(), account.to_owned()));
+        self.row(number)?.labelled.extend(labelled);
+        Ok(())
+    }
+
+    /// The account that added a label of a pull request last.
+    ///
+    /// # Errors
+    /// If the pull request does not exist.
+    pub fn label_author(&mut self, number: u64, label: &str) -> Result<Option<String>, Denial> {
+        let labelled = self.row(number)?.labelled.iter().rev();
+        Ok(labelled.filter(|(name, _)| name == label).map(|(_, account)| account.clone()).next())
+    }
+
+    /// The labels that were added to a pull request, with the accounts that added them, oldest first.
+    ///
+    /// # Errors
+    /// If the pull request does not exist.
+    #[cfg(feature = "double")]
+    pub(crate) fn labelled(&mut self, number: u64) -> Result<Vec<(String, String)>, Denial> {
+        Ok(self.row(number)?.labelled.clone())
     }
 
     /// Requests reviews.
