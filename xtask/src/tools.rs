@@ -36,6 +36,19 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
         is_installed: || is_on_path("curl"),
         starts_service: false,
     },
+    // The tests start both as separate servers, in temporary folders.
+    SystemPackage {
+        name: "nginx-light",
+        why: "repositories behind a web server with authentication",
+        is_installed: || is_on_path("nginx") || Path::new("/usr/sbin/nginx").exists(),
+        starts_service: true,
+    },
+    SystemPackage {
+        name: "fcgiwrap",
+        why: "runs `git http-backend` for nginx",
+        is_installed: || is_on_path("fcgiwrap") || Path::new("/usr/sbin/fcgiwrap").exists(),
+        starts_service: true,
+    },
     // The tests start separate servers, in temporary folders.
     SystemPackage {
         name: "postgresql",

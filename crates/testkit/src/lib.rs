@@ -10,5 +10,7 @@ pub mod git_server;
 pub mod hub_program;
 pub mod incremental;
 pub mod mutation;
+#[cfg(unix)]
+pub mod nginx;
 pub mod postgres;
 pub mod suite;

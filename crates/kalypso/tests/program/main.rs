@@ -27,6 +27,8 @@ mod mishaps;
 #[cfg(test)]
 mod moments;
 #[cfg(test)]
+mod nginx;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod publication_hub;

@@ -82,9 +82,9 @@ impl Hosted {
 }
 
 /// A running service with its log.
-struct Serving {
+pub(crate) struct Serving {
     process: Child,
-    address: String,
+    pub(crate) address: String,
     log: Arc<Mutex<String>>,
 }
 
@@ -96,6 +96,11 @@ impl Serving {
     fn start_with(hosted: &Hosted, variables: &[(&str, &str)]) -> Self {
         let mut command = hosted.command("serve --listen 127.0.0.1:0 --log debug");
         command.envs(variables.iter().copied());
+        Self::of(command)
+    }
+
+    /// Starts the service, and waits for the first sync.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -130,7 +135,7 @@ impl Serving {
         answer
     }
 
-    fn environment(&self) -> Json {
+    pub(crate) fn environment(&self) -> Json {
         let answer = self.request(("GET", "/api/v1/syncs"), &[], "");
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let list: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
@@ -171,7 +176,7 @@ impl Drop for Serving {
     }
 }
 
-fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+pub(crate) fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = find() {
