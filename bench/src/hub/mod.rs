@@ -1,6 +1,6 @@
 //! Measures the hub: the rate of reports, and the time of queries about a million hosts.
 
-mod client;
+pub(crate) mod client;
 mod fleet;
 mod queries;
 mod server;
