@@ -23,6 +23,7 @@ use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, Proposal
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
+use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// A request to publish an environment.
 #[derive(Clone, Copy)]
@@ -52,6 +53,14 @@ pub struct Options<'a> {
     pub committed_on: Option<i64>,
     /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
     pub hosts: Option<&'a GitHosts>,
+    /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
+}
+
+impl Options<'_> {
+    fn check_lease(&self) -> Result<(), LeaseEnded> {
+        self.lease.map_or(Ok(()), WriteLease::check)
+    }
 }
 
 /// The result of a publication.
@@ -60,7 +69,7 @@ pub struct Outcome {
     pub places: Vec<PlaceOutcome>,
     /// The reason why it ended.
     pub end: End,
-    /// What was reported to the git hosts. None without git hosts, or if races were lost.
+    /// What was reported to the git hosts. None without git hosts, or if races were lost or the lease has ended.
     pub report: Option<EnvironmentReport>,
 }
 
@@ -163,7 +172,7 @@ pub fn publish_again(
 impl Request<'_> {
     /// Reports the environment to the git hosts, if there are any.
     fn report(&self, loaded: &Loaded, places: &[PlaceOutcome]) -> Option<EnvironmentReport> {
-        let hosts = self.options.hosts.filter(|_| !self.is_hub_only)?;
+        let hosts = self.options.hosts.filter(|_| !self.is_hub_only && self.options.check_lease().is_ok())?;
         let diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics);
         let is_proposed = places.iter().any(PlaceOutcome::is_proposed);
         let description = match places {
@@ -187,6 +196,7 @@ fn publish_to(
         return Ok(PlaceOutcome { hub, ..PlaceOutcome::new(loaded, planned) });
     }
     let outcome = deliver(&request.options, loaded, (compiled, known), target)?;
+    request.options.check_lease().map_err(DestinationError::from)?;
     let hub = request
         .hub
         .and_then(|hub| hub_publication::send_changes(hub, loaded, (&outcome.planned, outcome.delivered.as_ref()?)));
@@ -196,7 +206,7 @@ fn publish_to(
 /// Publishes an environment to one destination, if its branches have not moved since the environment was read, and makes its pull request. Sends nothing to the hub.
 ///
 /// # Errors
-/// If the destination can't be read or pushed.
+/// If the destination can't be read or pushed, or if the lease has ended.
 pub fn deliver(
     options: &Options<'_>,
     loaded: &Arc<Loaded>,
@@ -217,6 +227,7 @@ pub fn deliver(
         owner_file::add(loaded, &mut outcome.planned)?;
     }
     let hosts = options.hosts.filter(|_| !options.is_direct);
+    options.check_lease()?;
     let declined =
         hosts.map_or(Ok(None), |hosts| pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed));
     outcome.pull_request = match declined {
@@ -229,6 +240,7 @@ pub fn deliver(
     }
     let delivered = push(options, loaded, &outcome.planned)?;
     if let Some(hosts) = hosts {
+        options.check_lease()?;
         let change = ProposedChange {
             loaded,
             planned: &outcome.planned,
@@ -260,6 +272,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         seconds: options.committed_on,
         held: &held,
         folders: planned.plan.new_folders(),
+        lease: options.lease,
         progress: planned.progress(),
     };
     push::deliver(loaded, &delivery)

@@ -12,7 +12,7 @@ use model::diagnostic::Code;
 use crate::world::{BASE, PROPOSAL, World};
 
 const DIRECT: Options<'_> =
-    Options { is_direct: true, confirmed: &[], adopt: false, committed_on: Some(2_000), hosts: None };
+    Options { is_direct: true, confirmed: &[], adopt: false, committed_on: Some(2_000), hosts: None, lease: None };
 
 /// The result at the only place, in one word and with its branch.
 fn word(outcome: &Outcome) -> String {

@@ -26,6 +26,7 @@ mod hostile;
 mod hosts;
 mod import;
 mod microsofts;
+mod leases;
 mod migrations;
 mod naming;
 mod past;
@@ -61,6 +62,7 @@ fn main() {
         hostile::trials(),
         import::trials(),
         microsofts::trials(),
+        leases::trials(),
         migrations::trials(),
         naming::trials(),
         past::trials(),

@@ -120,6 +120,7 @@ impl Run<'_> {
                 adopt: options.adopt,
                 committed_on: options.committed_on,
                 hosts: self.hosts,
+                lease: None,
             },
             hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
             is_hub_only: options.publication_hub.hub_only,
