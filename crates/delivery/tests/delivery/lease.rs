@@ -18,8 +18,8 @@ fn nothing_is_pushed_after_the_lease_has_ended() {
     // The lease ends between reading and pushing.
     let refused = world.try_publish(options, None, &|_, _| lease.give_up());
     assert!(matches!(refused, Err(PublicationError::Destination(DestinationError::LeaseEnded(_)))));
-    assert_eq!(world.company.head(PROPOSAL), None);
+    assert_eq!(world.head(PROPOSAL), None);
     extend();
     world.publish(options);
-    assert!(world.company.head(PROPOSAL).is_some());
+    assert!(world.head(PROPOSAL).is_some());
 }
