@@ -64,7 +64,8 @@ impl WriteLease {
         if self.lasts_until(Instant::now() + self.margin) { Ok(()) } else { Err(LeaseEnded) }
     }
 
-    fn lasts_until(&self, at: Instant) -> bool {
+    /// Whether the process still has the lease at a time, if it is not extended.
+    pub fn lasts_until(&self, at: Instant) -> bool {
         match *self.end() {
             End::Never => true,
             End::At(end) => end.is_some_and(|end| at < end),

@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use hub_api::leases::{Lease, LeaderAction, LeaderRequest, LeaseAnswer, LeaseRound, ReceivedRequest};
+use hub_api::leases::{LeaderAction, LeaderRequest, Lease, LeaseAnswer, LeaseRound, ReceivedRequest};
 
+use crate::limits::SYNC_REQUESTS_MAX;
 use crate::store::{Database, DatabaseError, Dialect, Kind, Rows, Transaction};
-
-/// The most requests that a replica receives in one round.
-const REQUESTS_MAX: usize = 1_000;
 
 /// Words for the column `kind` of requests.
 const SYNC: &str = "sync";
 const WEBHOOK: &str = "webhook";
 const CONFIRM: &str = "confirm";
+
+/// A row of a lease: environment, holder and its name; term, rest in milliseconds, number of the state, state.
+type FoundLease = ((String, String, String), (i64, i64, i64, Option<String>));
+/// A row of a request: id, environment, kind, word, and who requested it.
+type FoundRequest = (i64, String, String, String, String);
 
 /// A replica of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +63,12 @@ impl LeaseTable {
         environments.dedup();
         let Holder { id, name } = &self.holder;
         for environment in environments {
-            rows.push(vec![round.control_plane.as_str().into(), environment.into(), id.as_str().into(), name.as_str().into()]);
+            rows.push(vec![
+                round.control_plane.as_str().into(),
+                environment.into(),
+                id.as_str().into(),
+                name.as_str().into(),
+            ]);
         }
         rows
     }
@@ -69,7 +77,9 @@ impl LeaseTable {
         let dialect = transaction.dialect();
         // PostgreSQL rounds to milliseconds, also up. A lease that was given up has ended for the next transaction.
         let ended = dialect.later(dialect.now(), -1);
-        let sql = format!("update lease set held_until = {ended} from source s where {OF_SOURCE} and lease.holder = s.holder");
+        let sql = format!(
+            "update lease set held_until = {ended} from source s where {OF_SOURCE} and lease.holder = s.holder"
+        );
         transaction.execute_with(self.rows(round, round.given_up.iter().map(String::as_str)), &sql).await
     }
 
@@ -120,9 +130,8 @@ impl LeaseTable {
              case when lease.holder <> s.holder and lease.state_number <> s.known then lease.state end \
              from source s join lease on {OF_SOURCE} order by lease.environment"
         );
-        type Found = ((String, String, String), (i64, i64, i64, Option<String>));
-        let found: Vec<Found> = transaction.with(rows, &sql).await?;
-        let lease = |((environment, holder, name), (term, rest, number, state)): Found| Lease {
+        let found: Vec<FoundLease> = transaction.with(rows, &sql).await?;
+        let lease = |((environment, holder, name), (term, rest, number, state)): FoundLease| Lease {
             environment,
             is_own: holder == self.holder.id,
             holder: name,
@@ -149,12 +158,12 @@ impl LeaseTable {
         let sql = format!(
             "select r.id, r.environment, r.kind, r.word, r.requested_by from sync_request r join lease \
              on lease.control_plane = r.control_plane and lease.environment = r.environment \
-             where lease.control_plane = $1 and lease.holder = $2 and lease.held_until > {} order by r.id limit {REQUESTS_MAX}",
+             where lease.control_plane = $1 and lease.holder = $2 and lease.held_until > {} order by r.id limit {SYNC_REQUESTS_MAX}",
             dialect.now()
         );
         let parameters = vec![round.control_plane.as_str().into(), self.holder.id.as_str().into()];
-        let found = transaction.query::<(i64, String, String, String, String)>(&sql, parameters).await?;
-        let received = |(id, environment, kind, word, by): (i64, String, String, String, String)| {
+        let found = transaction.query::<FoundRequest>(&sql, parameters).await?;
+        let received = |(id, environment, kind, word, by): FoundRequest| {
             let action = match kind.as_str() {
                 CONFIRM => LeaderAction::Confirm { word, by },
                 WEBHOOK => LeaderAction::SyncAfterWebhook,

@@ -88,7 +88,8 @@ type SentRound = (LeaseRound, oneshot::Sender<Result<LeaseAnswer, LeaseError>>);
 /// Adds the storing of leases to a server, if several replicas can share its database.
 pub(crate) fn share_leases(server: Server) -> anyhow::Result<(Server, Option<Arc<LocalLeases>>)> {
     let mut id = [0; 16];
-    getrandom::fill(&mut id).map_err(|error| Failure::outside(format!("the system gives no random numbers: {error}")))?;
+    getrandom::fill(&mut id)
+        .map_err(|error| Failure::outside(format!("the system gives no random numbers: {error}")))?;
     let id = format!("{:032x}", u128::from_be_bytes(id));
     let name = format!("{}:{}", machine_name(), server.address().port());
     let Some(table) = server.leases(Holder { id, name }, LEASE_DURATION) else {
@@ -125,7 +126,10 @@ impl Leases for LocalLeases {
 /// The name of this machine, which is that of the pod on Kubernetes.
 #[cfg(unix)]
 fn machine_name() -> String {
-    nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_else(|| "this machine".to_owned())
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// The name of this machine.

@@ -113,3 +113,81 @@ pub(crate) fn round_pause(duration: Duration) -> Duration {
 fn margin(duration: Duration) -> Duration {
     duration * 3 / 10
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DURATION: Duration = Duration::from_secs(10);
+
+    /// A round of a replica, in milliseconds: the pause before it, the time until the storage decides, and until the answer is there. None: the answer is lost.
+    type Round = (u64, u64, Option<u64>);
+
+    /// What happens at a time, to a replica.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    enum Event {
+        Decided { round: usize },
+        Answered { round: usize },
+    }
+
+    fn rounds() -> impl Strategy<Value = Vec<Round>> {
+        let round = (0_u64..9_000, 0_u64..6_000, proptest::option::weighted(0.8, 0_u64..6_000));
+        proptest::collection::vec(round, 1..30)
+    }
+
+    /// All events in the order of time, each with its replica and the time when its round was sent. A replica sends a round after the one before has ended.
+    fn events(replicas: &[Vec<Round>; 2]) -> Vec<(u64, usize, Event, u64)> {
+        let mut events = Vec::new();
+        for (replica, rounds) in replicas.iter().enumerate() {
+            let mut now = 0;
+            for (round, (pause, decide, answer)) in rounds.iter().enumerate() {
+                let sent = now + pause;
+                now = sent + decide;
+                events.push((now, replica, Event::Decided { round }, sent));
+                // Without an answer, the replica waits for some time.
+                now += answer.unwrap_or(3_000);
+                events.extend(answer.map(|_| (now, replica, Event::Answered { round }, sent)));
+            }
+        }
+        events.sort();
+        events
+    }
+
+    proptest! {
+        #[test]
+        fn two_replicas_never_believe_at_once_that_they_lead(replicas in [rounds(), rounds()]) {
+            let (start, millis) = (Instant::now(), Duration::from_millis);
+            let leases = [(); 2].map(|()| Lease { writes: WriteLease::new(Duration::ZERO), view: Mutex::default() });
+            // The storage: the holder, and the end of its lease. Its clock is that of the events.
+            let (mut holder, mut until) = (0, 0);
+            let mut decisions = std::collections::BTreeMap::new();
+            for (now, replica, event, sent) in events(&replicas) {
+                match event {
+                    Event::Decided { round } => {
+                        if holder == replica || until <= now {
+                            (holder, until) = (replica, now + DURATION.as_millis() as u64);
+                        }
+                        decisions.insert((replica, round), holder);
+                    }
+                    Event::Answered { round } => {
+                        let leader = decisions[&(replica, round)];
+                        let lease = hub_api::leases::Lease {
+                            environment: "prod".to_owned(),
+                            is_own: leader == replica,
+                            holder: leader.to_string(),
+                            term: 1,
+                            rest: DURATION,
+                            number: 0,
+                            state: None,
+                        };
+                        leases[replica].update(lease, (start + millis(sent), DURATION));
+                    }
+                }
+                let leading = leases.iter().filter(|lease| lease.writes.lasts_until(start + millis(now))).count();
+                prop_assert!(leading <= 1, "at {now}");
+            }
+        }
+    }
+}

@@ -137,7 +137,12 @@ impl Renewer<'_> {
                 LeaseChange::OtherLeads => {
                     self.stored.remove(&name);
                     if environment.resign() {
-                        tracing::info!(environment = name, term, leader = holder, "another replica leads the environment now");
+                        tracing::info!(
+                            environment = name,
+                            term,
+                            leader = holder,
+                            "another replica leads the environment now"
+                        );
                         self.shared.update_polls();
                     }
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hub::backup::{back_up, restore};
 use hub::leases::{Holder, LeaseTable};
 use hub::store::Database;
-use hub_api::leases::{Lease, LeaderAction, LeaderRequest, LeaseAnswer, LeaseRound, WantedLease};
+use hub_api::leases::{LeaderAction, LeaderRequest, Lease, LeaseAnswer, LeaseRound, WantedLease};
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase};
 
 use crate::twins::Ground;
@@ -55,10 +55,12 @@ async fn leases_have_one_holder_as_in_the_model(ground: Ground) {
     let replicas = [0, 1, 2].map(|number| replica(&ground.database, number));
     let mut model = BTreeMap::<&str, Held>::new();
     // Numbers that look random, and are the same in each run.
-    let numbers = std::iter::successors(Some(7_u64), |last| Some(last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)));
+    let numbers =
+        std::iter::successors(Some(7_u64), |last| Some(last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)));
     for number in numbers.map(|number| (number >> 33) as usize).take(200) {
         let (holder, some) = (number % 3, number / 3 % 8);
-        let some: Vec<_> = ENVIRONMENTS.iter().enumerate().filter(|(bit, _)| some >> bit & 1 == 1).map(|(_, name)| *name).collect();
+        let some: Vec<_> =
+            ENVIRONMENTS.iter().enumerate().filter(|(bit, _)| some >> bit & 1 == 1).map(|(_, name)| *name).collect();
         match number / 24 % 4 {
             0 => {
                 let given_up = some.iter().map(|name| (*name).to_owned()).collect();

@@ -52,7 +52,9 @@ fn only_one(read: &ServiceConfiguration) -> anyhow::Result<File> {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {
             let message = format!("another `kalypso serve` runs for {} on this machine", read.control_plane.repo);
-            Err(Failure::refused(message).help("stop it first. Two replicas need PostgreSQL, and each its own `git.cache`").into())
+            Err(Failure::refused(message)
+                .help("stop it first. Two replicas need PostgreSQL, and each its own `git.cache`")
+                .into())
         }
         Err(std::fs::TryLockError::Error(error)) => Err(unusable(error).into()),
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use hub_api::leases::{Lease, LeaseAnswer, LeaseError, LeaseRound, Leases, ReceivedRequest};
 use hub_api::syncs::EnvironmentSyncDetail;
 
-/// How long a lease lasts in tests.
-pub(crate) const DURATION: Duration = Duration::from_millis(600);
+/// How long a lease lasts in tests: longer than a busy machine stops a thread.
+pub(crate) const DURATION: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct Row {
@@ -67,7 +67,12 @@ impl Leases for MemoryLeases {
         let mut table = self.table.lock().unwrap();
         let (now, table) = (Instant::now(), &mut *table);
         for name in &round.given_up {
-            table.rows.get_mut(name).filter(|row| row.holder == self.holder).into_iter().for_each(|row| row.until = now);
+            table
+                .rows
+                .get_mut(name)
+                .filter(|row| row.holder == self.holder)
+                .into_iter()
+                .for_each(|row| row.until = now);
         }
         let new = || Row { holder: self.holder, term: 1, until: now, state: None, number: 0 };
         let mut answer = LeaseAnswer::default();

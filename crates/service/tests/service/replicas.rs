@@ -67,7 +67,8 @@ fn the_other_replica_shows_the_state_and_passes_requests_on() {
 
     let send = |commit| {
         let sent = events::push(HostKind::GitHub, &Secret::new(SECRET), (CONTROL_PLANE, ENVIRONMENT, Some(commit)));
-        let header = |name: &str| sent.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, v)| v.clone());
+        let header =
+            |name: &str| sent.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, v)| v.clone());
         other.service.receive_webhook("github", &header, sent.body.as_bytes()).unwrap().environments
     };
     assert!(send(world.company.environment_head()).is_empty(), "the commit is known");
@@ -146,5 +147,7 @@ fn a_new_environment_of_two_replicas_has_one_leader() {
     let shown = |replica: &Replica| replica.service.states().into_iter().find(|state| state.environment == "second");
     let leader = |replica: &Replica| shown(replica).and_then(|state| state.leader);
     eventually("one leader", || leader(&first).is_some() && leader(&first) == leader(&second));
-    eventually("the first sync", || [&first, &second].into_iter().all(|replica| shown(replica).unwrap().last.is_some()));
+    eventually("the first sync", || {
+        [&first, &second].into_iter().all(|replica| shown(replica).unwrap().last.is_some())
+    });
 }

@@ -17,8 +17,10 @@ pub(super) fn take(database: &DatabaseUrl) -> Result<Option<File>, Failure> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => {
-            let message = format!("another `kalypso serve` or `kalypso hub run` uses the database `{}`", path.display());
-            Err(Failure::refused(message).help("stop it first: SQLite is for one replica. Several replicas need PostgreSQL"))
+            let message =
+                format!("another `kalypso serve` or `kalypso hub run` uses the database `{}`", path.display());
+            Err(Failure::refused(message)
+                .help("stop it first: SQLite is for one replica. Several replicas need PostgreSQL"))
         }
         Err(TryLockError::Error(error)) => Err(unusable(error)),
     }
