@@ -9,6 +9,8 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
+use crate::write_lease::LeaseEnded;
+
 /// The reason why no environment can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -73,6 +75,9 @@ pub enum DestinationError {
     /// A folder can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// Another replica may lead the environment now.
+    #[error(transparent)]
+    LeaseEnded(#[from] LeaseEnded),
     /// The environment was read from a plain directory. Its output can't be published.
     #[error("a plain directory can't be published")]
     Directory,

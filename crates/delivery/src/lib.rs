@@ -26,3 +26,4 @@ pub mod reading;
 pub mod refusal;
 pub mod selection;
 pub mod shared_objects;
+pub mod write_lease;

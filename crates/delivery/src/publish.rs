@@ -26,6 +26,7 @@ use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, Proposal
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
+use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// A request to publish an environment.
 #[derive(Clone, Copy)]
@@ -57,6 +58,14 @@ pub struct Options<'a> {
     pub committed_on: Option<i64>,
     /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
     pub hosts: Option<&'a GitHosts>,
+    /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
+}
+
+impl Options<'_> {
+    fn check_lease(&self) -> Result<(), LeaseEnded> {
+        self.lease.map_or(Ok(()), WriteLease::check)
+    }
 }
 
 /// The result of a publication.
@@ -67,7 +76,7 @@ pub struct Outcome {
     pub failures: Vec<DestinationFailure>,
     /// The reason why it ended.
     pub end: End,
-    /// What was reported to the git hosts. None without git hosts, or if races were lost.
+    /// What was reported to the git hosts. None without git hosts, or if races were lost or the lease has ended.
     pub report: Option<EnvironmentReport>,
 }
 
@@ -153,8 +162,8 @@ pub fn publish_again(
             let report = request.report(&loaded, (&places, &failures));
             return Ok(Outcome { places, failures, end: End::Incomplete(loaded), report });
         }
-        let created =
-            if request.is_hub_only { Vec::new() } else { new_branches::create(&loaded, request.options.hosts) };
+        let may_create = !request.is_hub_only && request.options.check_lease().is_ok();
+        let created = if may_create { new_branches::create(&loaded, request.options.hosts) } else { Vec::new() };
         if created.iter().any(|(_, result)| result.is_ok()) {
             continue;
         }
@@ -193,7 +202,7 @@ impl Request<'_> {
         loaded: &Loaded,
         (places, failures): (&[PlaceOutcome], &[DestinationFailure]),
     ) -> Option<EnvironmentReport> {
-        let hosts = self.options.hosts.filter(|_| !self.is_hub_only)?;
+        let hosts = self.options.hosts.filter(|_| !self.is_hub_only && self.options.check_lease().is_ok())?;
         let mut diagnostics = places.last().map_or(&loaded.diagnostics, |place| &place.diagnostics).clone();
         diagnostics.extend(failures.iter().filter_map(DestinationFailure::diagnostic));
         let is_proposed = places.iter().any(PlaceOutcome::is_proposed);
@@ -238,6 +247,7 @@ fn publish_to(
         return Ok(PlaceOutcome { hub, ..PlaceOutcome::new(loaded, planned) });
     }
     let outcome = deliver(&request.options, loaded, (compiled, known), target)?;
+    request.options.check_lease().map_err(DestinationError::from)?;
     let hub = request
         .hub
         .and_then(|hub| hub_publication::send_changes(hub, loaded, (&outcome.planned, outcome.delivered.as_ref()?)));
@@ -247,7 +257,7 @@ fn publish_to(
 /// Publishes an environment to one destination, if its branches have not moved since the environment was read, and makes its pull request. Sends nothing to the hub.
 ///
 /// # Errors
-/// If the destination can't be read or pushed.
+/// If the destination can't be read or pushed, or if the lease has ended.
 pub fn deliver(
     options: &Options<'_>,
     loaded: &Arc<Loaded>,
@@ -268,6 +278,7 @@ pub fn deliver(
         owner_file::add(loaded, &mut outcome.planned)?;
     }
     let hosts = options.hosts.filter(|_| !options.is_direct);
+    options.check_lease()?;
     let declined =
         hosts.map_or(Ok(None), |hosts| pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed));
     outcome.pull_request = match declined {
@@ -280,6 +291,7 @@ pub fn deliver(
     }
     let delivered = push(options, loaded, &outcome.planned)?;
     if let Some(hosts) = hosts {
+        options.check_lease()?;
         let change = ProposedChange {
             loaded,
             planned: &outcome.planned,
@@ -313,6 +325,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         held: &held,
         foreign: options.foreign,
         folders: planned.plan.new_folders(),
+        lease: options.lease,
         progress: planned.progress(),
     };
     push::deliver(loaded, &delivery)

@@ -15,6 +15,7 @@ use model::tree::{Open, Tree};
 
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
+use crate::write_lease::WriteLease;
 
 /// A tree to push, with its destination.
 pub struct Delivery<'a> {
@@ -38,6 +39,8 @@ pub struct Delivery<'a> {
     pub foreign: ForeignCommits,
     /// The number of folders that differ from the branch.
     pub folders: usize,
+    /// The permission to write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
     /// Counts the written folders.
     pub progress: &'a Progress,
 }
@@ -75,7 +78,7 @@ pub enum Delivered {
 /// Pushes a tree. Does nothing if the branch already has it.
 ///
 /// # Errors
-/// If the repository can't be reached, or refuses the push. If the environment was read from a plain directory.
+/// If the repository can't be reached, or refuses the push. If the lease has ended. If the environment was read from a plain directory.
 pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, DestinationError> {
     let access = loaded.access.as_ref().ok_or(DestinationError::Directory)?;
     let url = loaded.url(&delivery.place.repo)?;
@@ -90,6 +93,7 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
         return Ok(Delivered::LostRace);
     }
     let state = git::publish::state_at(repositories, &destination, delivery.heads.clone(), delivery.foreign)?;
+    delivery.lease.map_or(Ok(()), WriteLease::check)?;
     if *delivery.tree == state.base_tree {
         return withdraw(repositories, (&destination, &state), delivery.progress);
     }

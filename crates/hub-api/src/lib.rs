@@ -13,6 +13,7 @@ pub mod events;
 pub mod filter;
 pub mod history;
 pub mod hosts;
+pub mod leases;
 pub mod limits;
 pub mod page;
 pub mod problem;

@@ -54,6 +54,8 @@ pub struct EnvironmentSync {
     pub environment: String,
     /// What the service does with it.
     pub phase: SyncPhase,
+    /// The replica that leads the environment: only this one syncs it. None: there is only one replica, or none leads at the moment.
+    pub leader: Option<String>,
     /// The last sync that ended. None before the first one.
     pub last: Option<SyncResult>,
     /// The number of syncs that failed since the last good one.
@@ -84,7 +86,7 @@ pub struct SyncResult {
     pub started_on: Timestamp,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
-    /// What requested it: `start`, `poll`, `webhook`, `api`, `confirmation`, `retry` or `resync`.
+    /// What requested it: `start`, `takeover`, `poll`, `webhook`, `api`, `confirmation`, `retry` or `resync`.
     pub reason: String,
     /// Why it failed. None if it succeeded.
     pub error: Option<String>,

@@ -12,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Table, Transaction, Value, tables};
 
+/// Tables that are not part of a backup: they are about running processes.
+const OF_PROCESSES: [&str; 2] = ["lease", "sync_request"];
+
 /// The number of rows that are inserted by one statement.
 const ROWS_PER_STATEMENT: usize = 500;
 
@@ -98,7 +101,7 @@ pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, B
     let out = &mut Hashing { out, hash: Sha256::new() };
     write(out, &Line::Head { kalypso_hub_backup: version(&mut reading).await? })?;
     let mut rows = 0;
-    for table in tables(&mut reading).await? {
+    for table in stored_tables(&mut reading).await? {
         let columns = table.columns.iter().map(|(name, _)| name.clone()).collect();
         write(out, &Line::Table { table: table.name.clone(), columns })?;
         let sql = format!("select {} from {}", table.selection(dialect), table.name);
@@ -120,7 +123,7 @@ pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, B
 /// The database is not empty, or cannot be written; the backup is damaged, or has a version that cannot be restored.
 pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u64, BackupError> {
     let mut transaction = database.begin().await?;
-    let tables = tables(&mut transaction).await?;
+    let tables = stored_tables(&mut transaction).await?;
     for table in &tables {
         let sql = format!("select 1 from {} limit 1", table.name);
         if transaction.exists(&sql, Vec::new()).await? {
@@ -153,6 +156,13 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
         }
     }
     Err(LineProblem::Damaged("the end is missing: it was cut off".to_owned()).at(reader.line))
+}
+
+/// The tables that are part of a backup.
+async fn stored_tables(transaction: &mut Transaction) -> Result<Vec<Table>, DatabaseError> {
+    let mut tables = tables(transaction).await?;
+    tables.retain(|table| !OF_PROCESSES.contains(&table.name.as_str()));
+    Ok(tables)
 }
 
 /// The problem of a line.

@@ -17,6 +17,7 @@ pub mod http;
 pub mod import;
 pub mod ingest;
 pub mod inputs;
+pub mod leases;
 pub mod limits;
 pub mod observed;
 pub mod oidc;

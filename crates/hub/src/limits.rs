@@ -190,3 +190,6 @@ pub const NOTIFICATION_AGE_MAX: Duration = Duration::from_hours(24);
 
 /// How long the hub keeps notifications.
 pub const NOTIFICATIONS_KEPT: Duration = Duration::from_hours(24 * 30);
+
+/// The most requests for syncs that a replica of the service receives in one transaction. Usually there are a few; those beyond come with the next one.
+pub const SYNC_REQUESTS_MAX: usize = 1_000;

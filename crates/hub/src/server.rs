@@ -20,6 +20,7 @@ use crate::connections;
 use crate::desired::DesiredUpdate;
 use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
+use crate::leases::{Holder, LeaseTable};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
@@ -28,7 +29,7 @@ use crate::reload::Reload;
 use crate::retention::{self, Retention};
 use crate::rules::{self, Rule};
 use crate::silence;
-use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
+use crate::store::{Database, DatabaseError, DatabaseUrl, Dialect, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
 use crate::writer::{SubmitError, Writer};
@@ -146,6 +147,12 @@ impl Server {
     /// The sink for publications of this process. Only tasks may keep one, too.
     pub fn publication_sink(&self) -> PublicationSink {
         PublicationSink { database: self.app.database.clone(), ingest: self.app.ingest.clone() }
+    }
+
+    /// The leases of environments, for several replicas that share the database. None: the database can have only one replica. Only tasks may keep them, too.
+    pub fn leases(&self, holder: Holder, duration: Duration) -> Option<LeaseTable> {
+        let database = self.app.database.clone();
+        (database.dialect() == Dialect::Postgres).then_some(LeaseTable { database, holder, duration })
     }
 
     /// The sink for observed desired state. Only tasks may keep one, too.

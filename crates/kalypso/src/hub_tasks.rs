@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use azure::{HostNames, Poller, Source};
 use git::GitRepositories;
+use hub::leases::Holder;
 use hub::server::Server;
 use hub_api::client::ClientError;
+use hub_api::leases::{LeaseAnswer, LeaseError, LeaseRound, Leases};
 use hub_api::publication::{Publication, PublicationReceipt};
 use tokio::sync::{mpsc, oneshot};
 use watch::{Resources, WatchSettings};
@@ -68,4 +70,70 @@ impl delivery::hub_publication::Hub for LocalHub {
         self.0.blocking_send((publication.clone(), sender)).map_err(|_| stopped())?;
         receiver.blocking_recv().map_err(|_| stopped())?
     }
+}
+
+/// How long a lease lasts since it was renewed. The service renews it three times in this time. When its holder is killed, another replica leads after at most this
+/// time.
+const LEASE_DURATION: Duration = Duration::from_secs(10);
+/// How long a round of leases may take. The database may not answer at all.
+const LEASES_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The leases in the database of this process, for the threads of the service.
+#[derive(Debug)]
+pub(crate) struct LocalLeases(mpsc::Sender<SentRound>);
+
+/// A round, and where its answer goes.
+type SentRound = (LeaseRound, oneshot::Sender<Result<LeaseAnswer, LeaseError>>);
+
+/// Adds the storing of leases to a server, if several replicas can share its database.
+pub(crate) fn share_leases(server: Server) -> anyhow::Result<(Server, Option<Arc<LocalLeases>>)> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id)
+        .map_err(|error| Failure::outside(format!("the system gives no random numbers: {error}")))?;
+    let id = format!("{:032x}", u128::from_be_bytes(id));
+    let name = format!("{}:{}", machine_name(), server.address().port());
+    let Some(table) = server.leases(Holder { id, name }, LEASE_DURATION) else {
+        return Ok((server, None));
+    };
+    let (sender, mut receiver) = mpsc::channel::<SentRound>(1);
+    let task = async move {
+        while let Some((round, answer)) = receiver.recv().await {
+            let result = tokio::time::timeout(LEASES_TIMEOUT, table.exchange(&round)).await;
+            let result = result.map_or_else(
+                |_| Err(LeaseError("the database does not answer".to_owned())),
+                |result| result.map_err(|error| LeaseError(error.to_string())),
+            );
+            // Who no longer waits for the answer is stopping.
+            let _ = answer.send(result);
+        }
+    };
+    Ok((server.with_task(task), Some(Arc::new(LocalLeases(sender)))))
+}
+
+impl Leases for LocalLeases {
+    fn duration(&self) -> Duration {
+        LEASE_DURATION
+    }
+
+    fn exchange(&self, round: LeaseRound) -> Result<LeaseAnswer, LeaseError> {
+        let stopped = || LeaseError("the hub of this process is being stopped".to_owned());
+        let (sender, receiver) = oneshot::channel();
+        self.0.blocking_send((round, sender)).map_err(|_| stopped())?;
+        receiver.blocking_recv().map_err(|_| stopped())?
+    }
+}
+
+/// The name of this machine, which is that of the pod on Kubernetes.
+#[cfg(unix)]
+fn machine_name() -> String {
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "this machine".to_owned())
+}
+
+/// The name of this machine.
+#[cfg(not(unix))]
+fn machine_name() -> String {
+    "this machine".to_owned()
 }

@@ -7,6 +7,7 @@ use delivery::publish::Outcome;
 use delivery::push::Delivered;
 use git::RepositoryUrl;
 use hub_api::endpoint::repository;
+use hub_api::syncs::SyncResult;
 use model::git_id::GitId;
 
 /// The branches and tags that an environment depends on, with the commits of its last sync. None: the branch did not exist.
@@ -35,6 +36,20 @@ impl Dependencies {
         }
         if let delivery::publish::End::Incomplete(loaded) = &outcome.end {
             found.add_sources(loaded);
+        }
+        found
+    }
+
+    /// The dependencies of a sync in another replica, as it shows its result. The commits of destinations are not shown, so each one counts as new.
+    pub(crate) fn shown(result: &SyncResult) -> Self {
+        let mut found = Self::default();
+        for source in &result.sources {
+            let Ok(url) = RepositoryUrl::from_configuration(&source.repository) else { continue };
+            found.0.insert((url, source.revision.clone()), GitId::from_hex(&source.commit));
+        }
+        for destination in &result.destinations {
+            let Ok(url) = RepositoryUrl::from_configuration(&destination.repository) else { continue };
+            found.0.insert((url, destination.branch.clone()), Some(GitId::from_bytes([0; 20])));
         }
         found
     }

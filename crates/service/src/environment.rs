@@ -1,6 +1,7 @@
 //! One environment: its state.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase, SyncResult};
@@ -8,14 +9,18 @@ use hub_api::timestamp::Timestamp;
 use model::name::EnvironmentName;
 
 use crate::dependencies::Dependencies;
+use crate::lease::Lease;
 use crate::results::SyncReport;
-use crate::trigger::Trigger;
+use crate::trigger::{Reason, Trigger};
 
 /// An environment of the control plane.
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) name: EnvironmentName,
     pub(crate) trigger: Trigger,
+    pub(crate) lease: Lease,
+    /// Whether its thread has ended.
+    pub(crate) has_ended: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -32,12 +37,28 @@ pub(crate) struct State {
 }
 
 impl Environment {
-    pub(crate) fn new(name: EnvironmentName) -> Self {
-        Self { name, trigger: Trigger::default(), state: Mutex::default() }
+    pub(crate) fn new(name: EnvironmentName, lease: Lease) -> Self {
+        let has_ended = AtomicBool::new(false);
+        Self { name, trigger: Trigger::default(), lease, has_ended, state: Mutex::default() }
     }
 
-    /// The state, as the API shows it.
+    /// The state, as the API shows it. If another replica leads, it is the state that this replica has stored.
     pub(crate) fn state(&self) -> EnvironmentSync {
+        let leader = self.lease.leader();
+        let stored = self.lease.stored().map(|stored| stored.state);
+        if self.lease.is_held() {
+            let own = self.own_state();
+            let last = own.last.or_else(|| stored?.last);
+            return EnvironmentSync { leader, last, ..own };
+        }
+        match stored {
+            Some(stored) => EnvironmentSync { leader, ..stored },
+            None => EnvironmentSync { leader, ..self.own_state() },
+        }
+    }
+
+    /// The state in this process.
+    fn own_state(&self) -> EnvironmentSync {
         let phase = |is_syncing| match (is_syncing, self.trigger.is_pending()) {
             (true, _) => SyncPhase::Syncing,
             (false, true) => SyncPhase::Settling,
@@ -47,6 +68,7 @@ impl Environment {
         EnvironmentSync {
             environment: self.name.to_string(),
             phase: phase(state.is_syncing),
+            leader: None,
             last: state.report.as_ref().map(|report| report.result.clone()),
             failures: state.failures,
             next_on: state.next_on,
@@ -56,9 +78,20 @@ impl Environment {
     /// The state with plans and problems.
     pub(crate) fn detail(&self) -> EnvironmentSyncDetail {
         let state = self.state();
-        let report = self.lock().report.clone();
-        let (plans, problems) = report.map(|report| (report.plans, report.problems)).unwrap_or_default();
+        let report = self.lock().report.clone().filter(|_| self.lease.is_held());
+        let own = report.map(|report| (report.plans, report.problems));
+        let stored = || self.lease.stored().map(|stored| (stored.plans, stored.problems));
+        let (plans, problems) = own.or_else(stored).unwrap_or_default();
         EnvironmentSyncDetail { state, plans, problems }
+    }
+
+    /// Another replica leads the environment now. Returns whether this process had synced it before.
+    pub(crate) fn resign(&self) -> bool {
+        let own = self.own_state();
+        let former = std::mem::take(&mut *self.lock());
+        let Some(report) = former.report else { return false };
+        self.lease.keep(EnvironmentSyncDetail { state: own, plans: report.plans, problems: report.problems });
+        true
     }
 
     /// What it depended on at its last sync.
@@ -76,15 +109,21 @@ impl Environment {
         self.lock().report.is_some()
     }
 
-    /// Confirms the removals with a word. False if the last plan has no such removals.
-    pub(crate) fn confirm(&self, word: &str) -> bool {
-        let mut state = self.lock();
+    /// Whether the last plan has removals with a word.
+    pub(crate) fn needs(&self, word: &str) -> bool {
         let is_needed = |result: &SyncResult| {
             result.destinations.iter().any(|destination| destination.confirmation.as_deref() == Some(word))
         };
-        let is_needed = state.report.as_ref().is_some_and(|report| is_needed(&report.result));
+        self.state().last.is_some_and(|last| is_needed(&last))
+    }
+
+    /// Confirms the removals with a word, and requests a sync. False if the last plan has no such removals.
+    pub(crate) fn confirm(&self, word: &str, by: &str) -> bool {
+        let is_needed = self.needs(word);
         if is_needed {
-            state.confirmed.insert(word.to_owned());
+            self.lock().confirmed.insert(word.to_owned());
+            tracing::info!(environment = self.name.as_str(), word, by, "removals are confirmed");
+            self.trigger.request(Reason::Confirmation);
         }
         is_needed
     }

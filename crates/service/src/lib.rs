@@ -4,13 +4,18 @@
 //! what is, through [`delivery`]. So a lost or repeated message does no harm, and after a restart the service reaches the same state from nothing.
 //!
 //! Each environment has a thread of its own: a slow or broken one does not delay the others.
+//!
+//! Several replicas can share leases. Then the one that holds the lease of an environment syncs it. The others show its state, and pass on requests.
 
 mod dependencies;
 mod environment;
+mod lease;
 mod limits;
 mod metrics;
+mod outbox;
 mod poll_queue;
 mod poller;
+mod renewer;
 mod requests;
 mod results;
 mod settle;
@@ -20,6 +25,7 @@ mod trigger;
 mod webhooks;
 mod worker;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +33,7 @@ use delivery::access::{ControlPlaneSettings, SharedRepositories};
 use delivery::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
 use git_host::secret::Secret;
+use hub_api::leases::Leases;
 
 use self::metrics::Metrics;
 use self::shared::Shared;
@@ -41,6 +48,8 @@ pub struct ServiceSettings {
     pub hosts: Vec<ServiceHost>,
     /// The hub that receives publications, if there is one.
     pub hub: Option<Arc<dyn Hub + Send + Sync>>,
+    /// The leases that several replicas share. None: there is one replica, which leads all environments.
+    pub leases: Option<Arc<dyn Leases>>,
     /// The environments in the order of promotion. Empty if the order is not known.
     pub environments: Vec<String>,
     /// Who may confirm removals over the API: names of tokens, or subjects of identity providers. None: all administrators.
@@ -104,10 +113,12 @@ impl Service {
         let old = self.shared();
         let new = begin(settings, Arc::clone(&old.metrics));
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = new;
+        old.is_replaced.store(true, Ordering::Relaxed);
         old.stop();
     }
 
-    /// Starts no further sync, and waits until the running ones have ended, or the time is over. What is not ended then, the next start completes.
+    /// Starts no further sync, and waits until the running ones have ended, or the time is over. What is not ended then, the next start completes. Leases are
+    /// given up as soon as nothing runs.
     pub fn stop(&self, patience: Duration) {
         let shared = self.shared();
         shared.stop();

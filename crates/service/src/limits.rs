@@ -24,3 +24,6 @@ pub(crate) const PROBLEM_ASSIGNMENTS_MAX: usize = 20;
 
 /// The maximum length of a plan that is kept for the API, in characters.
 pub(crate) const PLAN_CHARACTERS_MAX: usize = 60_000;
+
+/// The pause between two rounds that renew leases, at least. Each round is a transaction, and requests of other programs ask for rounds.
+pub(crate) const ROUND_PAUSE_MIN: Duration = Duration::from_millis(200);

@@ -27,6 +27,7 @@ pub(crate) struct Metrics {
     recomputed: Family<EnvironmentLabels, Counter>,
     errors: Family<EnvironmentLabels, Gauge>,
     failures: Family<EnvironmentLabels, Gauge>,
+    leading: Family<EnvironmentLabels, Gauge>,
     environments: Gauge,
     waiting: Gauge,
     polls: Family<ResultLabels, Counter>,
@@ -81,6 +82,7 @@ impl Metrics {
             recomputed: Family::default(),
             errors: Family::default(),
             failures: Family::default(),
+            leading: Family::default(),
             environments: Gauge::default(),
             waiting: Gauge::default(),
             polls: Family::default(),
@@ -97,6 +99,8 @@ impl Metrics {
         registry.register("environment_errors", "Errors in the sources at the last sync", metrics.errors.clone());
         let help = "Syncs that failed since the last good one";
         registry.register("environment_failures", help, metrics.failures.clone());
+        let help = "Whether this process leads the environment (1) or not (0)";
+        registry.register("environment_leading", help, metrics.leading.clone());
         registry.register("environments", "Environments of the control plane", metrics.environments.clone());
         let help = "Environments with a change that is not synced yet";
         registry.register("environments_waiting", help, metrics.waiting.clone());
@@ -140,6 +144,16 @@ impl Metrics {
 
     pub(crate) fn failures(&self, environment: &str, number: u32) {
         self.failures.get_or_create(&EnvironmentLabels { environment: environment.to_owned() }).set(number.into());
+    }
+
+    /// Whether this process leads an environment. Otherwise, its errors and failures are those of another process.
+    pub(crate) fn leading(&self, environment: &str, is_leading: bool) {
+        let labels = EnvironmentLabels { environment: environment.to_owned() };
+        if !is_leading {
+            self.errors.remove(&labels);
+            self.failures.remove(&labels);
+        }
+        self.leading.get_or_create(&labels).set(is_leading.into());
     }
 
     pub(crate) fn rate_limit(&self, host: &str, remaining: u64) {

@@ -1,11 +1,13 @@
 //! The service, as the API of the hub sees it.
 
+use hub_api::leases::{LeaderAction, LeaderRequest};
 use hub_api::syncs::{
     Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
     SyncService, UnknownEnvironment,
 };
 
 use crate::Service;
+use crate::environment::Environment;
 use crate::trigger::Reason;
 
 impl SyncService for Service {
@@ -23,7 +25,7 @@ impl SyncService for Service {
             Some(name) => vec![shared.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?],
             None => shared.all(),
         };
-        environments.iter().for_each(|environment| environment.trigger.request(Reason::Api));
+        environments.iter().for_each(|environment| shared.request(environment, Reason::Api));
         if request.environment.is_none() {
             shared.polls.hurry(|_| true);
         }
@@ -44,11 +46,15 @@ impl SyncService for Service {
             );
             return Err(ConfirmationError::NotAllowed { by: by.to_owned() });
         }
-        if !environment.confirm(word) {
+        let is_led_here = environment.lease.is_held();
+        let is_needed = if is_led_here { environment.confirm(word, by) } else { environment.needs(word) };
+        if !is_needed {
             return Err(ConfirmationError::OtherWord { environment: name.clone(), word: word.clone() });
         }
-        tracing::info!(environment = name, word, by, "removals are confirmed");
-        environment.trigger.request(Reason::Confirmation);
+        if !is_led_here {
+            let action = LeaderAction::Confirm { word: word.clone(), by: by.to_owned() };
+            shared.outbox.add(LeaderRequest { environment: name.clone(), action });
+        }
         Ok(SyncReceipt { environments: vec![name.clone()] })
     }
 
@@ -65,8 +71,12 @@ impl SyncService for Service {
         let shared = self.shared();
         let environments = shared.all();
         shared.metrics.waiting(environments.iter().filter(|environment| environment.trigger.is_pending()).count());
-        for state in environments.iter().map(|environment| environment.state()) {
-            shared.metrics.failures(&state.environment, state.failures);
+        for environment in &environments {
+            let (name, is_leading) = (environment.name.as_str(), environment.lease.is_held());
+            if is_leading {
+                shared.metrics.failures(name, environment.lock().failures);
+            }
+            shared.metrics.leading(name, is_leading);
         }
         for host in shared.hosts.iter() {
             shared.metrics.calls(&host.url, host.host.calls());
@@ -82,7 +92,15 @@ impl SyncService for Service {
         if let Some(reason) = shared.missing_environments() {
             return vec![reason];
         }
-        let unknown = shared.all().into_iter().filter(|environment| !environment.is_known());
-        unknown.map(|environment| format!("environment {} is not synced yet", environment.name)).collect()
+        shared.all().iter().filter_map(|environment| missing(environment)).collect()
     }
+}
+
+/// Why an environment is not ready. What another replica leads is not waited for.
+fn missing(environment: &Environment) -> Option<String> {
+    let name = &environment.name;
+    if !environment.lease.is_held() {
+        return environment.lease.leader().is_none().then(|| format!("no replica is known to lead environment {name}"));
+    }
+    (!environment.is_known()).then(|| format!("environment {name} is not synced yet"))
 }

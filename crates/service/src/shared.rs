@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use delivery::access::RepositoryAccess;
 use delivery::pull_requests::GitHosts;
+use hub_api::leases::{LeaderAction, LeaderRequest};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 
@@ -14,7 +15,9 @@ use crate::ServiceSettings;
 use crate::dependencies::Dependencies;
 use crate::environment::Environment;
 use crate::metrics::Metrics;
+use crate::outbox::Outbox;
 use crate::poll_queue::PollQueue;
+use crate::trigger::Reason;
 
 /// What all threads share.
 pub(crate) struct Shared {
@@ -22,15 +25,27 @@ pub(crate) struct Shared {
     pub(crate) hosts: GitHosts,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) polls: PollQueue,
+    /// The requests for other replicas.
+    pub(crate) outbox: Outbox,
     environments: Mutex<BTreeMap<EnvironmentName, Arc<Environment>>>,
     /// Why the environments of the control plane are not known.
     missing: Mutex<Option<String>>,
     /// Whether the names of the environments could not be read when they changed.
     pub(crate) are_names_old: AtomicBool,
     is_stopping: AtomicBool,
-    /// The number of threads that sync environments.
-    running: Mutex<usize>,
+    /// Whether the same process goes on with other settings, and so with the same leases.
+    pub(crate) is_replaced: AtomicBool,
+    running: Mutex<Running>,
     ended: Condvar,
+}
+
+/// The threads that a stop waits for.
+#[derive(Debug, Default)]
+struct Running {
+    /// The number of threads that sync environments.
+    syncing: usize,
+    /// Whether leases are renewed.
+    is_renewing: bool,
 }
 
 impl Shared {
@@ -41,10 +56,12 @@ impl Shared {
             hosts,
             metrics,
             polls: PollQueue::new(settings.timing.poll),
+            outbox: Outbox::default(),
             environments: Mutex::default(),
             missing: Mutex::new(Some("the environments of the control plane are not read yet".to_owned())),
             are_names_old: AtomicBool::new(true),
             is_stopping: AtomicBool::new(false),
+            is_replaced: AtomicBool::new(false),
             running: Mutex::default(),
             ended: Condvar::new(),
             settings,
@@ -62,12 +79,19 @@ impl Shared {
 
     /// The thread of an environment starts.
     pub(crate) fn enter(&self) {
-        *self.running() += 1;
+        self.running().syncing += 1;
     }
 
     /// The thread of an environment ends.
     pub(crate) fn leave(&self) {
-        *self.running() -= 1;
+        self.running().syncing -= 1;
+        self.ended.notify_all();
+        self.outbox.wake();
+    }
+
+    /// Renewing of leases starts or ends.
+    pub(crate) fn set_renewing(&self, is_renewing: bool) {
+        self.running().is_renewing = is_renewing;
         self.ended.notify_all();
     }
 
@@ -79,6 +103,16 @@ impl Shared {
     /// The environment with a name.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Environment>> {
         self.environments().get(name).cloned()
+    }
+
+    /// Requests a sync of an environment, from another replica if that one leads it.
+    pub(crate) fn request(&self, environment: &Environment, reason: Reason) {
+        if environment.lease.is_held() {
+            return environment.trigger.request(reason);
+        }
+        let is_of_webhook = reason == Reason::Webhook;
+        let action = if is_of_webhook { LeaderAction::SyncAfterWebhook } else { LeaderAction::Sync };
+        self.outbox.add(LeaderRequest { environment: environment.name.to_string(), action });
     }
 
     /// Polls exactly the repositories that an environment depends on, and the control plane.
@@ -102,17 +136,18 @@ impl Shared {
         self.is_stopping.store(true, Ordering::Relaxed);
         self.polls.stop();
         self.environments().values().for_each(|environment| environment.trigger.stop());
+        self.outbox.wake();
     }
 
-    /// Waits until no sync runs, at most for a time.
+    /// Waits until no sync runs and the leases are given up, at most for a time.
     pub(crate) fn wait_until_stopped(&self, patience: Duration) {
         let end = Instant::now() + patience;
         let mut running = self.running();
-        while *running > 0 {
+        while running.syncing > 0 || running.is_renewing {
             let rest = end.saturating_duration_since(Instant::now());
             if rest.is_zero() {
                 tracing::warn!(
-                    environments = *running,
+                    environments = running.syncing,
                     "syncs that are still running are abandoned: the next start completes them"
                 );
                 return;
@@ -131,7 +166,7 @@ impl Shared {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn running(&self) -> MutexGuard<'_, usize> {
+    fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

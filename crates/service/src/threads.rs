@@ -1,18 +1,25 @@
-//! The threads of the service: those that poll, and one for each environment.
+//! The threads of the service: those that poll, one for each environment, and one that renews leases.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::environment::Environment;
+use crate::lease::Lease;
 use crate::limits::POLLS_AT_ONCE;
 use crate::poller;
+use crate::renewer;
 use crate::shared::Shared;
 use crate::trigger::Reason;
 use crate::worker::Worker;
 
-/// Starts the threads that poll. They start those of the environments.
+/// Starts the threads that poll, and the one that renews leases. Those that poll start those of the environments.
 pub(crate) fn start(shared: &Arc<Shared>) {
+    if let Some(leases) = shared.settings.leases.clone() {
+        let shared = Arc::clone(shared);
+        shared.set_renewing(true);
+        spawn("leases", move || renewer::run(&shared, &*leases));
+    }
     for number in 0..POLLS_AT_ONCE {
         let shared = Arc::clone(shared);
         spawn(&format!("poll-{number}"), move || poller::run(&shared, &|| refresh(&shared)));
@@ -43,21 +50,27 @@ fn refresh(shared: &Arc<Shared>) {
     });
     for name in names {
         if !environments.contains_key(&name) && !shared.is_stopping() {
-            let environment = Arc::new(Environment::new(name.clone()));
+            let lease = Lease::new(shared.settings.leases.as_deref());
+            let environment = Arc::new(Environment::new(name.clone(), lease));
             environments.insert(name, Arc::clone(&environment));
             begin(shared, environment);
         }
     }
     shared.metrics.environments(environments.len());
+    drop(environments);
+    shared.outbox.wake();
 }
 
-/// Starts the thread of an environment.
+/// Starts the thread of an environment. Its first sync begins at once, or when this process leads the environment.
 fn begin(shared: &Arc<Shared>, environment: Arc<Environment>) {
     shared.enter();
-    environment.trigger.request(Reason::Start);
+    if environment.lease.is_held() {
+        environment.trigger.request(Reason::Start);
+    }
     let (shared, name) = (Arc::clone(shared), environment.name.clone());
     spawn(name.as_str(), move || {
         Worker::new(&shared, &environment).run();
+        environment.has_ended.store(true, Ordering::Relaxed);
         shared.leave();
     });
 }

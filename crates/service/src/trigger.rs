@@ -11,6 +11,8 @@ use crate::settle::Settle;
 pub(crate) enum Reason {
     /// The service started, or the environment is new.
     Start,
+    /// This process began to lead the environment, which was led before.
+    Takeover,
     /// A poll found a change.
     Poll,
     /// A webhook announced a change.
@@ -30,6 +32,7 @@ impl Reason {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
+            Self::Takeover => "takeover",
             Self::Poll => "poll",
             Self::Webhook => "webhook",
             Self::Api => "api",

@@ -4,7 +4,9 @@ use git_host::HostKind;
 use git_host::webhook::{WebhookEvent, receive};
 use hub_api::endpoint::repository;
 use hub_api::syncs::{RefusedWebhook, SyncReceipt};
+use model::git_id::GitId;
 
+use crate::dependencies::Dependencies;
 use crate::environment::Environment;
 use crate::shared::Shared;
 use crate::trigger::Reason;
@@ -63,7 +65,7 @@ impl Shared {
                 WebhookEvent::PullRequest(_) | WebhookEvent::Ping | WebhookEvent::Other => continue,
             };
             for environment in self.all().into_iter().filter(|environment| is_affected(environment, event)) {
-                environment.trigger.request(Reason::Webhook);
+                self.request(&environment, Reason::Webhook);
                 environments.push(environment.name.to_string());
             }
             // A new environment, or a branch that was not there at the last sync, is found by a poll.
@@ -78,15 +80,19 @@ impl Shared {
 
 /// Whether an environment depends on what an event is about.
 fn is_affected(environment: &Environment, event: &WebhookEvent) -> bool {
+    // What another replica syncs is known from the state that it stores. Before its first one, each event counts.
+    let led_elsewhere = (!environment.lease.is_held()).then(|| environment.state().last);
+    let have = |urls: &[String], branch: &str, commit: Option<GitId>| match &led_elsewhere {
+        None => environment.depends(|found| found.have(urls, branch, commit)),
+        Some(last) => last.as_ref().is_none_or(|last| Dependencies::shown(last).have(urls, branch, commit)),
+    };
     match event {
-        WebhookEvent::Push(push) => {
-            environment.depends(|found| found.have(&push.repository_urls, &push.branch, push.commit))
-        }
+        WebhookEvent::Push(push) => have(&push.repository_urls, &push.branch, push.commit),
         WebhookEvent::PullRequest(event) => {
             let own = format!("kalypso/{}", environment.name);
             let is_own = event.head == own || event.head.starts_with(&format!("{own}--"));
             // The pull request changed, not the branch, so every commit counts.
-            is_own && environment.depends(|found| found.have(&event.repository_urls, &event.base, None))
+            is_own && have(&event.repository_urls, &event.base, None)
         }
         WebhookEvent::Ping | WebhookEvent::Other => false,
     }

@@ -39,6 +39,12 @@ impl<'a> Worker<'a> {
         let timing = self.shared.settings.timing;
         let mut later = (Instant::now() + timing.resync, Reason::Resync);
         while let Some(reason) = self.environment.trigger.wait((timing.settle, timing.settle_max), later) {
+            if !self.environment.lease.is_held() {
+                // Another replica leads. What it sends to the hub is not known here.
+                self.sent.clear();
+                later = (Instant::now() + timing.resync, Reason::Resync);
+                continue;
+            }
             let failures = self.sync(reason);
             let (pause, reason) = match failures {
                 0 => (Jitter::HALF.vary(timing.resync), Reason::Resync),
@@ -46,6 +52,7 @@ impl<'a> Worker<'a> {
             };
             later = (Instant::now() + pause, reason);
             self.environment.lock().next_on = Some(Timestamp::now().after(pause));
+            self.shared.outbox.wake();
         }
     }
 
@@ -79,7 +86,7 @@ impl<'a> Worker<'a> {
         let request = Request {
             environment: &self.environment.name,
             gitops_repo: None,
-            options: Options { confirmed, hosts, ..Options::default() },
+            options: Options { confirmed, hosts, lease: Some(&self.environment.lease.writes), ..Options::default() },
             hub: settings.hub.as_deref().map(|hub| Receiver { hub, environments: &settings.environments }),
             is_hub_only: false,
         };
@@ -95,6 +102,9 @@ impl<'a> Worker<'a> {
             let (name, Some(commit)) = (place.planned.target.name.clone(), branch.commit()) else { continue };
             if self.sent.get(&name) == Some(&commit) || matches!(place.hub, Some(Err(_))) {
                 continue;
+            }
+            if self.environment.lease.writes.check().is_err() {
+                return;
             }
             let receiver = Receiver { hub, environments: &settings.environments };
             match send_branch(receiver, &place.loaded, &place.planned) {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod lease;
+#[cfg(test)]
 mod publish;
 #[cfg(test)]
 mod pull_requests;

@@ -19,6 +19,7 @@ const DIRECT: Options<'_> = Options {
     committed_on: Some(2_000),
     foreign: ForeignCommits::Keep,
     hosts: None,
+    lease: None,
 };
 
 /// The result at the only place, in one word and with its branch.

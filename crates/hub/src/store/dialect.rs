@@ -26,6 +26,22 @@ impl Dialect {
         }
     }
 
+    /// The expression for the time of the database. It is the same in a whole transaction of PostgreSQL.
+    pub fn now(self) -> &'static str {
+        match self {
+            Self::Sqlite => "cast(unixepoch('subsec') * 1000 as integer)",
+            Self::Postgres => "(now() at time zone 'utc')",
+        }
+    }
+
+    /// The expression for the timestamp that is some milliseconds later than another one.
+    pub fn later(self, timestamp: &str, millis: i64) -> String {
+        match self {
+            Self::Sqlite => format!("({timestamp} + {millis})"),
+            Self::Postgres => format!("({timestamp} + {millis} * interval '1 millisecond')"),
+        }
+    }
+
     /// The condition that an integer is in the list of a parameter ([`super::Value::Ints`]).
     pub fn any_int(self, column: &str, parameter: &str) -> String {
         match self {

@@ -58,6 +58,7 @@ fn state() -> EnvironmentSync {
     EnvironmentSync {
         environment: "prod".to_owned(),
         phase: SyncPhase::Waiting,
+        leader: Some("kalypso-0:8080".to_owned()),
         last: Some(last),
         failures: 0,
         next_on,

@@ -25,6 +25,7 @@ mod fleet;
 mod hostile;
 mod hosts;
 mod import;
+mod leases;
 mod microsofts;
 mod migrations;
 mod naming;
@@ -61,6 +62,7 @@ fn main() {
         hostile::trials(),
         import::trials(),
         microsofts::trials(),
+        leases::trials(),
         migrations::trials(),
         naming::trials(),
         past::trials(),

@@ -2,6 +2,7 @@
 
 mod audit;
 mod backup;
+mod database_lock;
 mod export;
 mod grant_read;
 mod host;

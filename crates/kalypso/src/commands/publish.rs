@@ -129,6 +129,7 @@ impl Run<'_> {
                 committed_on: options.committed_on,
                 foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
                 hosts: self.hosts,
+                lease: None,
             },
             hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
             is_hub_only: options.publication_hub.hub_only,

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use git::GitRepositories;
 use service::{ServiceHost, ServiceSettings};
 
-use super::hub::run::{Beginning, run_with};
+use super::hub::run::{Beginning, HubOfService, run_with};
 use crate::arguments::Serve;
 use crate::configuration::{self, Host, ServiceConfiguration};
 use crate::exit::{Exit, Failure};
-use crate::hub_tasks::LocalHub;
 
 pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     let config = options.run.database.config.clone();
@@ -19,7 +18,7 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     let read = configuration::read_service(config.as_deref())?;
     let environments = configuration::read_environments(config.as_deref())?;
     let _lock = only_one(&read)?;
-    let again = move |hub: Arc<LocalHub>| {
+    let again = move |hub: &HubOfService| {
         let read = configuration::read_service(config.as_deref())?;
         let environments = configuration::read_environments(config.as_deref())?;
         Ok(settings(read, environments, hub))
@@ -28,20 +27,21 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     run_with(&options.run, Some(beginning))
 }
 
-fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: Arc<LocalHub>) -> ServiceSettings {
+fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfService) -> ServiceSettings {
     let host = |Host { settings, webhook_secrets }| ServiceHost { settings, webhook_secrets };
     ServiceSettings {
         repositories: Arc::new(GitRepositories::new(read.control_plane.git.clone())),
         control_plane: read.control_plane,
         hosts: read.hosts.0.into_iter().map(host).collect(),
-        hub: Some(hub),
+        hub: Some(Arc::clone(&hub.hub) as _),
+        leases: hub.leases.clone().map(|leases| leases as _),
         environments,
         confirmers: read.confirmers,
         timing: read.timing,
     }
 }
 
-/// Refuses a second service with the same control plane and the same cache. The lock ends with the process.
+/// Refuses a second service with the same control plane and the same cache. The lock ends with the process. Replicas on one machine have caches of their own.
 fn only_one(read: &ServiceConfiguration) -> anyhow::Result<File> {
     let cache: &Path = &read.control_plane.git.cache;
     let unusable =
@@ -53,7 +53,9 @@ fn only_one(read: &ServiceConfiguration) -> anyhow::Result<File> {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {
             let message = format!("another `kalypso serve` runs for {} on this machine", read.control_plane.repo);
-            Err(Failure::refused(message).help("stop it first, or give this one another cache and database").into())
+            Err(Failure::refused(message)
+                .help("stop it first. Two replicas need PostgreSQL, and each its own `git.cache`")
+                .into())
         }
         Err(std::fs::TryLockError::Error(error)) => Err(unusable(error).into()),
     }

@@ -39,6 +39,8 @@ mod questions;
 #[cfg(test)]
 mod reloading;
 #[cfg(test)]
+mod replicas;
+#[cfg(test)]
 mod reports;
 #[cfg(test)]
 mod secrets;

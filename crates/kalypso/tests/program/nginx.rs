@@ -36,7 +36,7 @@ fn the_service_merges_itself_on_a_plain_git_server() {
     let (company, _nginx) = behind_nginx(host);
     let mut command = company.command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--log", "debug"]).env("GIT_TOKEN", TOKEN);
-    let serving = Serving::of(command);
+    let serving = Serving::of(&mut command);
     assert!(company.files("gitops", "dev").contains("west/shop-test/"));
     assert_eq!(company.head("gitops", "kalypso/dev"), None);
     let path = "configs/common.yaml";

@@ -21,20 +21,20 @@ use crate::objects;
 
 const GIT_TOKEN: &str = "git-token-0a1b2c3d4e5f";
 const HOST_TOKEN: &str = "host-token-5f4e3d2c1b0a";
-const WEBHOOK_SECRET: &str = "webhook-secret-00112233";
+pub(crate) const WEBHOOK_SECRET: &str = "webhook-secret-00112233";
 /// How long a test waits for the service.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A company whose repositories are on a git server with a token, and on a git host.
-struct Hosted {
-    company: Company,
+pub(crate) struct Hosted {
+    pub(crate) company: Company,
     _server: GitServer,
     state: MemoryHost,
     double: HostDouble,
 }
 
 impl Hosted {
-    fn new(service: &str) -> Self {
+    pub(crate) fn new(service: &str) -> Self {
         let company = Company::new();
         let server = GitServer::start(&company.path("served")).unwrap();
         let user = base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{GIT_TOKEN}"));
@@ -57,18 +57,18 @@ impl Hosted {
         Self { company, _server: server, state, double }
     }
 
-    fn command(&self, arguments: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = self.company.command();
         command.args(arguments.split_whitespace());
         command.env("GIT_TOKEN", GIT_TOKEN).env("HOST_TOKEN", HOST_TOKEN).env("WEBHOOK_SECRET", WEBHOOK_SECRET);
         command
     }
 
-    fn kalypso(&self, arguments: &str) -> crate::company::Ran {
+    pub(crate) fn kalypso(&self, arguments: &str) -> crate::company::Ran {
         crate::company::Ran::of(&mut self.command(arguments))
     }
 
-    fn pull_requests(&self) -> Vec<PullRequest> {
+    pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
         let mut state = self.state.state();
         let repository = state.repository("acme/gitops").unwrap();
         repository.settle();
@@ -83,7 +83,7 @@ impl Hosted {
 
 /// A running service with its log.
 pub(crate) struct Serving {
-    process: Child,
+    pub(crate) process: Child,
     pub(crate) address: String,
     log: Arc<Mutex<String>>,
 }
@@ -96,11 +96,11 @@ impl Serving {
     fn start_with(hosted: &Hosted, variables: &[(&str, &str)]) -> Self {
         let mut command = hosted.command("serve --listen 127.0.0.1:0 --log debug");
         command.envs(variables.iter().copied());
-        Self::of(command)
+        Self::of(&mut command)
     }
 
-    /// Starts the service, and waits for the first sync.
-    pub(crate) fn of(mut command: Command) -> Self {
+    /// Starts a command that runs a service, and waits until it is ready.
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
@@ -120,7 +120,7 @@ impl Serving {
     }
 
     /// Sends a request, and returns the answer with its head.
-    fn request(&self, (method, path): (&str, &str), headers: &[(&str, String)], body: &str) -> String {
+    pub(crate) fn request(&self, (method, path): (&str, &str), headers: &[(&str, String)], body: &str) -> String {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = body.len();
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -142,21 +142,21 @@ impl Serving {
         list[0].clone()
     }
 
-    fn push_event(&self, repository: &str, branch: &str, secret: &str) -> String {
+    pub(crate) fn push_event(&self, repository: &str, branch: &str, secret: &str) -> String {
         let url = format!("https://git.example/acme/{repository}.git");
         let sent = events::push(HostKind::GitHub, &Secret::new(secret), (&url, branch, None));
         let headers: Vec<_> = sent.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
         self.request(("POST", "/webhooks/github"), &headers, &sent.body)
     }
 
-    fn signal(&self, signal: nix::sys::signal::Signal) {
+    pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
         let process = nix::unistd::Pid::from_raw(self.process.id().try_into().unwrap());
         nix::sys::signal::kill(process, signal).unwrap();
     }
 
     /// Waits for words in the log.
     #[track_caller]
-    fn says(&self, words: &str) {
+    pub(crate) fn says(&self, words: &str) {
         let start = Instant::now();
         while !self.log().contains(words) {
             assert!(start.elapsed() < PATIENCE, "`{words}` is not in\n{}", self.log());
@@ -164,7 +164,7 @@ impl Serving {
         }
     }
 
-    fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
 }

@@ -60,6 +60,7 @@ impl World {
             repositories: Arc::clone(&self.company.repositories) as _,
             hosts: vec![ServiceHost { settings, webhook_secrets: vec![Secret::new(SECRET)] }],
             hub: None,
+            leases: None,
             environments: Vec::new(),
             confirmers: None,
             timing,

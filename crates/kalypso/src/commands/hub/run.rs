@@ -8,10 +8,10 @@ use hub::server::{self, Server, ServerError, ServerOptions};
 use hub::tls::Certificate;
 use service::{Service, ServiceSettings};
 
-use super::reload;
+use super::{database_lock, reload};
 use crate::arguments::HubRun;
 use crate::exit::{Exit, Failure};
-use crate::hub_tasks::LocalHub;
+use crate::hub_tasks::{LocalHub, LocalLeases};
 use crate::telemetry::Telemetry;
 use crate::{configuration, hub_tasks, interrupts, stopping};
 
@@ -19,12 +19,21 @@ use crate::{configuration, hub_tasks, interrupts, stopping};
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Reads the settings of the service again. It blocks.
-type Again = Arc<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>;
+type Again = Arc<dyn Fn(&HubOfService) -> anyhow::Result<ServiceSettings> + Send + Sync>;
+
+/// What the service uses of the hub in its process.
+#[derive(Clone)]
+pub(in crate::commands) struct HubOfService {
+    /// Receives publications.
+    pub(in crate::commands) hub: Arc<LocalHub>,
+    /// The leases, if several replicas can share the database.
+    pub(in crate::commands) leases: Option<Arc<LocalLeases>>,
+}
 
 /// How the service begins: its settings for the hub of this process, and how to read them again.
 pub(in crate::commands) struct Beginning {
     /// The settings that were read at the start.
-    pub(in crate::commands) first: Box<dyn FnOnce(Arc<LocalHub>) -> ServiceSettings>,
+    pub(in crate::commands) first: Box<dyn FnOnce(&HubOfService) -> ServiceSettings>,
     /// Reads the settings again.
     pub(in crate::commands) again: Again,
 }
@@ -48,6 +57,7 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
         retention: configuration.retention,
     };
     let telemetry = Telemetry::start(options.log, options.log_format)?;
+    let _lock = database_lock::take(&settings.database)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let exit = runtime.context("the program can't wait for several things at once")?.block_on(async {
         let server = Server::start(settings).await.map_err(failure)?;
@@ -59,7 +69,7 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
         let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
         match service {
             None => server.run(server::stop_requested()).await,
-            Some(beginning) => serve(server, beginning).await,
+            Some(beginning) => serve(server, beginning).await?,
         }
         reloading.abort();
         Ok(Exit::Good)
@@ -69,10 +79,11 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
 }
 
 /// Runs the service beside the hub. When the program is to stop, syncs end before the hub.
-async fn serve(server: Server, beginning: Beginning) {
+async fn serve(server: Server, beginning: Beginning) -> anyhow::Result<()> {
     let (server, hub) = hub_tasks::receive_publications(server);
-    let hub = Arc::new(hub);
-    let service = Arc::new(Service::start((beginning.first)(Arc::clone(&hub))));
+    let (server, leases) = hub_tasks::share_leases(server)?;
+    let hub = HubOfService { hub: Arc::new(hub), leases };
+    let service = Arc::new(Service::start((beginning.first)(&hub)));
     let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub));
     let stopping = {
         let service = Arc::clone(&service);
@@ -89,17 +100,18 @@ async fn serve(server: Server, beginning: Beginning) {
     };
     server.serving(service).run(stopping).await;
     reloading.abort();
+    Ok(())
 }
 
 /// Reads the settings of the service again at each SIGHUP. Wrong settings change nothing.
 #[cfg(unix)]
-async fn reload_service(service: Arc<Service>, again: Again, hub: Arc<LocalHub>) {
+async fn reload_service(service: Arc<Service>, again: Again, hub: HubOfService) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut requests) = signal(SignalKind::hangup()) else { return };
     while requests.recv().await.is_some() {
-        let (service, again, hub) = (Arc::clone(&service), Arc::clone(&again), Arc::clone(&hub));
+        let (service, again, hub) = (Arc::clone(&service), Arc::clone(&again), hub.clone());
         // Clients of git hosts can only be made and dropped where blocking is allowed.
-        let reloaded = tokio::task::spawn_blocking(move || match again(hub) {
+        let reloaded = tokio::task::spawn_blocking(move || match again(&hub) {
             Ok(settings) => {
                 tracing::info!("the configuration of the service is read again");
                 service.replace(settings);
@@ -114,7 +126,7 @@ async fn reload_service(service: Arc<Service>, again: Again, hub: Arc<LocalHub>)
 
 /// Without SIGHUP, the settings are read only once.
 #[cfg(not(unix))]
-async fn reload_service(_service: Arc<Service>, _again: Again, _hub: Arc<LocalHub>) {}
+async fn reload_service(_service: Arc<Service>, _again: Again, _hub: HubOfService) {}
 
 fn failure(error: ServerError) -> Failure {
     let message = error.to_string();
