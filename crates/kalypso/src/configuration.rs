@@ -7,6 +7,7 @@ mod service;
 mod variables;
 mod wrong;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -104,16 +105,20 @@ pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfig
     let (mut options, configured) = read_options(named)?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
     let base = configured.folder();
-    let (timing, confirmers) = (options.service.resolve()?, options.service.confirm.take());
+    let service = std::mem::take(&mut options.service);
+    let timing = service.resolve()?;
     let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
-    Ok(ServiceConfiguration { control_plane, hosts, timing, confirmers })
+    let other_control_planes = service.other_control_planes(&control_plane)?;
+    Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers: service.confirm })
 }
 
 /// The settings of the service.
 pub(crate) struct ServiceConfiguration {
     /// The control plane, and the access to repositories.
     pub(crate) control_plane: ControlPlaneSettings,
+    /// The other control planes by name.
+    pub(crate) other_control_planes: BTreeMap<String, ControlPlaneSettings>,
     /// The git hosts.
     pub(crate) hosts: Hosts,
     /// How long the service waits.
@@ -245,6 +250,7 @@ mod tests {
     fn every_key_is_in_the_reference_and_has_a_variable() {
         let in_list = [
             ("acknowledge", ["code", "object", "path", "reason", "until"].as_slice()),
+            ("service.control-plane", &["name", "repo", "branch"]),
             ("hub.watch", &["repo", "branch", "path", "environment"]),
             ("hub.heartbeat", &["every", "reconciler-type", "environment", "cluster-type", "selector"]),
             (

@@ -17,6 +17,8 @@ use crate::trigger::{Reason, Trigger};
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) name: EnvironmentName,
+    /// The name in answers, metrics and logs: after that of the control plane, if that is not the main one.
+    pub(crate) shown: String,
     pub(crate) trigger: Trigger,
     pub(crate) lease: Lease,
     /// Whether its thread has ended.
@@ -37,9 +39,10 @@ pub(crate) struct State {
 }
 
 impl Environment {
-    pub(crate) fn new(name: EnvironmentName, lease: Lease) -> Self {
+    pub(crate) fn new(control_plane: Option<&str>, name: EnvironmentName, lease: Lease) -> Self {
         let has_ended = AtomicBool::new(false);
-        Self { name, trigger: Trigger::default(), lease, has_ended, state: Mutex::default() }
+        let shown = control_plane.map_or_else(|| name.to_string(), |control_plane| format!("{control_plane}:{name}"));
+        Self { name, shown, trigger: Trigger::default(), lease, has_ended, state: Mutex::default() }
     }
 
     /// The state, as the API shows it. If another replica leads, it is the state that this replica has stored.
@@ -66,7 +69,7 @@ impl Environment {
         };
         let state = self.lock();
         EnvironmentSync {
-            environment: self.name.to_string(),
+            environment: self.shown.clone(),
             phase: phase(state.is_syncing),
             leader: None,
             last: state.report.as_ref().map(|report| report.result.clone()),
@@ -122,7 +125,7 @@ impl Environment {
         let is_needed = self.needs(word);
         if is_needed {
             self.lock().confirmed.insert(word.to_owned());
-            tracing::info!(environment = self.name.as_str(), word, by, "removals are confirmed");
+            tracing::info!(environment = self.shown, word, by, "removals are confirmed");
             self.trigger.request(Reason::Confirmation);
         }
         is_needed

@@ -5,6 +5,8 @@
 //!
 //! Each environment has a thread of its own: a slow or broken one does not delay the others.
 //!
+//! One process can serve several control planes: each has its own threads, and they share the git hosts and the hub.
+//!
 //! Several replicas can share leases. Then the one that holds the lease of an environment syncs it. The others show its state, and pass on requests.
 
 mod dependencies;
@@ -25,9 +27,10 @@ mod trigger;
 mod webhooks;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use delivery::access::{ControlPlaneSettings, SharedRepositories};
 use delivery::hub_publication::Hub;
@@ -35,13 +38,17 @@ use delivery::pull_requests::ConfiguredHost;
 use git_host::secret::Secret;
 use hub_api::leases::Leases;
 
+use self::environment::Environment;
 use self::metrics::Metrics;
 use self::shared::Shared;
 
 /// The settings of the service.
+#[derive(Clone)]
 pub struct ServiceSettings {
     /// The control plane, and the access to repositories.
     pub control_plane: ControlPlaneSettings,
+    /// Other control planes, by the names that come before the names of their environments: `retail:prod`.
+    pub other_control_planes: BTreeMap<String, ControlPlaneSettings>,
     /// The repositories.
     pub repositories: SharedRepositories,
     /// The git hosts.
@@ -93,7 +100,9 @@ impl Default for Timing {
 
 /// The running service. When it is dropped, it stops.
 pub struct Service {
-    shared: Mutex<Arc<Shared>>,
+    metrics: Arc<Metrics>,
+    /// One for each control plane. The first one has no name.
+    parts: Mutex<Vec<Arc<Shared>>>,
 }
 
 impl std::fmt::Debug for Service {
@@ -105,39 +114,56 @@ impl std::fmt::Debug for Service {
 impl Service {
     /// Starts the service. It syncs all environments at once.
     pub fn start(settings: ServiceSettings) -> Self {
-        Self { shared: Mutex::new(begin(settings, Arc::new(Metrics::new()))) }
+        let metrics = Arc::new(Metrics::new());
+        Self { parts: Mutex::new(begin(settings, &metrics)), metrics }
     }
 
     /// Goes on with other settings. Running syncs end with the old ones.
     pub fn replace(&self, settings: ServiceSettings) {
-        let old = self.shared();
-        let new = begin(settings, Arc::clone(&old.metrics));
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = new;
-        old.is_replaced.store(true, Ordering::Relaxed);
-        old.stop();
+        let new = begin(settings, &self.metrics);
+        let old = std::mem::replace(&mut *self.parts.lock().unwrap_or_else(PoisonError::into_inner), new);
+        for part in old {
+            part.is_replaced.store(true, Ordering::Relaxed);
+            part.stop();
+        }
     }
 
     /// Starts no further sync, and waits until the running ones have ended, or the time is over. What is not ended then, the next start completes. Leases are
     /// given up as soon as nothing runs.
     pub fn stop(&self, patience: Duration) {
-        let shared = self.shared();
-        shared.stop();
-        shared.wait_until_stopped(patience);
+        let (parts, end) = (self.parts(), Instant::now() + patience);
+        parts.iter().for_each(|part| part.stop());
+        parts.iter().for_each(|part| part.wait_until_stopped(end.saturating_duration_since(Instant::now())));
     }
 
-    fn shared(&self) -> Arc<Shared> {
-        Arc::clone(&self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+    fn parts(&self) -> Vec<Arc<Shared>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The environment with a name, after the name of its control plane if that is another one: `retail:prod`.
+    fn find(&self, shown: &str) -> Option<(Arc<Shared>, Arc<Environment>)> {
+        let (control_plane, name) = shown.split_once(':').map_or((None, shown), |(first, name)| (Some(first), name));
+        let part = self.parts().into_iter().find(|part| part.name.as_deref() == control_plane)?;
+        let environment = part.find(name)?;
+        Some((part, environment))
     }
 }
 
-fn begin(settings: ServiceSettings, metrics: Arc<Metrics>) -> Arc<Shared> {
-    let shared = Arc::new(Shared::new(settings, metrics));
-    threads::start(&shared);
-    shared
+fn begin(mut settings: ServiceSettings, metrics: &Arc<Metrics>) -> Vec<Arc<Shared>> {
+    let others = std::mem::take(&mut settings.other_control_planes);
+    let main = (None, settings.control_plane.clone());
+    let all = std::iter::once(main).chain(others.into_iter().map(|(name, other)| (Some(name), other)));
+    let one = |(name, control_plane)| {
+        let shared = Shared::new(name, ServiceSettings { control_plane, ..settings.clone() }, Arc::clone(metrics));
+        let shared = Arc::new(shared);
+        threads::start(&shared);
+        shared
+    };
+    all.map(one).collect()
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.shared().stop();
+        self.parts().iter().for_each(|part| part.stop());
     }
 }

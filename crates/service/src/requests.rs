@@ -1,5 +1,7 @@
 //! The service, as the API of the hub sees it.
 
+use std::sync::Arc;
+
 use hub_api::leases::{LeaderAction, LeaderRequest};
 use hub_api::syncs::{
     Confirmation, ConfirmationError, EnvironmentSync, EnvironmentSyncDetail, RefusedWebhook, SyncReceipt, SyncRequest,
@@ -8,36 +10,40 @@ use hub_api::syncs::{
 
 use crate::Service;
 use crate::environment::Environment;
+use crate::shared::Shared;
 use crate::trigger::Reason;
 
 impl SyncService for Service {
     fn states(&self) -> Vec<EnvironmentSync> {
-        self.shared().all().iter().map(|environment| environment.state()).collect()
+        self.parts().iter().flat_map(|part| part.all()).map(|environment| environment.state()).collect()
     }
 
     fn detail(&self, environment: &str) -> Option<EnvironmentSyncDetail> {
-        Some(self.shared().find(environment)?.detail())
+        let (_, environment) = self.find(environment)?;
+        Some(environment.detail())
     }
 
     fn request_sync(&self, request: &SyncRequest) -> Result<SyncReceipt, UnknownEnvironment> {
-        let shared = self.shared();
-        let environments = match &request.environment {
-            Some(name) => vec![shared.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?],
-            None => shared.all(),
-        };
-        environments.iter().for_each(|environment| shared.request(environment, Reason::Api));
-        if request.environment.is_none() {
-            shared.polls.hurry(|_| true);
+        if let Some(name) = &request.environment {
+            let (part, environment) = self.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?;
+            part.request(&environment, Reason::Api);
+            return Ok(SyncReceipt { environments: vec![name.clone()] });
         }
-        let environments = environments.iter().map(|environment| environment.name.to_string()).collect();
+        let mut environments = Vec::new();
+        for part in self.parts() {
+            for environment in part.all() {
+                part.request(&environment, Reason::Api);
+                environments.push(environment.shown.clone());
+            }
+            part.polls.hurry(|_| true);
+        }
         Ok(SyncReceipt { environments })
     }
 
     fn confirm(&self, confirmation: &Confirmation, by: &str) -> Result<SyncReceipt, ConfirmationError> {
         let Confirmation { environment: name, word } = confirmation;
-        let shared = self.shared();
-        let environment = shared.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?;
-        let confirmers = shared.settings.confirmers.as_ref();
+        let (part, environment) = self.find(name).ok_or_else(|| UnknownEnvironment(name.clone()))?;
+        let confirmers = part.settings.confirmers.as_ref();
         if confirmers.is_some_and(|names| !names.iter().any(|allowed| allowed == by)) {
             tracing::warn!(
                 environment = name,
@@ -53,7 +59,7 @@ impl SyncService for Service {
         }
         if !is_led_here {
             let action = LeaderAction::Confirm { word: word.clone(), by: by.to_owned() };
-            shared.outbox.add(LeaderRequest { environment: name.clone(), action });
+            part.outbox.add(LeaderRequest { environment: environment.name.to_string(), action });
         }
         Ok(SyncReceipt { environments: vec![name.clone()] })
     }
@@ -64,41 +70,51 @@ impl SyncService for Service {
         header: &dyn Fn(&str) -> Option<String>,
         body: &[u8],
     ) -> Result<SyncReceipt, RefusedWebhook> {
-        self.shared().receive_webhook(kind, header, body)
+        let receive = |part: &Arc<Shared>| part.receive_webhook(kind, header, body);
+        let receipts: Result<Vec<_>, _> = self.parts().iter().map(receive).collect();
+        self.metrics.webhook(kind, receipts.is_ok());
+        Ok(SyncReceipt { environments: receipts?.into_iter().flat_map(|receipt| receipt.environments).collect() })
     }
 
     fn metrics(&self) -> String {
-        let shared = self.shared();
-        let environments = shared.all();
-        shared.metrics.waiting(environments.iter().filter(|environment| environment.trigger.is_pending()).count());
+        let (parts, metrics) = (self.parts(), &self.metrics);
+        let environments: Vec<_> = parts.iter().flat_map(|part| part.all()).collect();
+        metrics.environments(environments.len());
+        metrics.waiting(environments.iter().filter(|environment| environment.trigger.is_pending()).count());
         for environment in &environments {
-            let (name, is_leading) = (environment.name.as_str(), environment.lease.is_held());
+            let (name, is_leading) = (&environment.shown, environment.lease.is_held());
             if is_leading {
-                shared.metrics.failures(name, environment.lock().failures);
+                metrics.failures(name, environment.lock().failures);
             }
-            shared.metrics.leading(name, is_leading);
+            metrics.leading(name, is_leading);
         }
-        for host in shared.hosts.iter() {
-            shared.metrics.calls(&host.url, host.host.calls());
+        // All control planes have the same hosts.
+        for host in parts.iter().take(1).flat_map(|part| part.hosts.iter()) {
+            metrics.calls(&host.url, host.host.calls());
             if let Some(limit) = host.host.rate_limit() {
-                shared.metrics.rate_limit(&host.url, limit.remaining);
+                metrics.rate_limit(&host.url, limit.remaining);
             }
         }
-        shared.metrics.text()
+        metrics.text()
     }
 
     fn missing(&self) -> Vec<String> {
-        let shared = self.shared();
-        if let Some(reason) = shared.missing_environments() {
-            return vec![reason];
-        }
-        shared.all().iter().filter_map(|environment| missing(environment)).collect()
+        self.parts().iter().flat_map(|part| missing_in(part)).collect()
+    }
+}
+
+/// Why a control plane is not ready.
+fn missing_in(part: &Shared) -> Vec<String> {
+    match (part.missing_environments(), &part.name) {
+        (Some(reason), None) => vec![reason],
+        (Some(reason), Some(name)) => vec![format!("control plane {name}: {reason}")],
+        (None, _) => part.all().iter().filter_map(|environment| missing(environment)).collect(),
     }
 }
 
 /// Why an environment is not ready. What another replica leads is not waited for.
 fn missing(environment: &Environment) -> Option<String> {
-    let name = &environment.name;
+    let name = &environment.shown;
     if !environment.lease.is_held() {
         return environment.lease.leader().is_none().then(|| format!("no replica is known to lead environment {name}"));
     }

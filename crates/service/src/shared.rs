@@ -21,6 +21,8 @@ use crate::trigger::Reason;
 
 /// What all threads share.
 pub(crate) struct Shared {
+    /// The name of the control plane, if it is not the main one.
+    pub(crate) name: Option<String>,
     pub(crate) settings: ServiceSettings,
     pub(crate) hosts: GitHosts,
     pub(crate) metrics: Arc<Metrics>,
@@ -50,9 +52,10 @@ struct Running {
 
 impl Shared {
     /// `metrics` goes on counting what was counted with earlier settings.
-    pub(crate) fn new(settings: ServiceSettings, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(name: Option<String>, settings: ServiceSettings, metrics: Arc<Metrics>) -> Self {
         let hosts = GitHosts::new(settings.hosts.iter().map(|host| host.settings.clone()).collect());
         let shared = Self {
+            name,
             hosts,
             metrics,
             polls: PollQueue::new(settings.timing.poll),

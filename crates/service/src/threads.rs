@@ -51,12 +51,11 @@ fn refresh(shared: &Arc<Shared>) {
     for name in names {
         if !environments.contains_key(&name) && !shared.is_stopping() {
             let lease = Lease::new(shared.settings.leases.as_deref());
-            let environment = Arc::new(Environment::new(name.clone(), lease));
+            let environment = Arc::new(Environment::new(shared.name.as_deref(), name.clone(), lease));
             environments.insert(name, Arc::clone(&environment));
             begin(shared, environment);
         }
     }
-    shared.metrics.environments(environments.len());
     drop(environments);
     shared.outbox.wake();
 }
@@ -67,8 +66,8 @@ fn begin(shared: &Arc<Shared>, environment: Arc<Environment>) {
     if environment.lease.is_held() {
         environment.trigger.request(Reason::Start);
     }
-    let (shared, name) = (Arc::clone(shared), environment.name.clone());
-    spawn(name.as_str(), move || {
+    let (shared, name) = (Arc::clone(shared), environment.shown.clone());
+    spawn(&name, move || {
         Worker::new(&shared, &environment).run();
         environment.has_ended.store(true, Ordering::Relaxed);
         shared.leave();

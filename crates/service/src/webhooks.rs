@@ -32,9 +32,7 @@ impl Shared {
         header: &dyn Fn(&str) -> Option<String>,
         body: &[u8],
     ) -> Result<SyncReceipt, RefusedWebhook> {
-        let result = self.verified(kind, header, body).map(|events| self.requested(&events));
-        self.metrics.webhook(kind, result.is_ok());
-        result
+        self.verified(kind, header, body).map(|events| self.requested(&events))
     }
 
     fn verified(
@@ -66,7 +64,7 @@ impl Shared {
             };
             for environment in self.all().into_iter().filter(|environment| is_affected(environment, event)) {
                 self.request(&environment, Reason::Webhook);
-                environments.push(environment.name.to_string());
+                environments.push(environment.shown.clone());
             }
             // A new environment, or a branch that was not there at the last sync, is found by a poll.
             let names: Vec<_> = urls.iter().map(|url| repository(url)).collect();

@@ -57,7 +57,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Syncs once, and returns the number of failures since the last good sync.
-    #[tracing::instrument(name = "sync", skip_all, fields(environment = self.environment.name.as_str(), %reason))]
+    #[tracing::instrument(name = "sync", skip_all, fields(environment = self.environment.shown, %reason))]
     fn sync(&mut self, reason: Reason) -> u32 {
         let (started, started_on) = (Instant::now(), Timestamp::now());
         self.environment.lock().is_syncing = true;
@@ -76,7 +76,7 @@ impl<'a> Worker<'a> {
         }
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
         self.log(&report, started.elapsed());
-        self.shared.metrics.sync(self.environment.name.as_str(), &report, started.elapsed());
+        self.shared.metrics.sync(&self.environment.shown, &report, started.elapsed());
         self.record(outcome.ok().as_ref(), report, &confirmed)
     }
 
@@ -139,7 +139,7 @@ impl<'a> Worker<'a> {
     }
 
     fn log(&self, report: &SyncReport, took: Duration) {
-        let (environment, result) = (self.environment.name.as_str(), &report.result);
+        let (environment, result) = (self.environment.shown.as_str(), &report.result);
         let took_ms = took.as_millis() as u64;
         if let Some(error) = &result.error {
             tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");

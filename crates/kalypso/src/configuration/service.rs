@@ -1,7 +1,10 @@
 //! The section `[service]` of `kalypso.toml`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use delivery::access::ControlPlaneSettings;
+use git::RepositoryUrl;
 use serde::Deserialize;
 use service::Timing;
 
@@ -20,9 +23,49 @@ pub(super) struct ServiceOptions {
     settle_max: Option<String>,
     resync: Option<String>,
     pub(super) confirm: Option<Vec<String>>,
+    #[serde(default)]
+    control_plane: Vec<OtherControlPlane>,
+}
+
+/// Another control plane.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct OtherControlPlane {
+    name: String,
+    repo: String,
+    #[serde(default = "super::main_branch")]
+    branch: String,
 }
 
 impl ServiceOptions {
+    /// The other control planes by name. Everything else is as for the main one.
+    pub(super) fn other_control_planes(
+        &self,
+        main: &ControlPlaneSettings,
+    ) -> Result<BTreeMap<String, ControlPlaneSettings>, Failure> {
+        let mut found = BTreeMap::new();
+        for OtherControlPlane { name, repo, branch } in &self.control_plane {
+            let is_character = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            if name.is_empty() || !name.chars().all(is_character) {
+                let message = format!("`service.control-plane.name`, `{name}`, can't be used");
+                return Err(Failure::usage(message).help("use small letters, digits and hyphens, such as `retail`"));
+            }
+            let repo = RepositoryUrl::from_configuration(repo).map_err(|error| {
+                Failure::usage(format!("`service.control-plane.repo` of `{name}` can't be used: {error}"))
+            })?;
+            let other = ControlPlaneSettings { repo, branch: branch.clone(), ..main.clone() };
+            if other.subject() == main.subject()
+                || found.values().any(|known: &ControlPlaneSettings| known.subject() == other.subject())
+            {
+                return Err(Failure::usage(format!("the control plane `{name}` is listed twice, with its branch")));
+            }
+            if found.insert(name.clone(), other).is_some() {
+                return Err(Failure::usage(format!("two control planes have the name `{name}`")));
+            }
+        }
+        Ok(found)
+    }
+
     /// The durations.
     pub(super) fn resolve(&self) -> Result<Timing, Failure> {
         let default = Timing::default();

@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
             "webhook-secret-file",
         ],
     ),
-    ("service", &["poll", "settle", "settle-max", "resync", "confirm"]),
+    ("service", &["poll", "settle", "settle-max", "resync", "confirm", "control-plane"]),
     (
         "hub",
         &[
@@ -72,6 +72,7 @@ const NOT_TEXT: &[&str] = &[
     "host.auto-merge",
     "host.confirm-by-label",
     "service.confirm",
+    "service.control-plane",
     "hub.environments",
     "hub.oidc",
     "hub.oidc.read",

@@ -1,12 +1,16 @@
 //! What requests a sync, and what comes of it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use delivery::access::ControlPlaneSettings;
+use git::{NewCommit, Person, RepositoryUrl};
 use git_host::HostKind;
 use git_host::double::events;
 use git_host::error::HostError;
 use git_host::secret::Secret;
 use hub_api::syncs::{Confirmation, ConfirmationError, SyncPhase, SyncReceipt, SyncRequest, SyncService as _};
+use model::tree::{Tree, closed};
 use service::{Service, ServiceSettings};
 use testkit::company::{CONTROL_PLANE, MemoryCompany, PROPOSAL};
 use testkit::generator::ENVIRONMENT;
@@ -154,4 +158,45 @@ fn a_new_environment_is_found() {
     eventually("the new environment", || service.states().iter().any(|state| state.environment == "second"));
     eventually("its first sync", || service.missing().is_empty());
     assert_eq!(service.states().len(), 2);
+}
+
+#[test]
+fn several_control_planes_are_served_and_one_that_is_broken_delays_no_other() {
+    let world = World::new();
+    let url = RepositoryUrl::from_object(CONTROL_PLANE).unwrap();
+    let commit = |branch: &str, files: &BTreeMap<String, String>| {
+        let mut tree = Tree::default();
+        files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
+        let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+        let commit =
+            NewCommit { parents: &[], tree: &tree, open: &closed, message: "Change", author: &author, seconds: 1 };
+        world.company.repositories.commit(&url, branch, &commit).unwrap();
+    };
+    let declaration = format!(
+        "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: shop}}, \
+         spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: shop, path: .}}}}}}\n"
+    );
+    commit("retail", &BTreeMap::from([(".environments/shop.yaml".to_owned(), declaration)]));
+    let mut files = world.company.files().clone();
+    let gitops = files["gitops-repo.yaml"].replace("branch: clusters", "branch: shops");
+    files.insert("gitops-repo.yaml".to_owned(), gitops);
+    commit("shop", &files);
+    let settings = world.settings(RARELY);
+    let other = |branch: &str| ControlPlaneSettings { branch: branch.to_owned(), ..settings.control_plane.clone() };
+    let others = [("retail", "retail"), ("broken", "nowhere")].map(|(name, branch)| (name.to_owned(), other(branch)));
+    let service = Service::start(ServiceSettings { other_control_planes: others.into(), ..settings });
+    eventually("both environments", || {
+        let states = service.states();
+        let names: Vec<_> = states.iter().map(|state| state.environment.as_str()).collect();
+        names == [ENVIRONMENT, "retail:shop"] && states.iter().all(|state| state.last.is_some())
+    });
+    let [missing] = &service.missing()[..] else { panic!("{:?}", service.missing()) };
+    assert!(missing.starts_with("control plane broken: ") && missing.contains("nowhere"), "{missing}");
+    assert!(world.company.head("kalypso/shop").is_some() && world.company.head(PROPOSAL).is_some());
+    assert!(service.detail("retail:shop").is_some() && service.detail("shop").is_none());
+    let request = |name: &str| service.request_sync(&SyncRequest { environment: Some(name.to_owned()) });
+    assert_eq!(request("retail:shop").unwrap().environments, ["retail:shop"]);
+    assert!(request("retail:prod").is_err() && request("broken:shop").is_err());
+    assert_eq!(service.request_sync(&SyncRequest::default()).unwrap().environments, [ENVIRONMENT, "retail:shop"]);
+    assert!(service.metrics().contains("kalypso_syncs_total{environment=\"retail:shop\""));
 }

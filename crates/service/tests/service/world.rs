@@ -1,5 +1,6 @@
 //! A company in memory with its service.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,7 @@ impl World {
         };
         ServiceSettings {
             control_plane,
+            other_control_planes: BTreeMap::new(),
             repositories: Arc::clone(&self.company.repositories) as _,
             hosts: vec![ServiceHost { settings, webhook_secrets: vec![Secret::new(SECRET)] }],
             hub: None,
