@@ -181,6 +181,8 @@ pub fn publish_again(
             match outcome.and_then(|target| publish_to(request, &loaded, (&compiled, known), target)) {
                 Ok(outcome) if matches!(outcome.delivered, Some(Delivered::LostRace)) => has_lost_race = true,
                 Ok(outcome) => places.push(outcome),
+                // Without the lease, nothing can be written to the others either.
+                Err(error @ PublicationError::Destination(DestinationError::LeaseEnded(_))) => return Err(error),
                 Err(PublicationError::Destination(error)) => failures.push(DestinationFailure { gitops_repo, error }),
                 Err(error) => return Err(error),
             }
