@@ -84,7 +84,7 @@ mod tests {
         }
 
         fn log(&self) -> String {
-            git(&self.folder.path().join("fleet"), "git log --format=%s prod")
+            git(&self.folder.path().join("fleet"), "git log --first-parent --format=%s prod")
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(site.state(), PullRequestState::Open);
         assert!(site.press("merge").starts_with("HTTP/1.1 303"));
         assert!(matches!(site.state(), PullRequestState::Merged { .. }));
-        assert_eq!(site.log(), "Merge branch 'kalypso/prod' into prod\ntwo\none");
+        assert_eq!(site.log(), "Merge branch 'kalypso/prod' into prod\none");
         assert!(site.press("reopen").starts_with("HTTP/1.1 422"));
         assert!(site.get(&format!("{LIST}/1")).contains("<span class=\"add\">+&lt;b&gt;new</span>"));
     }

@@ -1,12 +1,14 @@
 //! `kalypso.toml`: the location of the control plane, and the access to repositories.
 
 mod acknowledge;
+mod demo;
 mod host;
 mod hub;
 mod service;
 mod wrong;
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ use toml::Spanned;
 
 use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
+use self::demo::DemoOptions;
+pub(crate) use self::demo::{COMPANY_URL, DemoConfiguration};
 use self::host::HostTables;
 pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
@@ -42,6 +46,7 @@ struct Options {
     host: HostTables,
     #[serde(default)]
     service: ServiceOptions,
+    demo: Option<DemoOptions>,
     #[serde(default)]
     #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
     hub: Option<HubOptions>,
@@ -96,19 +101,33 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings>
 pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     let (options, path, _) = read_options(named)?;
     let base = path.parent().unwrap_or(Path::new("."));
-    Ok(options.host.resolve(&options.control_plane.repo, base)?)
+    let demo = options.demo(base)?.map(|demo| demo.git_host);
+    Ok(options.host.resolve(&options.control_plane.repo, base, demo)?)
 }
 
-/// Reads the settings of the service, with their secrets.
-pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfiguration> {
+/// Reads the settings of the demo. None if the file is not that of a demo.
+pub(crate) fn read_demo(named: Option<&Path>) -> anyhow::Result<Option<DemoConfiguration>> {
+    let (options, path, _) = read_options(named)?;
+    Ok(options.demo(path.parent().unwrap_or(Path::new(".")))?)
+}
+
+/// Reads the settings of the service, with their secrets. The git host of the demo is at `demo`, or else at its configured address.
+pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
     let (options, path, text) = read_options(named)?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
     let base = path.parent().unwrap_or(Path::new("."));
     let timing = options.service.resolve(|name| std::env::var(name).ok())?;
+    let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
     let (mut options, host) = (options, HostTables::default());
-    let hosts = std::mem::replace(&mut options.host, host).resolve(&options.control_plane.repo, base)?;
+    let hosts = std::mem::replace(&mut options.host, host).resolve(&options.control_plane.repo, base, demo)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
     Ok(ServiceConfiguration { control_plane, hosts, timing })
+}
+
+impl Options {
+    fn demo(&self, base: &Path) -> Result<Option<DemoConfiguration>, Failure> {
+        self.demo.as_ref().map(|demo| demo.resolve(base, demo::variable())).transpose()
+    }
 }
 
 /// The settings of the service.
@@ -260,6 +279,7 @@ mod tests {
             ],
         ),
         ("[control-plane]\nrepo = 'r'\n[service]\nx = 1\n", &["poll", "settle", "settle-max", "resync"]),
+        ("[control-plane]\nrepo = 'r'\n[demo]\nx = 1\n", &["git-host"]),
         ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
         (
             "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",

@@ -1,5 +1,6 @@
 //! `kalypso hub run`: runs the hub until it is stopped.
 
+use std::any::Any;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +28,17 @@ const STOP_PATIENCE: Duration = Duration::from_secs(20);
 /// Reads the settings of the service again. It blocks.
 type Again = Arc<dyn Fn(Arc<LocalHub>) -> anyhow::Result<ServiceSettings> + Send + Sync>;
 
+/// Starts what runs beside the service, when the hub listens at a URL. It ends when the result is dropped.
+pub(in crate::commands) type Beside = Box<dyn FnOnce(&str) -> Box<dyn Any + Send> + Send>;
+
 /// How the service begins: its settings for the hub of this process, and how to read them again.
 pub(in crate::commands) struct Beginning {
     /// The settings that were read at the start.
     pub(in crate::commands) first: Box<dyn FnOnce(Arc<LocalHub>) -> ServiceSettings>,
     /// Reads the settings again.
     pub(in crate::commands) again: Again,
+    /// Starts the parts of the demo, if it is one.
+    pub(in crate::commands) beside: Option<Beside>,
 }
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
@@ -76,6 +82,8 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
 async fn serve(server: Server, beginning: Beginning) {
     let (server, hub) = hub_tasks::receive_publications(server);
     let hub = Arc::new(hub);
+    let url = format!("http://{}", server.address());
+    let beside = beginning.beside.map(|start| tokio::task::spawn_blocking(move || start(&url)));
     let service = Arc::new(Service::start((beginning.first)(Arc::clone(&hub))));
     let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub));
     let stopping = {
@@ -83,8 +91,15 @@ async fn serve(server: Server, beginning: Beginning) {
         async move {
             server::stop_requested().await;
             tracing::info!("stopping: syncs that are under way are finished");
-            let stopped = tokio::task::spawn_blocking(move || service.stop(STOP_PATIENCE));
-            if let Err(error) = stopped.await {
+            let beside = match beside {
+                Some(beside) => beside.await.ok(),
+                None => None,
+            };
+            let stop = move || {
+                service.stop(STOP_PATIENCE);
+                drop(beside);
+            };
+            if let Err(error) = tokio::task::spawn_blocking(stop).await {
                 tracing::error!(%error, "the service did not stop in order");
             }
         }
