@@ -117,7 +117,7 @@ impl Fleet {
         let (heads, now) = (self.heads(environment)?, super::now());
         let known = |moving: &Moving| moving.heads == heads;
         if !self.moving.get(&number).is_some_and(known) && !self.is_pulled(&heads) {
-            let hosts = self.hosts((number, environment), now)?;
+            let hosts = self.hosts((number, environment), &heads, now)?;
             let count: usize = hosts.iter().map(|hosts| hosts.hosts().count()).sum();
             tracing::info!(environment, hosts = count, "simulated hosts pull what is new");
             self.moving.insert(number, Moving { hosts, heads, ends_on: now + REPORT_SECONDS });
@@ -152,7 +152,9 @@ impl Fleet {
     }
 
     /// The hosts of an environment, which have what they pulled last, and pull what is in the branches now.
-    fn hosts(&self, (number, environment): (usize, &str), now: i64) -> anyhow::Result<Vec<Simulation>> {
+    fn hosts(&self, (number, environment): (usize, &str), heads: &Heads, now: i64) -> anyhow::Result<Vec<Simulation>> {
+        let pulled = self.moving.get(&number).map(|moving| &moving.heads).or(self.pulled.as_ref());
+        let pulled = pulled.filter(|pulled| heads.keys().any(|branch| pulled.contains_key(branch)));
         let (loaded, compiled) = self.compiled(environment)?;
         let access = loaded.access.as_ref().context("the environment is not in git")?;
         let known: BTreeSet<_> = self.branches.iter().collect();
@@ -167,7 +169,7 @@ impl Fleet {
                 is_live: true,
             };
             let mut hosts = hosts::fleet(&compiled, &source, (now, now + PULL_SECONDS));
-            if let Some(pulled) = self.moving.get(&number).map(|moving| &moving.heads).or(self.pulled.as_ref()) {
+            if let Some(pulled) = pulled {
                 hosts.read_contents_at(&*access.repositories, |url, branch| revision(pulled, url, branch))?;
                 hosts.settle();
             }
