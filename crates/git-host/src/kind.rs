@@ -67,6 +67,12 @@ impl HostKind {
         }
     }
 
+    /// The page of a pull request of a repository, in the form of this kind where a test depends on it.
+    pub(crate) fn pull_request_url(self, repository_url: &str, number: u64) -> String {
+        let list = if self == Self::Gitea { "pulls" } else { "pull" };
+        format!("{repository_url}/{list}/{number}")
+    }
+
     /// Whether hosts of this kind have pull requests.
     pub fn has_pull_requests(self) -> bool {
         self != Self::Git

@@ -95,7 +95,8 @@ pub(crate) enum PlanFormat {
 #[command(after_help = "\
 Examples:
   kalypso demo                 in ./kalypso-demo
-  kalypso demo /tmp/acme       somewhere else; run it again and what was committed meanwhile is published")]
+  kalypso demo /tmp/acme       somewhere else; run it again and what was committed meanwhile is published
+  kalypso serve                in that folder: pull requests to merge in a browser, and hosts that follow")]
 pub(crate) struct Demo {
     /// Where to make it
     #[arg(value_name = "DIR", default_value = "kalypso-demo")]

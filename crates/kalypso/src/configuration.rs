@@ -1,6 +1,7 @@
 //! `kalypso.toml`: the location of the control plane, and the access to repositories.
 
 mod acknowledge;
+mod demo;
 mod host;
 mod hub;
 mod service;
@@ -8,6 +9,7 @@ mod variables;
 mod wrong;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ use toml::Spanned;
 
 use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
+use self::demo::DemoOptions;
+pub(crate) use self::demo::{COMPANY_URL, DemoConfiguration};
 use self::host::HostTables;
 pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
@@ -44,6 +48,7 @@ struct Options {
     host: HostTables,
     #[serde(default)]
     service: ServiceOptions,
+    demo: Option<DemoOptions>,
     #[serde(default)]
     #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
     hub: Option<HubOptions>,
@@ -97,20 +102,34 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings>
 /// Reads the git hosts for pull requests, with their secrets. Empty if none is configured.
 pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     let (options, configured) = read_options(named)?;
-    Ok(options.host.resolve(&options.control_plane.repo, configured.folder())?)
+    let demo = options.demo(configured.folder())?.map(|demo| demo.git_host);
+    Ok(options.host.resolve(&options.control_plane.repo, configured.folder(), demo)?)
 }
 
-/// Reads the settings of the service, with their secrets.
-pub(crate) fn read_service(named: Option<&Path>) -> anyhow::Result<ServiceConfiguration> {
+/// Reads the settings of the demo. None if the file is not that of a demo.
+pub(crate) fn read_demo(named: Option<&Path>) -> anyhow::Result<Option<DemoConfiguration>> {
+    let (options, configured) = read_options(named)?;
+    Ok(options.demo(configured.folder())?)
+}
+
+/// Reads the settings of the service, with their secrets. The git host of the demo is at `demo`, or else at its configured address.
+pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
     let (mut options, configured) = read_options(named)?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
     let base = configured.folder();
     let service = std::mem::take(&mut options.service);
     let timing = service.resolve()?;
-    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base)?;
+    let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
+    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
     let other_control_planes = service.other_control_planes(&control_plane)?;
     Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers: service.confirm })
+}
+
+impl Options {
+    fn demo(&self, base: &Path) -> Result<Option<DemoConfiguration>, Failure> {
+        self.demo.as_ref().map(|demo| demo.resolve(base)).transpose()
+    }
 }
 
 /// The settings of the service.

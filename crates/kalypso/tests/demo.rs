@@ -3,11 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use testkit::hub_program::HubProgram;
+
+/// The variable with the address of the demo's git host.
+const GIT_HOST: &str = "KALYPSO_DEMO_GIT_HOST";
 
 /// A Git configuration that changes the way commits are made.
 const HOSTILE: &str = "\
@@ -76,10 +82,56 @@ impl Machine {
     }
 }
 
-/// Runs `kalypso hub` in the folder of the demo, on a free port.
-fn serve(machine: &Machine, folder: &str) -> HubProgram {
-    let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
-    HubProgram::start(command.current_dir(machine.path(folder)).args(["hub", "--listen", "127.0.0.1:0"])).unwrap()
+/// `kalypso serve` in the folder of the demo, on free ports.
+struct Serving {
+    process: Child,
+    hub: String,
+    git_host: String,
+}
+
+impl Serving {
+    fn start(machine: &Machine, folder: &str) -> Self {
+        let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        command.current_dir(machine.path(folder)).args(["serve", "--listen", "127.0.0.1:0"]);
+        let mut process = command.env(GIT_HOST, "127.0.0.1:0").stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut after = |words: &str| lines.find_map(|line| Some(line.split_once(words)?.1.to_owned())).unwrap();
+        let (hub, git_host) = (after("listening on "), after("pull requests of the demo are at http://"));
+        // The output must be read until the end. Otherwise the pipe fills.
+        thread::spawn(move || lines.for_each(drop));
+        Self { process, hub, git_host }
+    }
+
+    /// The answer of the git host to a browser that is on one of its pages.
+    fn browse(&self, line: &str, form: &str) -> String {
+        let (host, length) = (&self.git_host, form.len());
+        let mut stream = TcpStream::connect(host).unwrap();
+        let headers = format!("host: {host}\r\norigin: http://{host}\r\ncontent-length: {length}\r\n");
+        write!(stream, "{line} HTTP/1.1\r\n{headers}\r\n{form}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until something is there.
+fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = find() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_mins(2), "{what} did not happen");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// The branches of a repository with their commits.
@@ -199,26 +251,78 @@ fn what_it_says_to_try_works_as_it_is_printed() {
     let printed = machine.made(&["it's here"]);
     let (_, trying) = printed.split_once("Try this").unwrap();
     let commands = trying.lines().filter_map(|line| line.strip_prefix("    "));
-    let (hub, commands): (Vec<_>, Vec<_>) = commands.partition(|command| *command == "kalypso hub");
-    assert_eq!(hub.len(), 1, "{trying}");
-    let hub = serve(&machine, "it's here");
+    let (serve, commands): (Vec<_>, Vec<_>) = commands.partition(|command| *command == "kalypso serve");
+    assert_eq!(serve.len(), 1, "{trying}");
+    let serving = Serving::start(&machine, "it's here");
     let script: String = commands.iter().map(|command| format!("{command}\necho \"status $?\"\n")).collect();
-    let output = machine.command("sh").env("KALYPSO_HUB_URL", hub.url()).arg("-c").arg(&script).output().unwrap();
+    let output = machine.command("sh").env("KALYPSO_HUB_URL", &serving.hub).arg("-c").arg(&script).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let statuses: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("status ")).collect();
     // A plan with changes ends with exit status 2.
     let expected = |command: &&str| if command.starts_with("kalypso plan") { "2" } else { "0" };
     assert_eq!(statuses, commands.iter().map(expected).collect::<Vec<_>>(), "{output:?}");
-    for said in [
-        "desired since",
-        "prod-chicago-edge-02  prod",
-        "DATABASE_URL = ",
-        "~ 16 assignments change",
-        "Published prod to kalypso/prod",
-        "16 files changed",
-    ] {
+    for said in ["150 of 150", "prod-chicago-edge-02  prod", "DATABASE_URL = ", "~ 16 assignments change"] {
         assert!(text.contains(said), "{said}: {text}");
     }
+}
+
+#[test]
+fn what_is_merged_in_the_browser_reaches_the_hosts() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    let serving = Serving::start(&machine, "kalypso-demo");
+    let script =
+        "git switch --quiet prod && sed -i.bak 's/max: 40/max: 60/' configs/central.yaml && git commit -qam More";
+    let mut commit = machine.command("sh");
+    let committed = commit.current_dir(machine.path("kalypso-demo/control-plane")).args(["-c", script]).output();
+    assert!(committed.as_ref().unwrap().status.success(), "{committed:?}");
+    let page = |serving: &Serving| serving.browse("GET /acme/platform-gitops/pulls/1", "");
+    let head = eventually("the pull request", || {
+        let page = page(&serving);
+        Some(page.split_once("name=\"head\" value=\"")?.1[..40].to_owned())
+    });
+    assert!(serving.browse("GET /", "").contains("16 changed</a>"));
+
+    // After a restart, it is the same pull request.
+    drop(serving);
+    let serving = Serving::start(&machine, "kalypso-demo");
+    assert!(page(&serving).contains(&head), "{}", page(&serving));
+    let merged = serving.browse("POST /acme/platform-gitops/pulls/1/merge", &format!("head={head}"));
+    assert!(merged.starts_with("HTTP/1.1 303"), "{merged}");
+    let gitops = machine.path("kalypso-demo/platform-gitops.git");
+    let commit = branches(&gitops, "%(refname:short) %(objectname:short=7)");
+    let commit = commit.lines().find_map(|line| line.strip_prefix("prod ")).unwrap().to_owned();
+    eventually("the removal of the merged branch", || {
+        (!branches(&gitops, "%(refname)").contains("kalypso/prod")).then_some(())
+    });
+    eventually("the reports of a host", || {
+        let mut ask = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        ask.args(["deployments", "--host", "prod-chicago-edge-02"]).env("KALYPSO_HUB_URL", &serving.hub);
+        let answer = String::from_utf8(ask.output().unwrap().stdout).unwrap();
+        let is_followed = |line: &str| line.contains(&commit) && line.contains("succeeded");
+        answer.lines().any(is_followed).then_some(())
+    });
+    assert!(page(&serving).contains("merged</span>"));
+}
+
+#[test]
+fn without_the_git_host_a_branch_is_proposed_and_its_address_can_be_changed() {
+    let machine = Machine::new();
+    machine.made(&["--no-hub"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (taken_address, free) = (taken.local_addr().unwrap().to_string(), "127.0.0.1:1".to_owned());
+    let run = |arguments: &str, address: &String| {
+        let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        command.current_dir(machine.path("kalypso-demo")).args(arguments.split(' ')).env(GIT_HOST, address);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, said) = run("publish -e prod", &free);
+    assert!(status == Some(0) && said.contains("(`kalypso serve` starts it)"), "{said}");
+    let (status, said) = run("publish -e prod --pull-request", &free);
+    assert!(status == Some(69) && said.contains("start it with `kalypso serve`"), "{said}");
+    let (status, said) = run("serve --listen 127.0.0.1:0", &taken_address);
+    assert!(status == Some(69) && said.contains("set another port in `demo.git-host`"), "{said}");
 }
 
 #[test]

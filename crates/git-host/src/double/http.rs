@@ -71,6 +71,13 @@ impl Request {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
+    /// A field of a form in the body.
+    pub(super) fn field(&self, name: &str) -> Option<String> {
+        let form = std::str::from_utf8(&self.body).ok()?;
+        let url = format!("http://double/?{form}").parse::<Url>().ok()?;
+        url.query_pairs().find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
+    }
+
     pub(super) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

@@ -7,10 +7,14 @@ mod gitea;
 mod github;
 mod gitlab;
 mod http;
+mod pages;
+mod state_file;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,6 +23,8 @@ use data_encoding::BASE64;
 
 pub use self::bare_repository::BareRepository;
 use self::http::{Request, Response};
+pub use self::webhooks::WebhookTarget;
+use self::webhooks::Webhooks;
 use crate::host::GitHost as _;
 use crate::hosts::memory::{HostState, MemoryHost};
 use crate::kind::HostKind;
@@ -27,7 +33,7 @@ use crate::kind::HostKind;
 #[derive(Debug)]
 pub struct HostDouble {
     shared: Arc<Shared>,
-    port: u16,
+    address: SocketAddr,
 }
 
 /// A request with its answer.
@@ -99,7 +105,17 @@ struct Shared {
     app: Mutex<Option<AppDouble>>,
     faults: Mutex<Vec<DoubleFault>>,
     exchanges: Mutex<Vec<Exchange>>,
+    webhooks: Mutex<Option<Webhooks>>,
+    people: Option<People>,
     is_ended: AtomicBool,
+}
+
+/// What a host has that people use: pages, and a state that stays.
+#[derive(Debug)]
+struct People {
+    state_file: PathBuf,
+    /// The content of the file.
+    saved: Mutex<Vec<u8>>,
 }
 
 /// What a request is answered with.
@@ -110,30 +126,71 @@ struct Context<'c> {
 }
 
 impl HostDouble {
-    /// Starts a double of a host. The host's state may be changed at any time.
+    /// Starts a double of a host for tests, without pages. The host's state may be changed at any time.
     ///
     /// # Errors
     /// If loopback can't be listened to.
     pub fn start(host: &MemoryHost) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let port = listener.local_addr()?.port();
-        host.state().set_url(&format!("http://127.0.0.1:{port}"));
+        Self::listen(host, (Ipv4Addr::LOCALHOST, 0).into(), None)
+    }
+
+    /// Starts a double of a host for people, with pages. Its pull requests and issues are kept in a file. Requests are not recorded.
+    ///
+    /// # Errors
+    /// If the address is not on loopback or can't be listened to, or the file can't be read.
+    pub fn start_at(host: &MemoryHost, address: SocketAddr, state_file: &Path) -> io::Result<Self> {
+        if !address.ip().is_loopback() {
+            let message = "it is not an address of this machine only, such as 127.0.0.1";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let people = People { state_file: state_file.to_owned(), saved: Mutex::default() };
+        Self::listen(host, address, Some(people))
+    }
+
+    fn listen(host: &MemoryHost, address: SocketAddr, people: Option<People>) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        {
+            let mut state = host.state();
+            state.set_url(&format!("http://{address}"));
+            if let Some(People { state_file, .. }) = &people {
+                let unreadable = |error| io::Error::other(format!("`{}` can't be read: {error}", state_file.display()));
+                state_file::load(&mut state, state_file).map_err(unreadable)?;
+            }
+        }
         let shared = Arc::new(Shared {
             host: host.clone(),
             tokens: Mutex::default(),
             app: Mutex::default(),
             faults: Mutex::default(),
             exchanges: Mutex::default(),
+            webhooks: Mutex::default(),
+            people,
             is_ended: AtomicBool::new(false),
         });
         let serving = Arc::clone(&shared);
         thread::spawn(move || serve(&listener, &serving));
-        Ok(Self { shared, port })
+        Ok(Self { shared, address })
     }
 
     /// The address of its pages.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://{}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Announces what people do on its pages to a service.
+    pub fn set_webhook(&self, target: WebhookTarget) {
+        *lock(&self.shared.webhooks) = Some(Webhooks::new(self.shared.host.kind(), target));
+    }
+
+    /// The reasons why webhooks were lost, the last ones only.
+    pub fn webhook_failures(&self) -> Vec<String> {
+        lock(&self.shared.webhooks).as_ref().map(Webhooks::failures).unwrap_or_default()
     }
 
     /// Accepts a token of an account.
@@ -171,7 +228,7 @@ impl Drop for HostDouble {
     fn drop(&mut self) {
         self.shared.is_ended.store(true, Ordering::SeqCst);
         // Wakes the thread that waits for a connection.
-        drop(TcpStream::connect(("127.0.0.1", self.port)));
+        drop(TcpStream::connect(self.address));
     }
 }
 
@@ -226,12 +283,34 @@ fn fault_of(shared: &Shared, request: &Request) -> Option<DoubleFault> {
 
 impl Shared {
     fn note(&self, request: Request, response: &Response) {
+        if self.people.is_some() {
+            return;
+        }
         let Request { method, target, headers, body, .. } = request;
         let (status, answer) = (response.status, response.body.clone());
         lock(&self.exchanges).push(Exchange { method, target, headers, body, status, answer });
     }
 
     fn answer(&self, request: &Request) -> Response {
+        let Some(people) = &self.people else { return self.answer_api(request) };
+        let response = if pages::is_for_api(request) { self.answer_api(request) } else { self.answer_browser(request) };
+        if !matches!(request.method.as_str(), "GET" | "HEAD")
+            && let Err(error) = people.save(&mut self.host.state())
+        {
+            return Response::message(500, &format!("the state can't be stored: {error}"));
+        }
+        response
+    }
+
+    fn answer_browser(&self, request: &Request) -> Response {
+        let (response, pressed) = pages::answer(&mut self.host.state(), request);
+        if let (Some(pressed), Some(webhooks)) = (pressed, lock(&self.webhooks).as_ref()) {
+            webhooks.announce(&pressed.repository, &pressed.pull_request);
+        }
+        response
+    }
+
+    fn answer_api(&self, request: &Request) -> Response {
         let kind = self.host.kind();
         if kind == HostKind::GitHub
             && let Some(response) = self.answer_app(request)
@@ -265,6 +344,18 @@ impl Shared {
             lock(&self.tokens).insert(token, format!("{}[bot]", app.slug));
         }
         Some(response)
+    }
+}
+
+impl People {
+    /// Stores the state, if it changed.
+    fn save(&self, state: &mut HostState) -> io::Result<()> {
+        let (text, mut saved) = (state_file::text(state), lock(&self.saved));
+        if *saved != text {
+            state_file::write(&self.state_file, &text)?;
+            *saved = text;
+        }
+        Ok(())
     }
 }
 

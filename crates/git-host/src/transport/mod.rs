@@ -102,6 +102,8 @@ impl Transport {
         let builder = Client::builder().user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
         // Redirects are followed here, and only within the host.
         let builder = builder.redirect(reqwest::redirect::Policy::none());
+        // A proxy can't reach a host on this machine.
+        let builder = if is_loopback(&base) { builder.no_proxy() } else { builder };
         let http = builder.connect_timeout(TIMEOUT).timeout(TIMEOUT).build();
         let http = http.map_err(|error| HostError::Settings(answer::root_cause(&error)))?;
         Ok(Self {
@@ -283,6 +285,12 @@ impl Transport {
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the host of a URL is this machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl Attempts<'_> {

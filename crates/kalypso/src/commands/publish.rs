@@ -158,6 +158,10 @@ fn hosts(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
     if options.pull_requests.no_pull_request || options.publication_hub.hub_only {
         return Ok(None);
     }
+    let demo = configuration::read_demo(options.config.as_deref())?;
+    if demo.is_some_and(|demo| !demo.is_running()) {
+        return without_host(options);
+    }
     let hosts = configuration::read_hosts(options.config.as_deref())?.for_deliveries();
     if options.pull_requests.pull_request && hosts.is_none() {
         let help = "add the section [host] to kalypso.toml, with the variable or the file of its token";
@@ -174,6 +178,20 @@ fn first(failures: Vec<DestinationFailure>) -> anyhow::Error {
         terminal::warn(&format!("nothing is published to {gitops_repo}: {error}"));
     }
     first.map_or_else(|| Failure::outside("nothing is published").into(), |failure| failure.error.into())
+}
+
+/// Publishes to a branch only, because the git host of the demo does not run.
+fn without_host(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
+    if options.pull_requests.pull_request {
+        let help = "start it with `kalypso serve`, in another terminal, in this folder";
+        return Err(Failure::outside("the git host of the demo does not run").help(help).into());
+    }
+    if !options.direct {
+        terminal::note(
+            "note: without a pull request, because the git host of the demo does not run (`kalypso serve` starts it)",
+        );
+    }
+    Ok(None)
 }
 
 fn failure(error: PublicationError) -> anyhow::Error {

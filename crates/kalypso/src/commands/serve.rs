@@ -8,25 +8,50 @@ use delivery::access::ControlPlaneSettings;
 use git::GitRepositories;
 use service::{ServiceHost, ServiceSettings};
 
-use super::hub::run::{Beginning, HubOfService, run_with};
+use super::hub::run::{Beginning, Beside, HubOfService, run_with};
 use crate::arguments::Serve;
-use crate::configuration::{self, Host, ServiceConfiguration};
+use crate::configuration::{self, DemoConfiguration, Host, ServiceConfiguration};
+use crate::demo::{DemoGitHost, Followers};
 use crate::exit::{Exit, Failure};
 
 pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     let config = options.run.database.config.clone();
     // Errors of the configuration are shown before anything is opened.
-    let read = configuration::read_service(config.as_deref())?;
+    let mut read = configuration::read_service(config.as_deref(), None)?;
     let environments = configuration::read_environments(config.as_deref())?;
     let all = std::iter::once(&read.control_plane).chain(read.other_control_planes.values());
     let _locks = all.map(only_one).collect::<anyhow::Result<Vec<_>>>()?;
+    let demo = configuration::read_demo(config.as_deref())?;
+    let git_host = demo.as_ref().map(DemoGitHost::start).transpose()?;
+    let address = git_host.as_ref().map(DemoGitHost::address);
+    if address.is_some() {
+        // The system may have chosen the port.
+        read = configuration::read_service(config.as_deref(), address)?;
+    }
+    let beside = demo.zip(git_host).map(|(demo, git_host)| -> Beside {
+        Box::new(move |url| Box::new((follow(&demo, url), announced(git_host, url))))
+    });
     let again = move |hub: &HubOfService| {
-        let read = configuration::read_service(config.as_deref())?;
+        let read = configuration::read_service(config.as_deref(), address)?;
         let environments = configuration::read_environments(config.as_deref())?;
         Ok(settings(read, environments, hub))
     };
-    let beginning = Beginning { first: Box::new(move |hub| settings(read, environments, hub)), again: Arc::new(again) };
+    let first = Box::new(move |hub: &HubOfService| settings(read, environments, hub));
+    let beginning = Beginning { first, again: Arc::new(again), beside };
     run_with(&options.run, Some(beginning))
+}
+
+/// The demo's git host, which announces merges to the service at a URL.
+fn announced(git_host: DemoGitHost, url: &str) -> DemoGitHost {
+    git_host.announce_to(url);
+    tracing::info!("pull requests of the demo are at {}", git_host.url());
+    git_host
+}
+
+/// The simulated hosts of the demo, which report to the hub at a URL. None if they can't be started.
+fn follow(demo: &DemoConfiguration, url: &str) -> Option<Followers> {
+    let started = Followers::start(&demo.folder, url);
+    started.inspect_err(|error| tracing::warn!("the demo has no simulated hosts: {error:#}")).ok()
 }
 
 fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfService) -> ServiceSettings {

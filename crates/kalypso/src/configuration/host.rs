@@ -1,6 +1,7 @@
 //! The section `[host]` of `kalypso.toml`: the git hosts on which pull requests are opened.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers};
@@ -13,6 +14,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::demo::COMPANY_URL;
 use crate::exit::Failure;
 use crate::stopping;
 
@@ -124,12 +126,16 @@ impl Hosts {
 }
 
 impl HostTables {
-    /// Connects to the hosts; no request is sent. `control_plane` is the URL of the control plane, which is usually on the same host.
-    pub(super) fn resolve(self, control_plane: &str, base: &Path) -> Result<Hosts, Failure> {
+    /// Connects to the hosts; no request is sent. `control_plane` is the URL of the control plane, which is usually on the same host. The git host of the
+    /// demo's company is at `demo`.
+    pub(super) fn resolve(self, control_plane: &str, base: &Path, demo: Option<SocketAddr>) -> Result<Hosts, Failure> {
         // One host's token must not be sent to the others.
         let is_only_one = self.0.len() == 1;
         let one = |(number, mut options): (usize, HostOptions)| {
             options.has_default_token = is_only_one;
+            if let Some(address) = demo.filter(|_| options.url.as_deref() == Some(COMPANY_URL)) {
+                options.api_url.get_or_insert_with(|| format!("http://{address}/api/v1"));
+            }
             options.resolve(number + 1, control_plane, base)
         };
         self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
@@ -284,7 +290,7 @@ mod tests {
 
     fn check(text: &str) -> Result<Vec<String>, String> {
         let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let hosts = file.host.resolve("https://github.com/acme/control-plane", Path::new(""));
+        let hosts = file.host.resolve("https://github.com/acme/control-plane", Path::new(""), None);
         let hosts = hosts.map_err(|failure| failure.to_string())?;
         Ok(hosts.0.iter().map(|host| format!("{} {}", host.settings.host.kind(), host.settings.url)).collect())
     }

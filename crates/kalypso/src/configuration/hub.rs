@@ -119,6 +119,8 @@ struct File {
     host: Option<IgnoredAny>,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     service: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    demo: Option<IgnoredAny>,
     #[serde(default)]
     hub: HubOptions,
 }

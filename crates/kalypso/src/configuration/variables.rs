@@ -33,6 +33,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("service", &["poll", "settle", "settle-max", "resync", "confirm", "control-plane"]),
+    ("demo", &["git-host"]),
     (
         "hub",
         &[
@@ -162,7 +163,10 @@ impl Configured {
             return self.parse_file();
         }
         let mut table: Table = self.parse_file()?;
-        self.overrides.iter().try_for_each(|one| one.set(&mut table))?;
+        // A variable alone makes no demo of a company.
+        let is_demo = table.contains_key("demo");
+        let mut overrides = self.overrides.iter().filter(|one| is_demo || one.section != "demo");
+        overrides.try_for_each(|one| one.set(&mut table))?;
         let merged = toml::to_string(&table).map_err(|error| self.failure(&error.to_string()))?;
         toml::from_str(&merged).map_err(|error| match toml::from_str::<T>(&self.text) {
             // The mistake is in the file.

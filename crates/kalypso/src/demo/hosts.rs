@@ -49,12 +49,17 @@ pub(crate) struct Source<'a> {
     pub(crate) folder: &'a dyn Fn(&str, &str) -> String,
     /// Whether hosts pull this branch of a repository with manifests.
     pub(crate) is_pulled: &'a dyn Fn(&RepositoryUrl, &str) -> bool,
+    /// Whether the hosts run beside the service. Then a person waits for them, and all of them follow.
+    pub(crate) is_live: bool,
 }
 
 /// The hosts of an environment from a start time to an end time. Each host has two reconcilers for each assignment of its cluster type: one for the
 /// files of the platform, and one for the manifests of the application.
 pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Simulation {
-    let behavior = behavior(story(source.environment), (ends_on - starts_on).max(1));
+    let mut behavior = behavior(story(source.environment), (ends_on - starts_on).max(1));
+    if source.is_live {
+        behavior = Behavior { lagging: 0, silent: 0, ..behavior };
+    }
     let seed = SEED + source.environment as u64;
     Simulation::new(SimulationOptions { seed, starts_on, behavior, hosts: hosts(compiled, source) })
 }

@@ -1,6 +1,5 @@
 //! The hub of the demo. It runs in this process.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,31 +8,27 @@ use git::{RepositoryUrl, Revision};
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
-use hub_api::client::{Client, ClientError};
+use hub_api::client::Client;
 use hub_api::watches::WatchState;
 use model::git_id::GitId;
-use simulator::simulation::{Message, Route};
+use simulator::simulation::Message;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use watch::WatchSettings;
 
-use super::place::{HUB_DATABASE, HUB_FILES, HUB_FILLED};
-use super::{ENVIRONMENTS, place, repositories};
+use super::place::{HUB_DATABASE, HUB_FILES};
+use super::pulled::{self, Heads};
+use super::{ENVIRONMENTS, messages, repositories};
 use crate::arguments::HubDatabase;
 use crate::configuration;
 use crate::exit::Failure;
 use crate::hub_tasks::read_branches;
 
-/// The number of messages that are sent at the same time.
-const LANES: usize = 8;
 /// The time limit for reading the branches of the applications.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval between two checks whether the branches are read.
 const READ_PAUSE: Duration = Duration::from_millis(10);
-
-/// The commits of branches.
-type Heads = BTreeMap<(RepositoryUrl, String), GitId>;
 
 /// A hub that runs until it is stopped.
 pub(crate) struct DemoHub {
@@ -56,7 +51,7 @@ impl DemoHub {
     /// Starts the hub on a free port. The incomplete database of an interrupted run is created again.
     pub(crate) fn start(folder: &Path) -> anyhow::Result<Self> {
         let database = folder.join(HUB_DATABASE);
-        let filled = std::fs::read_to_string(folder.join(HUB_FILLED)).ok().filter(|_| database.exists());
+        let filled = pulled::read(folder).filter(|_| database.exists());
         let is_new = filled.is_none();
         for file in HUB_FILES.iter().filter(|_| is_new) {
             // The file may not exist. Other errors appear when the file is used.
@@ -81,7 +76,7 @@ impl DemoHub {
         };
         let heads = watched.into_iter().filter_map(|one| Some((head(&one.url, &one.branch)?, (one.url, one.branch))));
         let heads = heads.map(|(commit, branch)| (branch, commit)).collect();
-        let pulled = parse(&filled.unwrap_or_default());
+        let pulled = filled.unwrap_or_default();
         Ok(Self { url, is_new, heads, pulled, folder: folder.to_owned(), runtime, client, stop, running })
     }
 
@@ -119,18 +114,8 @@ impl DemoHub {
 
     /// Sends the messages of hosts, and returns when all of them are stored.
     pub(crate) fn deliver(&self, messages: Vec<Message>) -> Result<(), Failure> {
-        let mut lanes: [Vec<Message>; LANES] = std::array::from_fn(|_| Vec::new());
-        for (number, message) in messages.into_iter().enumerate() {
-            lanes[number % LANES].push(message);
-        }
-        let sent = self.runtime.block_on(async {
-            let mut lanes: JoinSet<_> = lanes.into_iter().map(|lane| send(self.client.clone(), lane)).collect();
-            while let Some(sent) = lanes.join_next().await {
-                sent.unwrap_or(Ok(()))?;
-            }
-            Ok(())
-        });
-        sent.map_err(|error: ClientError| failure(&error))
+        let sent = self.runtime.block_on(messages::deliver(&self.client, messages));
+        sent.map_err(|error| failure(&error))
     }
 
     /// Stops the hub in order, so that its database is complete.
@@ -138,22 +123,8 @@ impl DemoHub {
         drop(self.stop);
         // All data is stored, so an error at the end does not matter.
         let _ = self.runtime.block_on(self.running);
-        let line = |((repository, branch), commit): (&(RepositoryUrl, String), &GitId)| {
-            format!("{} {branch} {commit}\n", repository.as_str())
-        };
-        place::write(&self.folder, HUB_FILLED, &self.heads.iter().map(line).collect::<String>())
+        pulled::write(&self.folder, &self.heads)
     }
-}
-
-/// Parses the file that was written when the last demo ended.
-fn parse(text: &str) -> Heads {
-    let head = |line: &str| {
-        let mut words = line.split(' ');
-        let repository = RepositoryUrl::from_configuration(words.next()?).ok()?;
-        let branch = words.next()?.to_owned();
-        Some(((repository, branch), GitId::from_hex(words.next()?)?))
-    };
-    text.lines().filter_map(head).collect()
 }
 
 /// The branches that `kalypso hub` polls in this folder, except for the branches that the demo publishes to.
@@ -195,16 +166,6 @@ fn options(database: PathBuf) -> ServerOptions {
         certificate: None,
         retention: Retention::default(),
     }
-}
-
-async fn send(client: Client, lane: Vec<Message>) -> Result<(), ClientError> {
-    for message in lane {
-        // The hosts of the demo use no other routes.
-        if let Route::Http(path) = &message.route {
-            client.relay(path, &message.headers, message.body).await?;
-        }
-    }
-    Ok(())
 }
 
 fn failure(error: &dyn std::error::Error) -> Failure {

@@ -1,11 +1,15 @@
 //! The example company on this machine: real Git repositories in a separate folder.
 
 mod company;
+mod followers;
+mod git_host;
 pub(crate) mod hosts;
 mod hub;
 mod manifests;
+mod messages;
 mod place;
 mod program;
+mod pulled;
 mod repositories;
 pub(crate) mod trying;
 mod working_tree;
@@ -16,6 +20,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::exit::Failure;
 
 pub(crate) use company::ENVIRONMENTS;
+pub(crate) use followers::Followers;
+pub(crate) use git_host::DemoGitHost;
 pub(crate) use hub::DemoHub;
 pub(crate) use place::FolderState;
 pub(crate) use repositories::{ALL as REPOSITORIES, GITOPS};
@@ -29,6 +35,7 @@ pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     }
     let _mark = place::begin(folder)?;
     repositories::make(folder, now())?;
+    place::write_secrets(folder)?;
     place::write(folder, crate::configuration::FILE_NAME, include_str!("folder/kalypso.toml"))?;
     place::write(folder, "README.md", include_str!("folder/README.md"))?;
     place::finish(folder)?;

@@ -1,7 +1,7 @@
 //! The folder of the demo: whether it can be used, and whether it is complete.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::repositories;
@@ -19,6 +19,15 @@ pub(super) const HUB_DATABASE: &str = ".kalypso/hub.db";
 pub(super) const HUB_FILLED: &str = ".kalypso/hub-filled";
 /// These files, and the files that SQLite creates beside its database.
 pub(super) const HUB_FILES: [&str; 4] = [HUB_FILLED, HUB_DATABASE, ".kalypso/hub.db-wal", ".kalypso/hub.db-shm"];
+
+/// The token of Kalypso on the git host. The `kalypso.toml` in the folder has the same path.
+pub(super) const GIT_HOST_TOKEN: &str = ".kalypso/git-host-token";
+/// The secret of the git host's webhooks. The `kalypso.toml` in the folder has the same path.
+pub(super) const WEBHOOK_SECRET: &str = ".kalypso/webhook-secret";
+/// The pull requests and issues of the git host.
+pub(super) const GIT_HOST_STATE: &str = ".kalypso/git-host.json";
+/// The number of random bytes of a secret.
+const SECRET_BYTES: usize = 24;
 
 /// The content of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +94,7 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
         // Some file systems do not support locks. Then two runs at the same time are not prevented.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
-    for name in names().chain(HUB_FILES) {
+    for name in names().chain(HUB_FILES).chain([GIT_HOST_STATE]) {
         let path = folder.join(name);
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
@@ -111,6 +120,24 @@ pub(super) fn finish(folder: &Path) -> Result<(), Failure> {
 pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let failed = |error| Failure::outside(format!("`{}` can't be written: {error}", folder.join(name).display()));
     beneath::write(folder, name, text.as_bytes()).map_err(failed)
+}
+
+/// Writes new secrets. Only the user can read them.
+pub(super) fn write_secrets(folder: &Path) -> Result<(), Failure> {
+    for name in [GIT_HOST_TOKEN, WEBHOOK_SECRET] {
+        let path = folder.join(name);
+        let failed =
+            |error: &dyn std::fmt::Display| Failure::outside(format!("`{}` can't be written: {error}", path.display()));
+        let mut secret = [0; SECRET_BYTES];
+        getrandom::fill(&mut secret).map_err(|error| failed(&error))?;
+        let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        // Temporary files are readable only by the user.
+        let file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(folder));
+        let mut file = file.map_err(|error| failed(&error))?;
+        writeln!(file, "{text}").map_err(|error| failed(&error))?;
+        file.persist(&path).map_err(|error| failed(&error.error))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -146,6 +173,19 @@ mod tests {
         let _mark = begin(folder.path()).unwrap();
         assert!(folder.path().join("notes.txt").is_file());
         assert!(!folder.path().join("checkout").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_are_random_and_only_for_the_user() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let _mark = begin(folder.path()).unwrap();
+        write_secrets(folder.path()).unwrap();
+        let [token, secret] = [GIT_HOST_TOKEN, WEBHOOK_SECRET].map(|name| folder.path().join(name));
+        assert_eq!(fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
+        let text = fs::read_to_string(&token).unwrap();
+        assert!(text.trim().len() == 48 && text != fs::read_to_string(&secret).unwrap());
     }
 
     #[test]

@@ -15,22 +15,22 @@ const STEPS: &[Step] = &[
         commands: &["kalypso explain -e prod chicago-edge/checkout-us DATABASE_URL"],
     },
     Step {
-        purpose: "change it, and commit",
+        purpose: "start the service, a git host and the simulated hosts, in another terminal, in that folder",
+        commands: &["kalypso serve"],
+    },
+    Step {
+        purpose: "change the value, and commit",
         commands: &[
             "git -C control-plane switch prod",
             "sed -i.bak 's/central.db/central-2.db/' control-plane/configs/central.yaml",
             "git -C control-plane commit -am 'Move the central region to its new database'",
         ],
     },
-    Step { purpose: "what would that do?", commands: &["kalypso plan -e prod"] },
+    Step { purpose: "what does that do?", commands: &["kalypso plan -e prod"] },
+    Step { purpose: "open http://127.0.0.1:8090 in a browser, and merge the pull request", commands: &[] },
     Step {
-        purpose: "propose it on a branch, and look at the proposal",
-        commands: &["kalypso publish -e prod", "git --git-dir platform-gitops.git show --stat kalypso/prod"],
-    },
-    Step { purpose: "let the hub go on, in another terminal, in that folder", commands: &["kalypso hub"] },
-    Step {
-        purpose: "and ask it",
-        commands: &["kalypso rollout status checkout@1.4.2", "kalypso deployments --host prod-chicago-edge-02"],
+        purpose: "see hosts follow",
+        commands: &["kalypso status", "kalypso deployments --host prod-chicago-edge-02"],
     },
 ];
 

@@ -1,6 +1,7 @@
 //! A shell in a separate folder, on a machine without configuration.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,8 +13,10 @@ pub(crate) struct Shell {
     root: tempfile::TempDir,
     place: PathBuf,
     variables: Vec<(String, String)>,
-    /// The hub runs as long as the shell.
+    /// The hub runs until it is stopped, or as long as the shell.
     hub: Option<HubProgram>,
+    /// A free address for the git host of the demo.
+    git_host: String,
     postgres: Option<PostgresServer>,
 }
 
@@ -39,16 +42,19 @@ impl Shell {
         fs::create_dir(&place).unwrap();
         // With this configuration, curl fails if the answer is an HTTP error.
         fs::write(place.join(".curlrc"), "silent\nshow-error\nfail-with-body\n").unwrap();
-        Self { root, place, variables: Vec::new(), hub: None, postgres: None }
+        let git_host = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        Self { root, place, variables: Vec::new(), hub: None, git_host, postgres: None }
     }
 
-    /// Runs a command that the page does not show: a command, a hub, a server, or a variable.
+    /// Runs a command that the page does not show: a command, a hub or its end, a server, or a variable.
     ///
     /// # Errors
     /// If the server does not exist on this machine.
     pub(crate) fn start(&mut self, command: &str) -> Result<(), String> {
         if let Some(hub) = command.strip_suffix(" &") {
             self.serve(hub);
+        } else if command == "stop" {
+            self.hub = None;
         } else if command == "postgresql" {
             availability()?;
             let server = PostgresServer::start_private(&[]).unwrap();
@@ -93,7 +99,9 @@ impl Shell {
     /// Runs commands, each of which must succeed.
     pub(crate) fn succeed(&mut self, script: &str) {
         let script = ELSEWHERE.iter().fold(script.to_owned(), |script, (there, here)| script.replace(there, here));
-        if let Some(hub) = script.lines().find(|line| *line == "kalypso hub" || line.starts_with("kalypso hub --")) {
+        let is_hub =
+            |line: &&str| matches!(*line, "kalypso hub" | "kalypso serve") || line.starts_with("kalypso hub --");
+        if let Some(hub) = script.lines().find(is_hub) {
             return self.serve(hub);
         }
         let output = self.command(&format!("exec 2>&1\nset -ex\n{script}")).output().unwrap();
@@ -126,6 +134,7 @@ impl Shell {
         command.env("PATH", path.unwrap()).env("HOME", self.root.path().join("home")).env("LC_ALL", "C.UTF-8");
         command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache")).env("KALYPSO_PROGRESS", "never");
         command.envs(self.hub.iter().map(|hub| ("KALYPSO_HUB_URL", hub.url())));
+        command.env("KALYPSO_DEMO_GIT_HOST", &self.git_host);
         command.env("FIXTURES", fixtures()).envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for (who, name) in [("AUTHOR", "Ann"), ("COMMITTER", "Ann")] {

@@ -19,6 +19,31 @@ pub trait Branches: Send + fmt::Debug {
 
     /// Merges a branch into another one, and returns the new commit. None if there are conflicting changes.
     fn merge(&mut self, head: &str, base: &str) -> Option<GitId>;
+
+    /// What a commit changes in a branch, or has changed if it was merged there with the commit `merged`. None if commits have no content.
+    fn changes(&self, _base: &str, _merged: Option<GitId>, _head: GitId) -> Option<BranchChanges> {
+        None
+    }
+}
+
+/// The changes of a branch, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BranchChanges {
+    /// The changed files.
+    pub files: Vec<ChangedFile>,
+    /// The changes as a unified diff.
+    pub diff: String,
+    /// Whether the diff is not complete, because it is too long.
+    pub is_cut: bool,
+}
+
+/// A changed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// The path. For a moved file, both paths as git writes them.
+    pub path: String,
+    /// The numbers of added and of removed lines. None if it is not a text.
+    pub lines: Option<(u64, u64)>,
 }
 
 /// Branches in memory. Commits have no content. All copies are the same branches.

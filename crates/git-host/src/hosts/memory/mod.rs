@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::git_id::GitId;
 
-pub use self::branches::{Branches, MemoryBranches};
+pub use self::branches::{BranchChanges, Branches, ChangedFile, MemoryBranches};
 pub use self::state::{BranchRule, Denial, HostState, RepositoryState};
+#[cfg(feature = "double")]
+pub(crate) use self::state::{CommentRow, IssueRow, PullRequestRow};
 use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};

@@ -232,7 +232,7 @@ impl RepositoryState {
         let number = self.next_number();
         let shown = PullRequest {
             number,
-            url: format!("{}/pull/{number}", self.url),
+            url: self.kind.pull_request_url(&self.url, number),
             head: new.head.clone(),
             base: new.base.clone(),
             head_commit: Some(head_commit),
@@ -334,6 +334,32 @@ impl RepositoryState {
         row.shown.state = PullRequestState::Closed;
         row.auto_merge = None;
         row.shown.is_auto_merge = false;
+        Ok(())
+    }
+
+    /// Opens a closed pull request again.
+    ///
+    /// # Errors
+    /// If it does not exist, was merged, or its source branch does not exist any more.
+    pub fn reopen(&mut self, number: u64) -> Result<(), Denial> {
+        let shown = self.pull_request(number)?;
+        let refused = match shown.state {
+            PullRequestState::Open => return Ok(()),
+            PullRequestState::Merged { .. } => "it was merged",
+            PullRequestState::Closed if self.branches.head(&shown.head).is_none() => "its branch was deleted",
+            PullRequestState::Closed => "",
+        };
+        if !refused.is_empty() {
+            return Err(Denial::Invalid(format!("Pull request {number} can't be reopened: {refused}")));
+        }
+        let (head, base) = (shown.head.clone(), shown.base.clone());
+        let is_other = |row: &&PullRequestRow| row.shown.is_open() && row.shown.head == head && row.shown.base == base;
+        if let Some(other) = self.pull_requests.iter().find(is_other) {
+            let other = other.shown.number;
+            return Err(Denial::Exists(format!("Pull request {number} can't be reopened: {other} is open")));
+        }
+        self.row(number)?.shown.state = PullRequestState::Open;
+        self.settle();
         Ok(())
     }
 

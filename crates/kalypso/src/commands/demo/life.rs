@@ -73,6 +73,7 @@ impl Life {
             branch: &target.place.branch,
             folder: &|place, name| target.folder.join(&format!("{place}/{name}")),
             is_pulled: &|repository, branch| self.hub.is_pulled(repository, branch),
+            is_live: false,
         };
         let starts_on = self.deployed_on(loaded)?.map_or(published_on, |deployed_on| deployed_on.max(published_on));
         let starts_on = starts_on.min(self.now - SHORTEST);

@@ -1,5 +1,6 @@
 //! `kalypso hub run`: runs the hub until it is stopped.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,12 +31,17 @@ pub(in crate::commands) struct HubOfService {
     pub(in crate::commands) leases: Option<Arc<LocalLeases>>,
 }
 
+/// Starts what runs beside the service, when the hub listens at a URL. It ends when the result is dropped.
+pub(in crate::commands) type Beside = Box<dyn FnOnce(&str) -> Box<dyn Any + Send> + Send>;
+
 /// How the service begins: its settings for the hub of this process, and how to read them again.
 pub(in crate::commands) struct Beginning {
     /// The settings that were read at the start.
     pub(in crate::commands) first: Box<dyn FnOnce(&HubOfService) -> ServiceSettings>,
     /// Reads the settings again.
     pub(in crate::commands) again: Again,
+    /// Starts the parts of the demo, if it is one.
+    pub(in crate::commands) beside: Option<Beside>,
 }
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
@@ -83,6 +89,8 @@ async fn serve(server: Server, beginning: Beginning) -> anyhow::Result<()> {
     let (server, hub) = hub_tasks::receive_publications(server);
     let (server, leases) = hub_tasks::share_leases(server)?;
     let hub = HubOfService { hub: Arc::new(hub), leases };
+    let url = format!("http://{}", server.address());
+    let beside = beginning.beside.map(|start| tokio::task::spawn_blocking(move || start(&url)));
     let service = Arc::new(Service::start((beginning.first)(&hub)));
     let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub));
     let stopping = {
@@ -92,8 +100,15 @@ async fn serve(server: Server, beginning: Beginning) -> anyhow::Result<()> {
             tracing::info!("stopping: syncs that are under way are finished");
             // Nothing waits for the rate limit of a git host any more.
             stopping::begin();
-            let stopped = tokio::task::spawn_blocking(move || service.stop(STOP_PATIENCE));
-            if let Err(error) = stopped.await {
+            let beside = match beside {
+                Some(beside) => beside.await.ok(),
+                None => None,
+            };
+            let stop = move || {
+                service.stop(STOP_PATIENCE);
+                drop(beside);
+            };
+            if let Err(error) = tokio::task::spawn_blocking(stop).await {
                 tracing::error!(%error, "the service did not stop in order");
             }
         }

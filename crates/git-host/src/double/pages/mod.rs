@@ -1,0 +1,147 @@
+//! The pages of the double: lists of pull requests, and buttons to merge, close and reopen them. They have no scripts.
+
+mod html;
+mod lists;
+mod markdown;
+mod pull_request;
+
+use data_encoding::BASE64;
+use reqwest::Url;
+use sha2::{Digest as _, Sha256};
+
+use self::html::{Html, STYLE};
+use super::http::{Request, Response};
+use crate::hosts::memory::{Denial, HostState};
+use crate::pull_request::{MergeRefusal, PullRequest};
+
+/// The names of this machine, under which browsers may open the pages. Under any other name, another site could read and press them.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What a button changed: the repository, and its pull request.
+pub(super) struct Pressed {
+    pub(super) repository: String,
+    pub(super) pull_request: PullRequest,
+}
+
+/// What a page shows.
+enum Page<'p> {
+    Start,
+    PullRequests(String),
+    PullRequest(String, u64),
+    Issue(String, u64),
+    /// A button of a pull request.
+    Button(String, u64, &'p str),
+}
+
+/// Whether a request is one for the API.
+pub(super) fn is_for_api(request: &Request) -> bool {
+    request.path.iter().any(|part| matches!(part.as_str(), "api" | "_apis"))
+}
+
+/// The answer to a browser, and what it changed.
+pub(super) fn answer(state: &mut HostState, request: &Request) -> (Response, Option<Pressed>) {
+    if !is_local(request) {
+        return (refused("This page is only for browsers on this machine, at its address on loopback."), None);
+    }
+    let answered = match (request.method.as_str(), page_of(&request.path)) {
+        ("GET" | "HEAD", Some(page)) => shown(state, &page).map(|response| (response, None)),
+        ("POST", Some(Page::Button(path, number, button))) if has_own_origin(request) => {
+            press(state, (&path, number), button, request).map(|(response, pressed)| (response, Some(pressed)))
+        }
+        ("POST", Some(Page::Button(..))) => Ok((refused("This request came from another site."), None)),
+        _ => Err(Denial::NotFound),
+    };
+    answered.unwrap_or_else(|denial| (denied(&denial), None))
+}
+
+fn page_of(path: &[String]) -> Option<Page<'_>> {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let is_list = |name: &&str| matches!(*name, "pull" | "pulls" | "issues");
+    let (repository, page) = names.split_at(names.iter().position(is_list).unwrap_or(names.len()));
+    let repository = repository.join("/");
+    let number = |text: &str| text.parse::<u64>().ok();
+    match page {
+        [] if repository.is_empty() => Some(Page::Start),
+        [] | ["pulls"] => Some(Page::PullRequests(repository)),
+        ["pull" | "pulls", at] => Some(Page::PullRequest(repository, number(at)?)),
+        ["issues", at] => Some(Page::Issue(repository, number(at)?)),
+        ["pull" | "pulls", at, button] => Some(Page::Button(repository, number(at)?, button)),
+        _ => None,
+    }
+}
+
+fn shown(state: &mut HostState, page: &Page<'_>) -> Result<Response, Denial> {
+    let (title, html) = match page {
+        Page::Start => ("Repositories".to_owned(), lists::repositories(state)?),
+        Page::PullRequests(path) => (path.clone(), lists::pull_requests(state, path)?),
+        Page::Issue(path, number) => lists::issue(state, path, *number)?,
+        Page::PullRequest(path, number) => pull_request::page(state, path, *number)?,
+        Page::Button(..) => return Err(Denial::NotFound),
+    };
+    Ok(html_response(200, &title, html))
+}
+
+/// Does what a button says, and returns to the page of the pull request.
+fn press(
+    state: &mut HostState,
+    (path, number): (&str, u64),
+    button: &str,
+    request: &Request,
+) -> Result<(Response, Pressed), Denial> {
+    let repository = state.repository(path)?;
+    match button {
+        "merge" => {
+            // What is merged is what the page showed.
+            let shown = request.field("head").and_then(|id| model::git_id::GitId::from_hex(&id));
+            repository.merge(number, shown.ok_or(Denial::Merge(MergeRefusal::HeadMoved))?)?;
+        }
+        "close" => repository.close(number)?,
+        "reopen" => repository.reopen(number)?,
+        _ => return Err(Denial::NotFound),
+    }
+    let pull_request = repository.pull_request(number)?.clone();
+    let mut response = html_response(303, "", Html::new());
+    let location = Url::parse(&pull_request.url).map(|url| url.path().to_owned()).unwrap_or_default();
+    response.headers.push(("Location".to_owned(), location));
+    Ok((response, Pressed { repository: path.to_owned(), pull_request }))
+}
+
+/// Whether the browser opened the page at an address of this machine. A name of another site may lead here, too.
+fn is_local(request: &Request) -> bool {
+    let host = request.header("host").unwrap_or_default();
+    let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+    LOOPBACK.contains(&name)
+}
+
+/// Whether a button was pressed on one of these pages. Browsers say so for each form.
+fn has_own_origin(request: &Request) -> bool {
+    let (origin, host) = (request.header("origin"), request.header("host").unwrap_or_default());
+    origin.is_some_and(|origin| origin.strip_prefix("http://") == Some(host))
+}
+
+fn refused(message: &str) -> Response {
+    html_response(403, "Refused", Html::new().tag("<h1>Refused</h1><p>").text(message).tag("</p>"))
+}
+
+fn denied(denial: &Denial) -> Response {
+    let (status, message) = denial.answer();
+    let page = Html::new().tag("<h1>").text(&message).tag("</h1><p>");
+    html_response(status, &message, page.link("/", "All repositories").tag("</p>"))
+}
+
+fn html_response(status: u16, title: &str, html: Html) -> Response {
+    let style = BASE64.encode(&Sha256::digest(STYLE.as_bytes()));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{style}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    let headers = [
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Security-Policy", policy.as_str()),
+        ("X-Content-Type-Options", "nosniff"),
+        // With `no-referrer`, browsers would not name the origin of a form.
+        ("Referrer-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    Response { status, headers, body: html.page(title).into_bytes() }
+}

@@ -1,0 +1,207 @@
+//! The pages of the double, as browsers and other sites use them.
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+    use std::path::Path;
+    use std::process::Command;
+
+    use git_host::HostKind;
+    use git_host::double::{BareRepository, HostDouble, WebhookTarget};
+    use git_host::hosts::memory::MemoryHost;
+    use git_host::pull_request::{NewPullRequest, PullRequestState};
+    use git_host::secret::Secret;
+    use git_host::webhook::{self, WebhookEvent};
+
+    const LIST: &str = "/acme/fleet/pulls";
+
+    /// A host with a real repository and one pull request.
+    struct Site {
+        folder: tempfile::TempDir,
+        host: MemoryHost,
+        double: HostDouble,
+    }
+
+    fn git(folder: &Path, script: &str) -> String {
+        let setup = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a; set -e\n";
+        let output = Command::new("sh").arg("-c").arg(format!("{setup}{script}")).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    fn double(folder: &Path) -> (MemoryHost, HostDouble) {
+        let host = MemoryHost::new(HostKind::Gitea);
+        host.add_repository("acme/fleet", Box::new(BareRepository::open(&folder.join("fleet/.git")).unwrap()));
+        let double = HostDouble::start_at(&host, (Ipv4Addr::LOCALHOST, 0).into(), &folder.join("host.json")).unwrap();
+        (host, double)
+    }
+
+    impl Site {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            git(
+                folder.path(),
+                "git init -q -b prod fleet && cd fleet && echo old > a.txt && git add . && git commit -qm one
+                 git checkout -qb kalypso/prod && printf '<b>new\n' > a.txt && git commit -qam two && git checkout -q --detach",
+            );
+            let (host, double) = double(folder.path());
+            let new = NewPullRequest {
+                head: "kalypso/prod".to_owned(),
+                base: "prod".to_owned(),
+                title: "<script>1</script>".to_owned(),
+                body: "- **2** changes <iframe>\n".to_owned(),
+                ..NewPullRequest::default()
+            };
+            host.state().repository("acme/fleet").unwrap().open("kalypso-bot", &new).unwrap();
+            Self { folder, host, double }
+        }
+
+        /// The answer to a request with other headers than those of a browser.
+        fn send(&self, line: &str, headers: &str, body: &str) -> String {
+            let mut stream = TcpStream::connect(self.double.address()).unwrap();
+            let length = body.len();
+            write!(stream, "{line} HTTP/1.1\r\n{headers}content-length: {length}\r\n\r\n{body}").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        }
+
+        fn get(&self, path: &str) -> String {
+            self.send(&format!("GET {path}"), &format!("host: {}\r\n", self.double.address()), "")
+        }
+
+        fn press(&self, button: &str) -> String {
+            let address = self.double.address();
+            let headers = format!("host: {address}\r\norigin: http://{address}\r\n");
+            let page = self.get(&format!("{LIST}/1"));
+            let head = page.split_once("name=\"head\" value=\"").map_or("", |(_, rest)| &rest[..40]);
+            self.send(&format!("POST {LIST}/1/{button}"), &headers, &format!("head={head}"))
+        }
+
+        fn state(&self) -> PullRequestState {
+            self.host.state().repository("acme/fleet").unwrap().pull_request(1).unwrap().state
+        }
+
+        fn log(&self) -> String {
+            git(&self.folder.path().join("fleet"), "git log --first-parent --format=%s prod")
+        }
+    }
+
+    #[test]
+    fn pages_show_a_pull_request_and_escape_everything() {
+        let site = Site::new();
+        let page = site.get(&format!("{LIST}/1"));
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        for part in [
+            "<h1>&lt;script&gt;1&lt;/script&gt;</h1>",
+            "<strong>2</strong> changes &lt;iframe&gt;",
+            "<code>kalypso/prod</code> into <code>prod</code>",
+            "<code>a.txt</code> <span class=\"add\">+1</span> <span class=\"remove\">-1</span>",
+            "<span class=\"add\">+&lt;b&gt;new</span>",
+            "Content-Security-Policy: default-src 'none'; style-src 'sha256-",
+            "X-Content-Type-Options: nosniff",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(!page.contains("<script") && !page.contains("<iframe"), "{page}");
+        for path in ["/", LIST, "/acme/fleet", "/acme/fleet/pull/1"] {
+            let page = site.get(path);
+            assert!(page.starts_with("HTTP/1.1 200") && page.contains("&lt;script&gt;1"), "{path}: {page}");
+        }
+        assert!(site.get("/acme/other").starts_with("HTTP/1.1 404"));
+        assert!(site.get("/acme/fleet/pulls/2").starts_with("HTTP/1.1 404"));
+        assert!(site.get("/api/v1/user").starts_with("HTTP/1.1 401"));
+    }
+
+    #[test]
+    fn buttons_close_reopen_and_merge() {
+        let site = Site::new();
+        assert!(site.press("close").starts_with("HTTP/1.1 303"));
+        assert_eq!(site.state(), PullRequestState::Closed);
+        assert!(site.press("reopen").contains("\r\nLocation: /acme/fleet/pulls/1\r\n"));
+        assert_eq!(site.state(), PullRequestState::Open);
+        assert!(site.press("merge").starts_with("HTTP/1.1 303"));
+        assert!(matches!(site.state(), PullRequestState::Merged { .. }));
+        assert_eq!(site.log(), "Merge branch 'kalypso/prod' into prod\none");
+        assert!(site.press("reopen").starts_with("HTTP/1.1 422"));
+        assert!(site.get(&format!("{LIST}/1")).contains("<span class=\"add\">+&lt;b&gt;new</span>"));
+    }
+
+    #[test]
+    fn only_what_the_page_showed_is_merged() {
+        let site = Site::new();
+        let address = site.double.address();
+        let headers = format!("host: {address}\r\norigin: http://{address}\r\n");
+        let line = format!("POST {LIST}/1/merge");
+        assert!(site.send(&line, &headers, "").starts_with("HTTP/1.1 405"));
+        assert!(site.send(&line, &headers, &format!("head={}", "1".repeat(40))).starts_with("HTTP/1.1 405"));
+        assert_eq!(site.state(), PullRequestState::Open);
+    }
+
+    #[test]
+    fn other_sites_can_neither_press_buttons_nor_read() {
+        let site = Site::new();
+        let (address, line) = (site.double.address(), format!("POST {LIST}/1/close"));
+        for headers in [
+            format!("host: {address}\r\n"),
+            format!("host: {address}\r\norigin: null\r\n"),
+            format!("host: {address}\r\norigin: https://{address}\r\n"),
+            format!("host: {address}\r\norigin: http://127.0.0.1:1\r\n"),
+            format!("host: {address}\r\norigin: https://evil.example\r\n"),
+            format!("host: evil.example:{0}\r\norigin: http://evil.example:{0}\r\n", address.port()),
+        ] {
+            assert!(site.send(&line, &headers, "").starts_with("HTTP/1.1 403"), "{headers}");
+        }
+        assert_eq!(site.state(), PullRequestState::Open);
+        let rebound = site.send("GET /", "host: evil.example\r\n", "");
+        assert!(rebound.starts_with("HTTP/1.1 403") && !rebound.contains("fleet"), "{rebound}");
+    }
+
+    #[test]
+    fn pull_requests_are_there_after_a_restart() {
+        let site = Site::new();
+        site.press("close");
+        let Site { folder, .. } = site;
+        let (host, double) = double(folder.path());
+        let site = Site { folder, host, double };
+        let shown = site.host.state().repository("acme/fleet").unwrap().pull_request(1).unwrap().clone();
+        assert_eq!((shown.state, shown.title.as_str()), (PullRequestState::Closed, "<script>1</script>"));
+        assert_eq!(shown.url, format!("{}{LIST}/1", site.double.url()));
+        std::fs::write(site.folder.path().join("host.json"), "{").unwrap();
+        let again =
+            HostDouble::start_at(&site.host, (Ipv4Addr::LOCALHOST, 0).into(), &site.folder.path().join("host.json"));
+        assert!(again.unwrap_err().to_string().contains("host.json` can't be read"));
+    }
+
+    #[test]
+    fn a_merge_is_announced() {
+        let site = Site::new();
+        let service = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/webhooks/gitea", service.local_addr().unwrap());
+        let repositories_url = "https://git.example/".to_owned();
+        site.double.set_webhook(WebhookTarget { url, secret: Secret::new("s3cret"), repositories_url });
+        site.press("merge");
+        let (mut stream, _) = service.accept().unwrap();
+        let mut sent = Vec::new();
+        while !sent.ends_with(b"}}") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            sent.push(byte[0]);
+        }
+        let sent = String::from_utf8(sent).unwrap();
+        let (head, body) = sent.split_once("\r\n\r\n").unwrap();
+        let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        let events = webhook::receive(HostKind::Gitea, &[Secret::new("s3cret")], header, body.as_bytes()).unwrap();
+        let [WebhookEvent::Push(push)] = events.as_slice() else { panic!("{events:?}") };
+        assert_eq!(push.repository_urls, ["https://git.example/acme/fleet.git"]);
+        assert_eq!(push.branch, "prod");
+    }
+
+    #[test]
+    fn only_this_machine_is_served() {
+        let address: SocketAddr = ([0, 0, 0, 0], 0).into();
+        let started = HostDouble::start_at(&MemoryHost::new(HostKind::Gitea), address, Path::new("x"));
+        assert!(started.unwrap_err().to_string().contains("such as 127.0.0.1"));
+    }
+}
