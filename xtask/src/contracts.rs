@@ -4,18 +4,44 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use sha2::{Digest as _, Sha512};
+use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::workspace;
 
-/// The variable with the folder of GitHub's descriptions.
-pub(crate) const GITHUB_VARIABLE: &str = "KALYPSO_GITHUB_OPENAPI";
+/// The descriptions, each with the variable with its folder.
+pub(crate) const ALL: &[(&str, Package)] = &[
+    ("KALYPSO_GITHUB_OPENAPI", GITHUB),
+    // Forgejo's own description, which its client contains. Forgejo and Gitea have the same API in what Kalypso uses.
+    (
+        "KALYPSO_FORGEJO_SWAGGER",
+        Package {
+            name: "forgejo-api-0.12.0",
+            url: "https://static.crates.io/crates/forgejo-api/forgejo-api-0.12.0.crate",
+            digest: Digest::Sha256("1597f08c98eed3f55fedcfeee8b005f9e617dab3c61393a2d8ce437181ad5d0b"),
+            folder: "forgejo-api-0.12.0",
+            files: &["swagger.v1.json"],
+        },
+    ),
+    // A client that was generated from Microsoft's description, which no registry has.
+    (
+        "KALYPSO_AZURE_DEVOPS_CLIENT",
+        Package {
+            name: "azure_devops_rust_api-0.39.1",
+            url: "https://static.crates.io/crates/azure_devops_rust_api/azure_devops_rust_api-0.39.1.crate",
+            digest: Digest::Sha256("5ff76e32fbdb8303613077bfa71642531a507a23cc85a9c70adf53584812059e"),
+            folder: "azure_devops_rust_api-0.39.1/src",
+            files: &["git/mod.rs", "git/models.rs", "wit/mod.rs", "wit/models.rs"],
+        },
+    ),
+];
 
 /// GitHub's descriptions: the npm package `@octokit/openapi`.
 const GITHUB: Package = Package {
     name: "octokit-openapi-23.0.2",
     url: "https://registry.npmjs.org/@octokit/openapi/-/openapi-23.0.2.tgz",
-    sha512: "a55f0cecbf46636dc0c9b36f4e6a369f28e6a669edebedac444fedaabd192d070f4b8967c3bbb979918d9b044d9010b70fb8195db171e401f32d455105718386",
+    digest: Digest::Sha512(
+        "a55f0cecbf46636dc0c9b36f4e6a369f28e6a669edebedac444fedaabd192d070f4b8967c3bbb979918d9b044d9010b70fb8195db171e401f32d455105718386",
+    ),
     folder: "package/generated",
     files: &["api.github.com.json", "ghes-3.19.json"],
 };
@@ -24,30 +50,37 @@ const GITHUB: Package = Package {
 const DOWNLOAD_SECONDS: &str = "180";
 
 /// A package of a registry.
-struct Package {
+pub(crate) struct Package {
     /// The name of its folder.
-    name: &'static str,
+    pub(crate) name: &'static str,
     url: &'static str,
-    /// The digest that the registry lists, in hexadecimal digits.
-    sha512: &'static str,
+    digest: Digest,
     /// The folder in the package.
     folder: &'static str,
     /// The files in it that tests need.
     files: &'static [&'static str],
 }
 
-/// The folder with GitHub's descriptions. Downloads them if they are not there.
-///
-/// # Errors
-/// Returns the reason if they can't be downloaded.
-pub(crate) fn github() -> Result<PathBuf, String> {
-    if let Some(folder) = env::var_os(GITHUB_VARIABLE) {
-        return Ok(folder.into());
-    }
-    GITHUB.get(&workspace::target().join("contracts"))
+/// The digest that the registry lists, in hexadecimal digits.
+enum Digest {
+    /// That of crates.io.
+    Sha256(&'static str),
+    /// That of npm.
+    Sha512(&'static str),
 }
 
 impl Package {
+    /// The folder with the description. Downloads it if it is not there, unless the variable names another folder.
+    ///
+    /// # Errors
+    /// Returns the reason if it can't be downloaded.
+    pub(crate) fn folder(&self, variable: &str) -> Result<PathBuf, String> {
+        if let Some(folder) = env::var_os(variable) {
+            return Ok(folder.into());
+        }
+        self.get(&workspace::target().join("contracts"))
+    }
+
     fn get(&self, contracts: &Path) -> Result<PathBuf, String> {
         let root = contracts.join(self.name);
         let folder = root.join(self.folder);
@@ -75,9 +108,16 @@ impl Package {
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
-        let digest: String = Sha512::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        if digest == self.sha512 { Ok(()) } else { Err(format!("{} has the wrong digest {digest}", self.url)) }
+        let (digest, listed) = match self.digest {
+            Digest::Sha256(listed) => (hexadecimal(&Sha256::digest(bytes)), listed),
+            Digest::Sha512(listed) => (hexadecimal(&Sha512::digest(bytes)), listed),
+        };
+        if digest == listed { Ok(()) } else { Err(format!("{} has the wrong digest {digest}", self.url)) }
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
@@ -102,6 +142,10 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         GITHUB.files.iter().for_each(|file| fs::write(folder.join(file), "{}").unwrap());
         assert_eq!(package.get(contracts.path()).unwrap(), folder);
-        assert!(package.check(b"another").unwrap_err().contains("the wrong digest"));
+        for (_, package) in ALL {
+            assert!(package.check(b"another").unwrap_err().contains("the wrong digest"));
+        }
+        let digest = Digest::Sha256("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(Package { digest, ..GITHUB }.check(b"abc"), Ok(()));
     }
 }

@@ -128,9 +128,11 @@ fn docs() -> Result<Outcome> {
 fn tests(arguments: &[String], permission: Permission) -> Result<Outcome> {
     let Err(reason) = tools::require_cargo_tool(&tools::NEXTEST, permission) else {
         let mut command = workspace::cargo();
-        match contracts::github() {
-            Ok(folder) => drop(command.env(contracts::GITHUB_VARIABLE, folder)),
-            Err(reason) => println!("skipped: the contract with GitHub's API: {reason}"),
+        for (variable, package) in contracts::ALL {
+            match package.folder(variable) {
+                Ok(folder) => drop(command.env(variable, folder)),
+                Err(reason) => println!("skipped: the contract with the API in {}: {reason}", package.name),
+            }
         }
         return status(command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(arguments));
     };

@@ -23,6 +23,12 @@ const LISTED_CHARACTERS: usize = 400;
 /// The id that withdraws an automatic completion.
 const NO_IDENTITY: &str = "00000000-0000-0000-0000-000000000000";
 
+/// The id of each project and repository.
+const REPOSITORY_ID: &str = "3411ebc1-d5aa-464f-9615-0b527bc66719";
+
+/// The time at which each pull request was opened.
+const CREATION_DATE: &str = "2026-01-01T08:00:00Z";
+
 pub(super) fn answer(context: Context<'_>) -> Response {
     let Context { state, account, request } = context;
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
@@ -31,9 +37,11 @@ pub(super) fn answer(context: Context<'_>) -> Response {
     }
     let answered = match path.as_slice() {
         [_, "_apis", "connectionData"] => Ok(Response::json(200, &json!({ "authenticatedUser": identity(account) }))),
-        [organization, project, "_apis", "git", "repositories", name, rest @ ..] => state
-            .repository(&format!("{organization}/{project}/{name}"))
-            .and_then(|state| Route { state, account, request }.answer((&request.method, rest))),
+        [organization, project, "_apis", "git", "repositories", name, rest @ ..] => {
+            state.repository(&format!("{organization}/{project}/{name}")).and_then(|state| {
+                Route { state, names: (project, name), account, request }.answer((&request.method, rest))
+            })
+        }
         _ => Err(Denial::NotFound),
     };
     answered.unwrap_or_else(|denial| denied(&denial))
@@ -55,6 +63,8 @@ fn identity(account: &str) -> Value {
 
 struct Route<'r> {
     state: &'r mut RepositoryState,
+    /// The project and the name of the repository.
+    names: (&'r str, &'r str),
     account: &'r str,
     request: &'r Request,
 }
@@ -65,7 +75,9 @@ impl Route<'_> {
         match (method.as_str(), rest) {
             ("GET", []) => {
                 let branch = format!("{BRANCH_PREFIX}{}", self.state.default_branch);
-                Ok(Response::json(200, &json!({ "id": "1", "defaultBranch": branch })))
+                let mut json = self.repository();
+                json["defaultBranch"] = json!(branch);
+                Ok(Response::json(200, &json))
             }
             ("GET", ["pullrequests"]) => Ok(self.pull_requests()),
             ("POST", ["pullrequests"]) => self.open(),
@@ -129,6 +141,12 @@ impl Route<'_> {
         Response::json(200, &json!({ "count": listed.len(), "value": listed }))
     }
 
+    fn repository(&self) -> Value {
+        let (project, name) = self.names;
+        let project = json!({ "id": REPOSITORY_ID, "name": project, "state": "wellFormed", "visibility": "private" });
+        json!({ "id": REPOSITORY_ID, "name": name, "project": project, "url": self.state.url })
+    }
+
     fn pull_request(&self, status: u16, number: u64) -> Answered {
         Ok(Response::json(status, &self.json(self.state.pull_request(number)?)))
     }
@@ -143,7 +161,8 @@ impl Route<'_> {
         let row = self.state.pull_requests.iter().find(|row| row.shown.number == shown.number);
         let id = |commit: Option<GitId>| commit.map(|commit| json!({ "commitId": commit.to_string() }));
         let mut json = json!({
-            "pullRequestId": shown.number, "status": status, "title": shown.title, "description": shown.body,
+            "pullRequestId": shown.number, "repository": self.repository(), "url": shown.url, "isDraft": false,
+            "creationDate": CREATION_DATE, "status": status, "title": shown.title, "description": shown.body,
             "sourceRefName": format!("{BRANCH_PREFIX}{}", shown.head), "targetRefName": format!("{BRANCH_PREFIX}{}", shown.base),
             "lastMergeSourceCommit": id(shown.head_commit), "lastMergeCommit": id(merged),
             "mergeStatus": if refusal == Some(MergeRefusal::Conflict) { "conflicts" } else { "succeeded" },

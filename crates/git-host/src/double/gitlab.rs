@@ -102,14 +102,14 @@ impl Route<'_> {
             ("PUT", ["issues", at]) => self.update_issue(number(at)?),
             ("GET", ["labels", name]) => {
                 let found = self.state.labels.iter().find(|label| label.name == *name).ok_or(Denial::NotFound)?;
-                Ok(Response::json(200, &json!({ "name": found.name, "color": found.color })))
+                Ok(Response::json(200, &label_json(self.state, found)))
             }
             ("POST", ["labels"]) => {
                 let color = self.text("color");
                 let color = color.strip_prefix('#').ok_or_else(|| Denial::Invalid("color".to_owned()))?.to_owned();
                 let label = Label { name: self.text("name"), color, description: self.text("description") };
                 self.state.create_label(&label)?;
-                Ok(Response::json(201, &json!({ "name": label.name })))
+                Ok(Response::json(201, &label_json(self.state, &label)))
             }
             _ => Err(Denial::NotFound),
         }
@@ -276,6 +276,13 @@ impl Route<'_> {
             IssueChanges { title: self.request.text("title"), body: self.request.text("description"), is_open };
         Ok(Response::json(200, &issue(&self.state.update_issue(number, &changes)?, self.account)))
     }
+}
+
+fn label_json(state: &RepositoryState, label: &Label) -> Value {
+    json!({
+        "id": state.label_id(&label.name), "name": label.name, "color": format!("#{}", label.color), "text_color": "#FFFFFF",
+        "description": label.description,
+    })
 }
 
 fn note(comment: &Comment) -> Value {

@@ -1,75 +1,68 @@
-//! Compares the requests to GitHub, and the answers of the double, with GitHub's own description of its API.
+//! Compares the requests to git hosts, and the answers of their doubles, with descriptions of their APIs.
 //!
-//! The environment variable `KALYPSO_GITHUB_OPENAPI` is the path of the folder `generated` of the npm package `@octokit/openapi`.
+//! | kind | description | variable with the folder |
+//! |---|---|---|
+//! | GitHub | GitHub's own, OpenAPI 3.0: npm package `@octokit/openapi` | `KALYPSO_GITHUB_OPENAPI` |
+//! | Gitea, Forgejo | Forgejo's own, Swagger 2.0: crate `forgejo-api` | `KALYPSO_FORGEJO_SWAGGER` |
+//! | Azure DevOps | a client that was generated from Microsoft's description: crate `azure_devops_rust_api` | `KALYPSO_AZURE_DEVOPS_CLIENT` |
+//! | GitLab | ours, from GitLab's documentation and its examples: `gitlab.json` | none |
+//!
+//! No registry has Microsoft's own description, or one of GitLab's current API. The client for Azure DevOps contains each path, parameter and field of Microsoft's
+//! description in code that is always of the same form, see [`rust_client`]. Clients of GitLab are written by hand, and say less than its documentation.
 
 #[cfg(test)]
 mod description;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod kinds;
+#[cfg(test)]
+mod mistakes;
+#[cfg(test)]
+mod rust_client;
+#[cfg(test)]
 mod scenario;
+#[cfg(test)]
+mod swagger;
 
 #[cfg(test)]
-use std::path::{Path, PathBuf};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 #[cfg(test)]
-use git_host::double::Exchange;
-#[cfg(test)]
-use libtest_mimic::Failed;
-
-/// The cloud, and the newest Enterprise Server.
-#[cfg(test)]
-const FILES: [&str; 2] = ["api.github.com.json", "ghes-3.19.json"];
+use self::kinds::Published;
 
 #[cfg(test)]
 fn main() {
-    let folder = std::env::var_os("KALYPSO_GITHUB_OPENAPI").map(PathBuf::from);
-    let trials = FILES.into_iter().flat_map(|file| {
-        let path = folder.clone().unwrap_or_default().join(file);
-        let name = file.trim_end_matches(".json");
-        let same = path.clone();
+    let trials = kinds::ALL.iter().flat_map(|published| {
+        let is_absent = published.folder().is_none();
         let trials = [
-            libtest_mimic::Trial::test(format!("{name}_describes_requests_and_answers"), move || agrees(&path)),
-            libtest_mimic::Trial::test(format!("{name}_does_not_describe_others"), move || finds_mistakes(&same)),
+            Trial::test(format!("{}_describes_requests_and_answers", published.name), || agrees(published)),
+            Trial::test(format!("{}_does_not_describe_mistakes", published.name), || finds_mistakes(published)),
         ];
-        trials.map(|trial| trial.with_ignored_flag(folder.is_none()))
+        trials.map(|trial| trial.with_ignored_flag(is_absent))
     });
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.collect()).exit();
+    let trials = trials.chain(examples::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
 }
 
 #[cfg(test)]
-fn agrees(path: &Path) -> Result<(), Failed> {
-    let problems = description::Description::read(path)?.problems(&scenario::exchanges());
+fn agrees(published: &Published) -> Result<(), Failed> {
+    let exchanges = scenario::exchanges(published.kind);
+    assert!(exchanges.len() > 35, "the scenario has only {} requests", exchanges.len());
+    let problems = published.read()?.problems(&exchanges);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
 /// Changes single requests and answers. The description must not allow the result.
 #[cfg(test)]
-fn finds_mistakes(path: &Path) -> Result<(), Failed> {
-    let description = description::Description::read(path)?;
-    let exchanges = scenario::exchanges();
-    let opened = exchanges.iter().find(|exchange| exchange.method == "POST" && exchange.target.ends_with("/pulls"));
-    let listed = exchanges.iter().find(|exchange| exchange.target.contains("/pulls?state=")).ok_or("no list")?;
-    let opened = opened.ok_or("no pull request")?;
-    let with = |bytes: &[u8], from: &str, to: &str| {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        assert!(text.contains(from), "{text} has no {from}");
-        text.replacen(from, to, 1).into_bytes()
-    };
-    let mistakes = [
-        Exchange { body: with(&opened.body, "\"head\"", "\"haed\""), ..opened.clone() },
-        Exchange { body: with(&opened.body, "\"plan\"", "7"), ..opened.clone() },
-        Exchange { body: with(&opened.body, "\"title\"", "\"titel\""), ..opened.clone() },
-        Exchange { answer: with(&opened.answer, "\"mergeable_state\"", "\"mergeable_status\""), ..opened.clone() },
-        Exchange { answer: with(&opened.answer, "\"open\"", "\"opened\""), ..opened.clone() },
-        Exchange { answer: with(&opened.answer, "\"site_admin\":false", "\"site_admin\":null"), ..opened.clone() },
-        Exchange { status: 200, ..opened.clone() },
-        Exchange { target: listed.target.replace("state=", "status="), ..listed.clone() },
-        Exchange { target: listed.target.replace("state=open", "state=opened"), ..listed.clone() },
-        Exchange { target: listed.target.replace("/pulls", "/pull_requests"), ..listed.clone() },
-        Exchange { answer: b"{}".to_vec(), ..listed.clone() },
-    ];
-    for (number, mistake) in mistakes.iter().enumerate() {
-        if description.problems_of(mistake).is_empty() {
-            return Err(format!("mistake {number} is not found: {} {}", mistake.method, mistake.target).into());
+fn finds_mistakes(published: &Published) -> Result<(), Failed> {
+    let description = published.read()?;
+    let exchanges = scenario::exchanges(published.kind);
+    for mistake in published.mistakes {
+        let exchange = mistake.made_in(&exchanges);
+        if description.problems_of(&exchange).is_empty() {
+            let (method, target) = (&exchange.method, &exchange.target);
+            return Err(format!("a mistake is not found: {method} {target}: {mistake:?}").into());
         }
     }
     Ok(())

@@ -139,7 +139,7 @@ impl AzureDevOps {
         reviewers.iter().try_for_each(|reviewer| {
             let (Reviewer::User(id) | Reviewer::Team(id)) = reviewer;
             let rest = ["pullrequests", &number.to_string(), "reviewers", id];
-            let call = with_path(repository, &rest, |path| Call::put(path, json!({ "vote": 0 })));
+            let call = with_path(repository, &rest, |path| Call::put(path, json!({ "id": id, "vote": 0 })));
             self.send(&call).map(drop)
         })
     }

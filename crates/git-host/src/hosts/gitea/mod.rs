@@ -320,7 +320,8 @@ impl GitHost for Gitea {
 
     fn comments(&self, repository: &HostRepository, number: u64) -> Result<Vec<Comment>, HostError> {
         let account = self.account_or_none(repository)?;
-        let found: Vec<CommentJson> = self.list(&get(repository, &["issues", &number.to_string(), "comments"]))?;
+        // This list has no pages.
+        let found: Vec<CommentJson> = self.read(&get(repository, &["issues", &number.to_string(), "comments"]))?;
         Ok(found.into_iter().map(|comment| comment.into_comment(&account)).collect())
     }
 
