@@ -33,7 +33,7 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
 }
 
 /// Builds the program that is measured, and returns its path.
-fn build() -> Result<PathBuf> {
+pub(crate) fn build() -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--quiet", "--profile", "dist", "--package", "kalypso"]).status()?;
     ensure!(built.success(), "kalypso could not be built");

@@ -14,6 +14,7 @@ mod process;
 mod report;
 mod sample;
 mod scale;
+mod service;
 mod templates;
 mod warm;
 mod yaml;
@@ -42,7 +43,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(name = "cargo xtask bench")]
 struct Arguments {
     /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`,
-    /// `hub-postgresql`, `storm`, `streams`. All if none is named.
+    /// `hub-postgresql`, `storm`, `streams`, `service`. All if none is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -53,7 +54,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, or `hub hub-postgresql`.
+    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `hub hub-postgresql`, or `service`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and print the time of each step.
@@ -88,7 +89,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 15] = [
+const BENCHMARKS: [Benchmark; 16] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -104,6 +105,7 @@ const BENCHMARKS: [Benchmark; 15] = [
     ("hub-postgresql", hub::postgresql),
     ("storm", hub::storm),
     ("streams", hub::streams),
+    ("service", service::rows),
 ];
 
 fn main() -> Result<()> {

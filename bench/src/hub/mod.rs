@@ -13,6 +13,7 @@ use anyhow::Result;
 use testkit::postgres::{self, PostgresServer};
 use tokio::runtime::Runtime;
 
+pub(crate) use self::client::percentile;
 use self::fleet::Size;
 use self::server::Hub;
 pub(crate) use self::server::serve_and_exit;
