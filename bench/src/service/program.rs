@@ -52,7 +52,7 @@ impl Service {
         })?;
         eventually("the first sync of each environment", PAUSE, || {
             service.check_runs()?;
-            Ok((service.connect()?.get("/readyz")?.status == 200).then_some(()))
+            Ok((service.connect()?.get("/readyz")?.body.trim_ascii() == b"ok").then_some(()))
         })?;
         Ok(service)
     }
