@@ -13,21 +13,29 @@ struct FigureTable {
     has: fn(&str) -> bool,
 }
 
-/// The hub has a separate table, because it takes as long as all other benchmarks together.
-const TABLES: [FigureTable; 2] = [
+/// The hub has a separate table, because it takes as long as all other benchmarks together. So has the service, which is another program at work.
+const TABLES: [FigureTable; 3] = [
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
-        has: |name| !is_of_hub(name) && !is_overload_test(name),
+        has: |name| !is_of_hub(name) && !is_overload_test(name) && !is_of_service(name),
     },
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md hub hub-postgresql` writes them -->\n",
         has: is_of_hub,
+    },
+    FigureTable {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md service` writes them -->\n",
+        has: is_of_service,
     },
 ];
 const END: &str = "<!-- end of the figures -->\n";
 
 fn is_of_hub(name: &str) -> bool {
     name.starts_with("hub")
+}
+
+fn is_of_service(name: &str) -> bool {
+    name == "service"
 }
 
 /// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
@@ -91,7 +99,7 @@ mod tests {
 
     #[test]
     fn only_the_figures_are_replaced() {
-        let [first, hub] = TABLES.map(|place| place.begin);
+        let [first, hub, _] = TABLES.map(|place| place.begin);
         let page = format!("# Page\n{first}old\n{END}More.\n{hub}old\n{END}");
         let new = replaced(&page, first, "new\n").unwrap();
         assert_eq!(new, format!("# Page\n{first}\nnew\n\n{END}More.\n{hub}old\n{END}"));
@@ -102,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_table_of_which_a_benchmark_failed_stays() {
-        let [first, hub] = TABLES.map(|place| place.begin);
+        let [first, hub, _] = TABLES.map(|place| place.begin);
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
         std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();
@@ -114,8 +122,9 @@ mod tests {
 
     #[test]
     fn a_table_is_of_one_run() {
-        let check = |names: &[&str]| is_whole(names, &["fleet", "yaml", "hub", "hub-postgresql"]);
+        let check = |names: &[&str]| is_whole(names, &["fleet", "yaml", "hub", "hub-postgresql", "service"]);
         assert!(check(&["fleet", "yaml", "hub", "hub-postgresql"]) && check(&["hub", "hub-postgresql"]));
+        assert!(check(&["service"]));
         assert!(!check(&["hub"]) && !check(&["yaml", "hub", "hub-postgresql"]));
     }
 

@@ -1,6 +1,6 @@
 //! Measures the hub: the rate of reports, and the time of queries about a million hosts.
 
-pub(crate) mod client;
+mod client;
 mod fleet;
 mod queries;
 mod server;
@@ -13,6 +13,7 @@ use anyhow::Result;
 use testkit::postgres::{self, PostgresServer};
 use tokio::runtime::Runtime;
 
+pub(crate) use self::client::percentile;
 use self::fleet::Size;
 use self::server::Hub;
 pub(crate) use self::server::serve_and_exit;

@@ -213,6 +213,11 @@ impl HostDouble {
         lock(&self.shared.faults).push(fault);
     }
 
+    /// Answers all requests from now on without a fault.
+    pub fn clear_faults(&self) {
+        lock(&self.shared.faults).clear();
+    }
+
     /// All requests so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
         lock(&self.shared.exchanges).clone()

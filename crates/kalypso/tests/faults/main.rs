@@ -10,6 +10,8 @@ mod proxy;
 #[cfg(test)]
 mod rounds;
 #[cfg(test)]
+mod service;
+#[cfg(test)]
 mod site;
 #[cfg(test)]
 mod way;
@@ -26,7 +28,7 @@ mod objects;
 
 #[cfg(test)]
 mod tests {
-    use crate::{rounds, way};
+    use crate::{rounds, service, way};
 
     #[test]
     fn local() {
@@ -45,5 +47,20 @@ mod tests {
         } else {
             println!("skipped: {} is not installed", way::SSHD);
         }
+    }
+
+    #[test]
+    fn service() {
+        service::run();
+    }
+
+    #[test]
+    fn service_in_a_storm_of_webhooks() {
+        service::storm();
+    }
+
+    #[test]
+    fn service_on_a_full_disk() {
+        service::full_disk();
     }
 }

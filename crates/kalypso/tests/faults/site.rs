@@ -228,7 +228,7 @@ fn check_history(repository: &Path, before: &str, head: &str) {
 }
 
 /// A workload with a target in each environment. The target has the name of the environment.
-fn workload(name: &str) -> String {
+pub(crate) fn workload(name: &str) -> String {
     let manifests = format!("{{repo: {HOST}{name}-deploy, branch: main, path: .}}");
     let target = |environment: &str| {
         format!(
@@ -239,7 +239,7 @@ fn workload(name: &str) -> String {
 }
 
 /// The processes with this environment variable, without zombies.
-fn processes_with(variable: &str) -> Vec<String> {
+pub(crate) fn processes_with(variable: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let of = |path: PathBuf| {
         let environment = fs::read(path.join("environ")).ok()?;
@@ -256,7 +256,7 @@ fn copies(cache: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// The lock files in a repository.
-fn locks(repository: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+pub(crate) fn locks(repository: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let mut found = Vec::new();
     let mut folders = vec![repository.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,0 +1,115 @@
+//! From a push to the control plane to the updated branch of the GitOps repository.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use git_host::HostKind;
+use git_host::double::events;
+use git_host::secret::Secret;
+use testkit::generator::change::GeneratedChange;
+use testkit::generator::{self, ENVIRONMENT, Size};
+
+use super::company::{Company, WEBHOOK_SECRET, control_plane_url};
+use super::program::Service;
+use super::{eventually, git};
+use crate::report::{Row, grouped};
+use crate::{Options, SEED};
+
+/// The number of changes that are measured.
+const CHANGES: usize = 9;
+/// How long the service waits for further changes.
+const SETTLE: Duration = Duration::from_millis(200);
+/// The branch with the proposed change.
+const BRANCH: &str = "kalypso/prod";
+/// The pause between two looks at a branch while its change is measured.
+const MEASURED_PAUSE: Duration = Duration::from_micros(500);
+/// The pause between two looks at other times.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// One measured change.
+struct Measured {
+    /// From the end of the push until the branch moved.
+    total_ms: f64,
+    /// Of the whole sync, as the service reports it. It ends with the pull request, after the branch moved.
+    sync_ms: f64,
+}
+
+/// Changes a value of one cluster type several times.
+pub(super) fn rows(kalypso: &Path, options: &Options) -> Result<Vec<Row>> {
+    let size = Size { cluster_types: options.share_of(Size::HUNDRED.cluster_types), ..Size::HUNDRED };
+    let company = Company::new(&[ENVIRONMENT.to_owned()], size, "settle = \"200ms\"\n")?;
+    let service = Service::start(kalypso, &company)?;
+    merge_first(&company, &service, size)?;
+    let change = GeneratedChange::value_on_cluster_type(size);
+    let text = &generator::fleet(size, SEED)[&change.path];
+    let mut all = Vec::new();
+    for turn in 0..CHANGES {
+        all.push(measure((&company, &service), &change, (&change.apply(text, turn), turn))?);
+    }
+    let settle_ms = SETTLE.as_secs_f64() * 1e3;
+    let sorted = |figure: fn(&Measured) -> f64| {
+        let mut figures: Vec<_> = all.iter().map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        (figures[CHANGES / 2], figures[CHANGES - 1])
+    };
+    let ((median, worst), (sync, _)) = (sorted(|one| one.total_ms), sorted(|one| one.sync_ms));
+    let what = format!("push of one value, {} assignments, to the updated branch: median", grouped(size.assignments()));
+    Ok(vec![
+        Row::measured(what, median, "ms").at_most(1_000.0),
+        Row::measured(format!("  the slowest of {CHANGES}"), worst, "ms").at_most(1_000.0),
+        Row::measured("  without the 200 ms of settling: median", median - settle_ms, "ms").at_most(200.0),
+        Row::measured("  without the 200 ms of settling: the slowest", worst - settle_ms, "ms").at_most(200.0),
+        Row::measured("  the whole sync, with the pull request: median", sync, "ms"),
+    ])
+}
+
+/// Merges the first proposal, so that a change is compared with a full branch.
+fn merge_first(company: &Company, service: &Service, size: Size) -> Result<()> {
+    let environments = service.wait_until_quiet()?;
+    let assignments = &environments[0]["last"]["assignments"];
+    ensure!(*assignments == size.assignments(), "there are {assignments} assignments");
+    ensure!(company.merge_all()? == 1, "there is not one pull request");
+    service.connect()?.request("POST /api/v1/sync", &[], "")?;
+    eventually("the removal of the merged branch", PAUSE, || Ok(company.gitops_head(BRANCH)?.is_none().then_some(())))?;
+    service.wait_until_quiet()?;
+    Ok(())
+}
+
+/// Pushes one change, announces it, and waits for the branch. Then checks what is on the branch.
+fn measure(
+    (company, service): (&Company, &Service),
+    change: &GeneratedChange,
+    (text, turn): (&str, usize),
+) -> Result<Measured> {
+    let before = company.gitops_head(BRANCH)?;
+    let mut connection = service.connect()?;
+    let commit = company.change(ENVIRONMENT, &change.path, text)?;
+    let start = Instant::now();
+    let secret = Secret::new(WEBHOOK_SECRET);
+    let event = events::push(HostKind::GitHub, &secret, (&control_plane_url(), ENVIRONMENT, Some(commit)));
+    let answer = connection.request("POST /webhooks/github", &event.headers, &event.body)?;
+    ensure!(answer.status == 202, "the webhook is answered with {}", answer.status);
+    let after = eventually("the update of the branch", MEASURED_PAUSE, || {
+        Ok(company.gitops_head(BRANCH)?.filter(|head| Some(head) != before.as_ref()))
+    })?;
+    let total_ms = start.elapsed().as_secs_f64() * 1e3;
+    let environments = service.wait_until_quiet()?;
+    let last = &environments[0]["last"];
+    let sources = last["sources"].as_array().context("the service names no sources")?;
+    ensure!(sources.iter().any(|source| source["commit"] == commit.to_string()), "the sync has another commit: {last}");
+    check(company, &after, (change.reached, turn))?;
+    let sync_ms = last["tookMs"].as_f64().context("the service names no time")?;
+    Ok(Measured { total_ms, sync_ms })
+}
+
+/// Checks that a commit changes the assignments that the change reaches, and only these, and that it has the new value.
+fn check(company: &Company, commit: &str, (reached, turn): (usize, usize)) -> Result<()> {
+    let repository = company.repository("gitops");
+    let changed = git(&repository, &["diff", "--name-only", ENVIRONMENT, commit])?;
+    ensure!(changed.lines().count() == reached, "{} files changed instead of {reached}", changed.lines().count());
+    let file = changed.lines().next().context("nothing changed")?;
+    let content = git(&repository, &["show", &format!("{commit}:{file}")])?;
+    ensure!(content.contains(&format!("https://changed-{turn}.example/")), "{file} does not have the new value");
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Rounds with the service: users change things, webhooks are lost, the git host fails, and the service is killed.
+
+mod disk;
+mod happenings;
+mod hosted;
+mod model;
+mod storm;
+
+use std::env;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+pub(crate) use self::disk::full_disk;
+use self::happenings::Round;
+use self::hosted::{FOREIGN_BRANCH, Hosted, PATIENCE, eventually};
+use self::model::Model;
+pub(crate) use self::storm::storm;
+use crate::chance::Chance;
+use crate::company::git;
+use crate::site::{ENVIRONMENTS, locks, processes_with};
+
+/// The settings of the service: it finds a change without a webhook after a second.
+const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
+/// The number of kills without other settings.
+const KILLS: u64 = 8;
+/// The longest series of events in a round.
+const EVENTS_MAX: u64 = 5;
+/// The time limit for child processes of a killed service.
+const ORPHANS_LIMIT: Duration = Duration::from_secs(30);
+
+/// Runs rounds until the service was killed often enough. The variables of [`crate::rounds::run`] select them.
+pub(crate) fn run() {
+    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seed, kills) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(KILLS));
+    let rounds = number("KALYPSO_FAULTS_ROUNDS");
+    let (start, mut slowest) = (Instant::now(), Duration::ZERO);
+    let mut site = Site::new();
+    let (mut round, mut killed) = (0, 0);
+    while rounds.map_or(killed < kills, |rounds| round < rounds) {
+        round += 1;
+        // Each round has its own random numbers, so that it can be repeated alone.
+        let mut chance = Chance::new(seed ^ round << 20);
+        let mut story = format!("round {round} of seed {seed} with the service");
+        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut chance, &mut story)));
+        match played {
+            Ok((kills, took)) => (killed, slowest) = (killed + kills, slowest.max(took)),
+            Err(panic) => {
+                println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
+                println!("{}", site.log());
+                resume_unwind(panic);
+            }
+        }
+        assert!(rounds.is_some() || round < 4 * kills + 20, "too few kills");
+    }
+    site.end();
+    println!(
+        "service: {round} rounds, killed {killed} times; it was right again after {:.1} s at most; {} s in all, seed {seed}",
+        slowest.as_secs_f64(),
+        start.elapsed().as_secs()
+    );
+}
+
+/// The company with what users did to it.
+struct Site {
+    hosted: Hosted,
+    /// The number of the last change.
+    state: u64,
+    /// The commit of the branch of another user.
+    foreign: String,
+    /// The trees of the folders of other users.
+    legacy: [String; 2],
+}
+
+impl Site {
+    fn new() -> Self {
+        let mut hosted = Hosted::new(SERVICE);
+        hosted.start();
+        hosted.is_ready();
+        let foreign = hosted.company.head("gitops", FOREIGN_BRANCH).unwrap();
+        let legacy = ENVIRONMENTS.map(|environment| legacy(&hosted, environment));
+        Self { hosted, state: 0, foreign, legacy }
+    }
+
+    /// Plays one round, and checks its result. Returns the number of kills, and how long the service took after the last fault.
+    fn play(&mut self, chance: &mut Chance, story: &mut String) -> (u64, Duration) {
+        let mut round = Round::default();
+        for _ in 0..=chance.below(EVENTS_MAX) {
+            if chance.once_in(3) {
+                let _ = write!(story, ", {}", Round::spoil(&self.hosted, chance));
+            }
+            self.state += 1;
+            let _ = write!(story, ", {}", round.happen(&mut self.hosted, chance, self.state));
+            if chance.once_in(4) {
+                let _ = write!(story, ", {}", round.kill(&mut self.hosted, chance));
+            }
+        }
+        let _ = write!(story, "{}", round.settle(&mut self.hosted, (chance, &mut self.state)));
+        let start = Instant::now();
+        let model = Model::new(&self.hosted);
+        self.await_model(&model);
+        let took = start.elapsed();
+        self.check_rest(&model);
+        (round.kills, took)
+    }
+
+    /// Waits until the git host is as it should be.
+    fn await_model(&self, model: &Model) {
+        let start = Instant::now();
+        loop {
+            let is_quiet = self.hosted.is_quiet();
+            match model.compare(&self.hosted) {
+                Ok(()) if is_quiet => return,
+                result if start.elapsed() > PATIENCE => {
+                    panic!("the service is {}quiet; {result:?}", if is_quiet { "" } else { "not " });
+                }
+                _ => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
+    /// Checks that another sync changes nothing, and that nothing of other users was touched.
+    fn check_rest(&self, model: &Model) {
+        let hosted = &self.hosted;
+        let all = || (git(&hosted.company.repository("gitops"), &["for-each-ref"]), hosted.pull_requests());
+        let before = all();
+        hosted.double.forget_exchanges();
+        let starts = || hosted.environments().iter().map(|one| one["last"]["startedOn"].to_string()).collect::<Vec<_>>();
+        let earlier = starts();
+        assert_eq!(hosted.ask("POST /api/v1/sync", &[], "").map(|(status, _)| status), Some(202));
+        eventually("another sync", || {
+            let is_again = starts().iter().zip(&earlier).all(|(now, earlier)| now != earlier);
+            (is_again && hosted.is_quiet()).then_some(())
+        });
+        assert_eq!(all(), before, "a sync without a change changed something");
+        assert_eq!(model.compare(hosted), Ok(()));
+        let opened = hosted.double.exchanges();
+        let opened = opened.iter().filter(|one| one.method == "POST" && !one.target.contains("/statuses/"));
+        assert_eq!(opened.map(|one| &one.target).collect::<Vec<_>>(), Vec::<&String>::new(), "something is made twice");
+        assert_eq!(hosted.company.head("gitops", FOREIGN_BRANCH).as_ref(), Some(&self.foreign));
+        assert_eq!(ENVIRONMENTS.map(|environment| legacy(hosted, environment)), self.legacy);
+        let mut state = hosted.host.state();
+        let repository = state.repository("acme/gitops").unwrap();
+        let foreign = repository.pull_request(1).unwrap();
+        assert!(foreign.is_open() && foreign.labels.is_empty() && foreign.body.is_empty(), "{foreign:?}");
+        assert!(repository.comments(1, "kalypso-bot").unwrap().is_empty(), "the pull request of another user has a comment");
+        let issues = repository.issues("kalypso", "kalypso-bot");
+        assert!(issues.iter().filter(|issue| issue.is_open).count() <= ENVIRONMENTS.len(), "{issues:?}");
+        drop(state);
+        let log = self.hosted.log();
+        assert!(!log.contains("panicked") && !log.contains("a bug of Kalypso"), "{log}");
+    }
+
+    /// Ends the service. Afterwards no process and no lock remains, and git finds no error.
+    fn end(&mut self) {
+        self.hosted.kill();
+        let mark = format!("HOME={}", self.hosted.company.path("").display().to_string().trim_end_matches('/'));
+        let start = Instant::now();
+        while !processes_with(&mark).is_empty() {
+            assert!(start.elapsed() < ORPHANS_LIMIT, "these processes still run: {:?}", processes_with(&mark));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let repository = self.hosted.company.repository("gitops");
+        assert_eq!(locks(&repository).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new(), "lock files remain");
+        git(&repository, &["fsck", "--no-dangling"]);
+    }
+
+    /// The last lines of the service.
+    fn log(&self) -> String {
+        let log = self.hosted.log();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+}
+
+/// The tree of the folder of other users.
+fn legacy(hosted: &Hosted, environment: &str) -> String {
+    git(&hosted.company.repository("gitops"), &["rev-parse", &format!("{environment}:legacy")])
+}
