@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use delivery::access::ControlPlaneSettings;
 use git::GitRepositories;
 use service::{ServiceHost, ServiceSettings};
 
@@ -19,7 +20,7 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     // Errors of the configuration are shown before anything is opened.
     let mut read = configuration::read_service(config.as_deref(), None)?;
     let environments = configuration::read_environments(config.as_deref())?;
-    let _lock = only_one(&read)?;
+    let _lock = only_one(&read.control_plane)?;
     let demo = configuration::read_demo(config.as_deref())?;
     let git_host = demo.as_ref().map(DemoGitHost::start).transpose()?;
     let address = git_host.as_ref().map(DemoGitHost::address);
@@ -65,20 +66,26 @@ fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: Arc<Loca
     }
 }
 
-/// Refuses a second service with the same control plane and the same cache. The lock ends with the process.
-fn only_one(read: &ServiceConfiguration) -> anyhow::Result<File> {
-    let cache: &Path = &read.control_plane.git.cache;
+/// Refuses a second service with the same control plane and the same cache.
+fn only_one(control_plane: &ControlPlaneSettings) -> anyhow::Result<File> {
+    let refused = || {
+        let message = format!("another `kalypso serve` runs for {} on this machine", control_plane.repo);
+        Failure::refused(message).help("stop it first, or give this one another cache and database")
+    };
+    Ok(lock(control_plane)?.ok_or_else(refused)?)
+}
+
+/// The lock of the service with a control plane and a cache. It ends with the file or the process. None if a service runs.
+pub(super) fn lock(control_plane: &ControlPlaneSettings) -> Result<Option<File>, Failure> {
+    let cache: &Path = &control_plane.git.cache;
     let unusable =
         |error: std::io::Error| Failure::outside(format!("the cache `{}` can't be used: {error}", cache.display()));
     std::fs::create_dir_all(cache).map_err(unusable)?;
-    let digest = model::digest::Digest::of(&read.control_plane.subject());
+    let digest = model::digest::Digest::of(&control_plane.subject());
     let file = File::create(cache.join(format!("serve-{digest}.lock"))).map_err(unusable)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            let message = format!("another `kalypso serve` runs for {} on this machine", read.control_plane.repo);
-            Err(Failure::refused(message).help("stop it first, or give this one another cache and database").into())
-        }
-        Err(std::fs::TryLockError::Error(error)) => Err(unusable(error).into()),
+        Ok(()) => Ok(Some(file)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(unusable(error)),
     }
 }
