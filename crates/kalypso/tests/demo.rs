@@ -282,6 +282,9 @@ fn what_is_merged_in_the_browser_reaches_the_hosts() {
         Some(page.split_once("name=\"head\" value=\"")?.1[..40].to_owned())
     });
     assert!(serving.browse("GET /", "").contains("16 changed</a>"));
+    let beside = machine.demo(&[]);
+    let said = String::from_utf8_lossy(&beside.stderr);
+    assert!(beside.status.code() == Some(1) && said.contains("runs in ./kalypso-demo, and proposes what"), "{said}");
 
     // After a restart, it is the same pull request.
     drop(serving);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use delivery::compilation::KnownResults;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
+use hub_api::syncs::SyncDestination;
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
 use retry::Jitter;
@@ -144,7 +145,7 @@ impl<'a> Worker<'a> {
         if let Some(error) = &result.error {
             tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");
         } else {
-            let done: Vec<_> = result.destinations.iter().map(|found| found.description.as_str()).collect();
+            let done: Vec<_> = result.destinations.iter().map(done).collect();
             tracing::info!(
                 environment,
                 reason = result.reason,
@@ -159,5 +160,13 @@ impl<'a> Worker<'a> {
         for message in &report.warnings {
             tracing::warn!(environment, "{message}");
         }
+    }
+}
+
+/// What happened to a destination, with the page of its pull request.
+fn done(destination: &SyncDestination) -> String {
+    match &destination.pull_request {
+        Some(link) if destination.is_proposed => format!("{} ({})", destination.description, link.url),
+        _ => destination.description.clone(),
     }
 }

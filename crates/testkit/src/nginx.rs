@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Nginx {
     port: u16,
     processes: Vec<Child>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Nginx {
@@ -51,7 +51,7 @@ impl Nginx {
         let server = match nginx {
             Ok(process) => {
                 processes.push(process);
-                Self { port, processes, _folder: folder }
+                Self { port, processes, folder }
             }
             Err(error) => {
                 end(&mut processes);
@@ -61,7 +61,7 @@ impl Nginx {
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if start.elapsed() > PATIENCE {
-                let log = fs::read_to_string(server._folder.path().join("error.log")).unwrap_or_default();
+                let log = fs::read_to_string(server.folder.path().join("error.log")).unwrap_or_default();
                 return Err(io::Error::other(format!("nginx does not answer: {log}")));
             }
             thread::sleep(Duration::from_millis(10));

@@ -4,6 +4,7 @@ mod answers;
 mod life;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use model::name::ClusterTypeName;
 use self::life::Life;
 use super::plan::fallback;
 use super::publish::diagnostics;
+use super::serve;
 use crate::arguments::{Demo, SourceOptions};
 use crate::demo::{self, DemoHub, FolderState};
 use crate::diagnostics::{Batch, Report, reuse_text};
@@ -30,6 +32,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let folder = &options.directory;
     let found = demo::make(folder, options.force)?;
     let config = folder.join(configuration::FILE_NAME);
+    let _lock = without_service(folder, &config)?;
     let source = SourceOptions { from: None, config: Some(config), strict: false };
     let mut watch = Watch::start();
     let load = |name: &&str| loading::environment(&source, name, &mut watch).map(Arc::new);
@@ -89,6 +92,16 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     }
     terminal::answer(&format!("\n{}", demo::trying::text(folder)))?;
     Ok(Exit::Good.unless(reporting::has_problems(&report, false)))
+}
+
+/// Refuses to work beside the service, which publishes and has a hub and hosts itself.
+fn without_service(folder: &Path, config: &Path) -> anyhow::Result<File> {
+    let refused = || {
+        let message =
+            format!("`kalypso serve` runs in {}, and proposes what you commit there", shown(folder).display());
+        Failure::refused(message).help("merge its pull requests, or stop it first")
+    };
+    Ok(serve::lock(&configuration::read(Some(config))?)?.ok_or_else(refused)?)
 }
 
 /// Lets the hosts pull the published files, and shows answers of the hub.

@@ -153,8 +153,9 @@ impl Fleet {
 
     /// The hosts of an environment, which have what they pulled last, and pull what is in the branches now.
     fn hosts(&self, (number, environment): (usize, &str), heads: &Heads, now: i64) -> anyhow::Result<Vec<Simulation>> {
-        let pulled = self.moving.get(&number).map(|moving| &moving.heads).or(self.pulled.as_ref());
-        let pulled = pulled.filter(|pulled| heads.keys().any(|branch| pulled.contains_key(branch)));
+        // Hosts that are still pulling something begin again from what all of them have: so each reports how it ends.
+        let is_known = |pulled: &&Heads| heads.keys().any(|branch| pulled.contains_key(branch));
+        let pulled = self.pulled.as_ref().filter(is_known);
         let (loaded, compiled) = self.compiled(environment)?;
         let access = loaded.access.as_ref().context("the environment is not in git")?;
         let known: BTreeSet<_> = self.branches.iter().collect();

@@ -125,7 +125,8 @@ impl Site {
         let all = || (git(&hosted.company.repository("gitops"), &["for-each-ref"]), hosted.pull_requests());
         let before = all();
         hosted.double.forget_exchanges();
-        let starts = || hosted.environments().iter().map(|one| one["last"]["startedOn"].to_string()).collect::<Vec<_>>();
+        let starts =
+            || hosted.environments().iter().map(|one| one["last"]["startedOn"].to_string()).collect::<Vec<_>>();
         let earlier = starts();
         assert_eq!(hosted.ask("POST /api/v1/sync", &[], "").map(|(status, _)| status), Some(202));
         eventually("another sync", || {
@@ -143,7 +144,10 @@ impl Site {
         let repository = state.repository("acme/gitops").unwrap();
         let foreign = repository.pull_request(1).unwrap();
         assert!(foreign.is_open() && foreign.labels.is_empty() && foreign.body.is_empty(), "{foreign:?}");
-        assert!(repository.comments(1, "kalypso-bot").unwrap().is_empty(), "the pull request of another user has a comment");
+        assert!(
+            repository.comments(1, "kalypso-bot").unwrap().is_empty(),
+            "the pull request of another user has a comment"
+        );
         let issues = repository.issues("kalypso", "kalypso-bot");
         assert!(issues.iter().filter(|issue| issue.is_open).count() <= ENVIRONMENTS.len(), "{issues:?}");
         drop(state);

@@ -81,7 +81,8 @@ impl Expected {
             return Err(format!("{environment} was changed"));
         }
         let open: Vec<_> = hosted.pull_requests().into_iter().filter(|found| found.is_open()).collect();
-        let own: Vec<_> = open.iter().filter(|found| found.author == "kalypso-bot" && found.base == environment).collect();
+        let own: Vec<_> =
+            open.iter().filter(|found| found.author == "kalypso-bot" && found.base == environment).collect();
         let Some(proposed) = &self.proposed else {
             return if own.is_empty() { Ok(()) } else { Err(format!("{environment} has nothing to propose: {own:?}")) };
         };

@@ -79,8 +79,7 @@ pub(crate) fn storm() {
 fn check_metrics(hosted: &Hosted, (accepted, refused, unsigned): (u64, u64, u64)) {
     let (_, metrics) = hosted.ask("GET /metrics", &[], "").unwrap();
     let value = |name: &str, labels: &[&str]| {
-        let is_meant =
-            |line: &&str| line.starts_with(name) && labels.iter().all(|label| line.contains(label));
+        let is_meant = |line: &&str| line.starts_with(name) && labels.iter().all(|label| line.contains(label));
         let values = metrics.lines().filter(is_meant).filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         values.sum::<f64>() as u64
     };
