@@ -1,4 +1,4 @@
-//! Starts the tests with kills, races and server faults, with another seed or number of kills than in the normal tests.
+//! Starts the tests with kills, races and server faults, with another seed, number of kills or duration than in the normal tests.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -8,29 +8,52 @@ use crate::workspace;
 /// The selection of rounds.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The number of rounds for each transport. By default, enough rounds for 240 kills in total.
+    /// The number of rounds for each transport, and of those with the service. By default, enough rounds for 240 kills of runs, and 5 of the service.
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
-    /// The number of kills for each transport. Runs as many rounds as needed.
+    /// The number of kills for each transport, and of the service. Runs as many rounds as needed.
     #[arg(long, value_name = "N", conflicts_with = "rounds")]
     kills: Option<u64>,
     /// The seed. It decides what happens in each round.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Test only this transport to the repositories.
-    #[arg(long, value_name = "WAY")]
-    only: Option<Way>,
+    /// Run only this part.
+    #[arg(long, value_name = "PART")]
+    only: Option<Part>,
+    /// How long the storm of webhooks lasts, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    storm: u64,
 }
 
-/// A transport to repositories.
+/// A transport to repositories, or a part about the service.
 #[derive(Clone, Copy, ValueEnum)]
-enum Way {
+enum Part {
     /// Local paths on the same machine.
     Local,
     /// HTTP, with git's HTTP backend.
     Http,
     /// ssh, if `sshd` is installed.
     Ssh,
+    /// The service, with a git server and a git host.
+    Service,
+    /// The service in a storm of webhooks.
+    Storm,
+    /// The service with its cache on a full disk.
+    Disk,
+}
+
+impl Part {
+    /// The name of its test.
+    fn test(self) -> &'static str {
+        match self {
+            Self::Local => "tests::local",
+            Self::Http => "tests::http",
+            Self::Ssh => "tests::ssh",
+            Self::Service => "tests::service",
+            Self::Storm => "tests::service_in_a_storm_of_webhooks",
+            Self::Disk => "tests::service_on_a_full_disk",
+        }
+    }
 }
 
 /// Runs the rounds. Returns whether all passed.
@@ -40,10 +63,11 @@ enum Way {
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut command = workspace::cargo();
     command.args(["test", "--package", "kalypso", "--test", "faults", "--locked", "--"]);
-    if let Some(way) = options.only.as_ref().and_then(ValueEnum::to_possible_value) {
-        command.args(["--exact", &format!("tests::{}", way.get_name())]);
+    if let Some(part) = options.only {
+        command.args(["--exact", part.test()]);
     }
     command.arg("--nocapture").env("KALYPSO_FAULTS_SEED", options.seed.to_string());
+    command.env("KALYPSO_FAULTS_STORM", options.storm.to_string());
     for (name, number) in [("KALYPSO_FAULTS_ROUNDS", options.rounds), ("KALYPSO_FAULTS_KILLS", options.kills)] {
         if let Some(number) = number {
             command.env(name, number.to_string());

@@ -19,12 +19,8 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     // Errors of the configuration are shown before anything is opened.
     let mut read = configuration::read_service(config.as_deref(), None)?;
     let environments = configuration::read_environments(config.as_deref())?;
-<<<<<<< HEAD
     let all = std::iter::once(&read.control_plane).chain(read.other_control_planes.values());
     let _locks = all.map(only_one).collect::<anyhow::Result<Vec<_>>>()?;
-=======
-    let _lock = only_one(&read.control_plane)?;
->>>>>>> wt-demo
     let demo = configuration::read_demo(config.as_deref())?;
     let git_host = demo.as_ref().map(DemoGitHost::start).transpose()?;
     let address = git_host.as_ref().map(DemoGitHost::address);
@@ -73,22 +69,17 @@ fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfSe
     }
 }
 
-<<<<<<< HEAD
-/// Refuses a second service with the same control plane and the same cache. The lock ends with the process. Replicas on one machine have caches of their own.
-fn only_one(control_plane: &ControlPlaneSettings) -> anyhow::Result<File> {
-=======
-/// Refuses a second service with the same control plane and the same cache.
+/// Refuses a second service with the same control plane and the same cache. Replicas on one machine have caches of their own.
 fn only_one(control_plane: &ControlPlaneSettings) -> anyhow::Result<File> {
     let refused = || {
         let message = format!("another `kalypso serve` runs for {} on this machine", control_plane.repo);
-        Failure::refused(message).help("stop it first, or give this one another cache and database")
+        Failure::refused(message).help("stop it first. Two replicas need PostgreSQL, and each its own `git.cache`")
     };
     Ok(lock(control_plane)?.ok_or_else(refused)?)
 }
 
 /// The lock of the service with a control plane and a cache. It ends with the file or the process. None if a service runs.
 pub(super) fn lock(control_plane: &ControlPlaneSettings) -> Result<Option<File>, Failure> {
->>>>>>> wt-demo
     let cache: &Path = &control_plane.git.cache;
     let unusable =
         |error: std::io::Error| Failure::outside(format!("the cache `{}` can't be used: {error}", cache.display()));
@@ -96,19 +87,8 @@ pub(super) fn lock(control_plane: &ControlPlaneSettings) -> Result<Option<File>,
     let digest = model::digest::Digest::of(&control_plane.subject());
     let file = File::create(cache.join(format!("serve-{digest}.lock"))).map_err(unusable)?;
     match file.try_lock() {
-<<<<<<< HEAD
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            let message = format!("another `kalypso serve` runs for {} on this machine", control_plane.repo);
-            Err(Failure::refused(message)
-                .help("stop it first. Two replicas need PostgreSQL, and each its own `git.cache`")
-                .into())
-        }
-        Err(std::fs::TryLockError::Error(error)) => Err(unusable(error).into()),
-=======
         Ok(()) => Ok(Some(file)),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
         Err(std::fs::TryLockError::Error(error)) => Err(unusable(error)),
->>>>>>> wt-demo
     }
 }

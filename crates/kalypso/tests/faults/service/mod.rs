@@ -23,7 +23,7 @@ use crate::site::{ENVIRONMENTS, locks, processes_with};
 /// The settings of the service: it finds a change without a webhook after a second.
 const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
 /// The number of kills without other settings.
-const KILLS: u64 = 8;
+const KILLS: u64 = 5;
 /// The longest series of events in a round.
 const EVENTS_MAX: u64 = 5;
 /// The time limit for child processes of a killed service.
