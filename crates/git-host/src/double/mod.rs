@@ -7,6 +7,7 @@ mod gitea;
 mod github;
 mod gitlab;
 mod http;
+mod work_items;
 
 use std::collections::BTreeMap;
 use std::io;
