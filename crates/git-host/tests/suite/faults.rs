@@ -365,6 +365,18 @@ fn a_wrong_reviewer_does_not_stop_a_pull_request() {
 }
 
 #[test]
+fn an_unknown_reviewer_is_reported_and_the_others_are_requested() {
+    let world = World::new(HostKind::GitLab, Way::Http);
+    let (method, target, answer) = ("GET", "username=nobody".to_owned(), answer(200, &[], "[]"));
+    double(&world).fail_next(DoubleFault { method, target, is_done: false, answer, times: 1 });
+    let reviewers = ["nobody", "ada"].map(|name| Reviewer::User(name.to_owned())).to_vec();
+    let opened = world.client.open(&world.repository, &NewPullRequest { reviewers, ..new() }).unwrap();
+    assert!(opened.incomplete.len() == 1 && opened.incomplete[0].to_string().contains("`nobody`"), "{opened:?}");
+    let requested = world.state.state().repository(&world.path()).unwrap().reviewers(opened.pull_request.number);
+    assert_eq!(requested.unwrap().len(), 1);
+}
+
+#[test]
 fn gitlab_without_a_pipeline_merges_at_once() {
     // Some versions refuse, others do nothing.
     let world = World::new(HostKind::GitLab, Way::Http);
