@@ -142,11 +142,10 @@ fn schema(module: &str, ty: &syn::Type) -> Value {
     match names.as_slice() {
         ["Option" | "Box"] => inner(),
         ["Vec"] => json!({ "type": "array", "items": inner() }),
-        ["String"] => json!({ "type": "string" }),
+        ["String"] | ["time", _] => json!({ "type": "string" }),
         ["bool"] => json!({ "type": "boolean" }),
         ["i32" | "i64" | "u32" | "u64"] => json!({ "type": "integer" }),
         ["f32" | "f64"] => json!({ "type": "number" }),
-        ["time", _] => json!({ "type": "string" }),
         [name] => json!({ "$ref": format!("#/components/schemas/{module}.{name}") }),
         // A type beside a schema, in a module of its own.
         [place, name] if names.join("::") != ANY => {

@@ -91,7 +91,7 @@ impl IssueType {
     fn state(&self, is_open: bool) -> Option<&str> {
         let categories = if is_open { OPEN } else { CLOSED };
         let state = |category: &&str| self.states.iter().find(|state| state.category == **category);
-        categories.iter().find_map(|category| state(category)).map(|state| state.name.as_str())
+        categories.iter().find_map(state).map(|state| state.name.as_str())
     }
 }
 
