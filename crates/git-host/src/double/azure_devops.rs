@@ -3,8 +3,8 @@
 use model::git_id::GitId;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::http::{Request, Response};
+use super::{Context, work_items};
 use crate::hosts::memory::{Denial, RepositoryState};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
@@ -37,6 +37,9 @@ pub(super) fn answer(context: Context<'_>) -> Response {
     }
     let answered = match path.as_slice() {
         [_, "_apis", "connectionData"] => Ok(Response::json(200, &json!({ "authenticatedUser": identity(account) }))),
+        [organization, project, "_apis", "wit", rest @ ..] => {
+            work_items::answer((state, account, request), &format!("{organization}/{project}"), rest)
+        }
         [organization, project, "_apis", "git", "repositories", name, rest @ ..] => {
             state.repository(&format!("{organization}/{project}/{name}")).and_then(|state| {
                 Route { state, names: (project, name), account, request }.answer((&request.method, rest))
@@ -57,7 +60,7 @@ fn denied(denial: &Denial) -> Response {
     Response::json(status, &json!({ "message": message, "typeKey": "GitException", "errorCode": 0 }))
 }
 
-fn identity(account: &str) -> Value {
+pub(super) fn identity(account: &str) -> Value {
     json!({ "id": account, "displayName": account })
 }
 

@@ -10,6 +10,7 @@ mod http;
 mod pages;
 mod state_file;
 mod webhooks;
+mod work_items;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,6 +1,6 @@
 //! The git hosts: a module for each kind, and one in memory.
 
-mod azure_devops;
+pub(crate) mod azure_devops;
 pub(crate) mod creation;
 mod gitea;
 mod github;

@@ -109,4 +109,11 @@ pub(crate) const AZURE_DEVOPS: &[Mistake] = &[
     mistake("GET", "searchCriteria.status=", Part::Target(("searchCriteria.status=", "status="))),
     mistake("GET", "searchCriteria.status=", Part::Target(("status=active", "status=open"))),
     mistake("GET", "searchCriteria.status=", Part::Answer(("\"value\"", "\"values\""))),
+    mistake("POST", "/workitems/$Issue", Part::Target(("/$Issue", "/Issue"))),
+    mistake("POST", "/workitems/$Issue", Part::Body(("\"op\"", "\"operation\""))),
+    mistake("POST", "/workitems/$Issue", Part::Body(("\"add\"", "\"set\""))),
+    mistake("POST", "/wiql", Part::Body(("\"query\"", "\"wiql\""))),
+    mistake("GET", "/workitems?", Part::Target(("ids=", "id="))),
+    mistake("GET", "/workitems?", Part::Target(("=omit", "=none"))),
+    mistake("GET", "/workitemtypes/Issue/states", Part::Answer(("\"category\"", "\"kind\""))),
 ];

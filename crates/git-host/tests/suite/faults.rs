@@ -365,6 +365,33 @@ fn a_wrong_reviewer_does_not_stop_a_pull_request() {
 }
 
 #[test]
+fn an_unknown_reviewer_is_reported_and_the_others_are_requested() {
+    let world = World::new(HostKind::GitLab, Way::Http);
+    let (method, target, answer) = ("GET", "username=nobody".to_owned(), answer(200, &[], "[]"));
+    double(&world).fail_next(DoubleFault { method, target, is_done: false, answer, times: 1 });
+    let reviewers = ["nobody", "ada"].map(|name| Reviewer::User(name.to_owned())).to_vec();
+    let opened = world.client.open(&world.repository, &NewPullRequest { reviewers, ..new() }).unwrap();
+    assert!(opened.incomplete.len() == 1 && opened.incomplete[0].to_string().contains("`nobody`"), "{opened:?}");
+    let requested = world.state.state().repository(&world.path()).unwrap().reviewers(opened.pull_request.number);
+    assert_eq!(requested.unwrap().len(), 1);
+}
+
+#[test]
+fn github_merges_at_once_if_only_checks_fail_that_are_not_required() {
+    let world = World::new(HostKind::GitHub, Way::Http);
+    let open = world.open();
+    double(&world).forget_exchanges();
+    world.read(open.number);
+    let clean = String::from_utf8(double(&world).exchanges()[0].answer.clone()).unwrap();
+    let answer = answer(200, &[], &clean.replace("\"clean\"", "\"unstable\""));
+    let (method, target) = ("GET", format!("pulls/{}", open.number));
+    double(&world).fail_next(DoubleFault { method, target, is_done: true, answer, times: 2 });
+    let request = MergeRequest::of(open.head_commit.unwrap());
+    let auto = world.client.set_auto_merge(&world.repository, open.number, &request).unwrap();
+    assert!(matches!(auto, AutoMerge::Merged { .. }), "{auto:?}");
+}
+
+#[test]
 fn gitlab_without_a_pipeline_merges_at_once() {
     // Some versions refuse, others do nothing.
     let world = World::new(HostKind::GitLab, Way::Http);

@@ -9,6 +9,8 @@ mod pull_requests;
 #[cfg(test)]
 mod sticky;
 #[cfg(test)]
+mod work_items;
+#[cfg(test)]
 mod world;
 
 /// Tests of these behaviours for each kind of host over HTTP, and for the host in memory.

@@ -291,6 +291,8 @@ async fn turn_back(ground: &Ground) {
         "alter table deployment drop column names_place",
         "alter table deployment drop column previous_seen_on",
         "drop table audit",
+        "drop table lease",
+        "drop table sync_request",
         "alter table token drop column workspaces",
         "alter table token drop column environments",
         "delete from _sqlx_migrations where version >= 14",

@@ -13,6 +13,7 @@ use crate::arguments::Serve;
 use crate::configuration::{self, DemoConfiguration, Host, ServiceConfiguration};
 use crate::demo::{DemoGitHost, Followers};
 use crate::exit::{Exit, Failure};
+use crate::process_lock;
 
 pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     let config = options.run.database.config.clone();
@@ -86,9 +87,6 @@ pub(super) fn lock(control_plane: &ControlPlaneSettings) -> Result<Option<File>,
     std::fs::create_dir_all(cache).map_err(unusable)?;
     let digest = model::digest::Digest::of(&control_plane.subject());
     let file = File::create(cache.join(format!("serve-{digest}.lock"))).map_err(unusable)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(unusable(error)),
-    }
+    let is_locked = process_lock::lock(&file).map_err(unusable)?;
+    Ok(is_locked.then_some(file))
 }

@@ -1,6 +1,8 @@
-//! Azure DevOps Services and Server: the REST API of Azure Repos.
+//! Azure DevOps Services and Server: the REST API of Azure Repos. Issues are work items of Azure Boards.
 
+pub(crate) mod html;
 mod json;
+mod work_items;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use self::json::{BRANCH_PREFIX, ConnectionJson, ListJson, NO_IDENTITY, PullRequestJson, RepositoryJson, ThreadJson};
+use self::work_items::IssueType;
 use super::creation::{Creation, or_existing};
 use super::{found, token};
 use crate::calls::CallCounts;
@@ -48,6 +51,8 @@ pub(super) struct AzureDevOps {
     authorization: Option<Authorization>,
     /// The accounts by organization.
     accounts: Mutex<BTreeMap<String, String>>,
+    /// The types of issues by project.
+    issue_types: Mutex<BTreeMap<Vec<String>, IssueType>>,
 }
 
 /// A call of a resource of a repository.
@@ -91,7 +96,8 @@ impl AzureDevOps {
             Authorization::new("authorization", &format!("Basic {encoded}"), token.clone())
         };
         let authorization = token.as_ref().map(header).transpose()?;
-        Ok(Self { transport: Transport::new(settings)?, token, authorization, accounts: Mutex::default() })
+        let transport = Transport::new(settings)?;
+        Ok(Self { transport, token, authorization, accounts: Mutex::default(), issue_types: Mutex::default() })
     }
 
     fn send(&self, call: &Call) -> Result<Answer, HostError> {
@@ -102,15 +108,35 @@ impl AzureDevOps {
         self.transport.read(call, self.authorization.as_ref())
     }
 
-    /// The address of the page of a repository.
-    fn page(&self, repository: &HostRepository) -> String {
-        let base = self.transport.base();
-        let mut url = base.clone();
+    /// The address of a page of a repository's project.
+    fn page_of_project(&self, repository: &HostRepository, rest: [&str; 2]) -> String {
+        let mut url = self.transport.base().clone();
         if let Ok(mut segments) = url.path_segments_mut() {
-            let (name, project) = repository.path().split_last().map_or(("", &[][..]), |(name, rest)| (name, rest));
-            segments.pop_if_empty().extend(project).push("_git").push(name);
+            let project = repository.path().split_last().map_or(&[][..], |(_, project)| project);
+            segments.pop_if_empty().extend(project).extend(rest);
         }
         url.to_string()
+    }
+
+    /// The address of the page of a repository.
+    fn page(&self, repository: &HostRepository) -> String {
+        self.page_of_project(repository, ["_git", repository.name()])
+    }
+
+    fn page_of_work_item(&self, repository: &HostRepository, number: u64) -> String {
+        format!("{}/{number}", self.page_of_project(repository, ["_workitems", "edit"]))
+    }
+
+    /// The type of issues in a project. It is read once.
+    fn issue_type(&self, repository: &HostRepository) -> Result<IssueType, HostError> {
+        let project = repository.path().split_last().map_or_else(Vec::new, |(_, project)| project.to_vec());
+        let known = || self.issue_types.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(&project) {
+            return Ok(known.clone());
+        }
+        let read = work_items::read_type(self, repository)?;
+        known().insert(project, read.clone());
+        Ok(read)
     }
 
     fn account_or_none(&self, repository: &HostRepository) -> Result<String, HostError> {
@@ -379,16 +405,16 @@ impl GitHost for AzureDevOps {
         self.send(&post(repository, &["commits", &commit.to_string(), "statuses"], body).repeatable()).map(drop)
     }
 
-    fn issues(&self, _: &HostRepository, _: &str) -> Result<Vec<Issue>, HostError> {
-        no_issues()
+    fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {
+        work_items::issues(self, repository, label)
     }
 
-    fn create_issue(&self, _: &HostRepository, _: &NewIssue) -> Result<Issue, HostError> {
-        no_issues()
+    fn create_issue(&self, repository: &HostRepository, new: &NewIssue) -> Result<Issue, HostError> {
+        work_items::create(self, repository, new)
     }
 
-    fn update_issue(&self, _: &HostRepository, _: u64, _: &IssueChanges) -> Result<(), HostError> {
-        no_issues()
+    fn update_issue(&self, repository: &HostRepository, number: u64, changes: &IssueChanges) -> Result<(), HostError> {
+        work_items::update(self, repository, (number, changes))
     }
 
     /// Does nothing: a label of a pull request exists by its use.
@@ -403,9 +429,4 @@ impl GitHost for AzureDevOps {
     fn calls(&self) -> CallCounts {
         self.transport.calls()
     }
-}
-
-/// Repositories have no issues. The types and states of work items differ by project.
-fn no_issues<T>() -> Result<T, HostError> {
-    Err(HostError::NotSupported { kind: HostKind::AzureDevOps, what: "issues of repositories" })
 }

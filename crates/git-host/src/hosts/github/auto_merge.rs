@@ -65,6 +65,8 @@ impl GitHub {
     ) -> Result<AutoMerge, HostError> {
         let found = self.read_settled(repository, number)?;
         let is_clean = |state: Option<&str>| matches!(state, Some("clean" | "has_hooks"));
+        // Checks that fail or run are not required.
+        let is_mergeable = |state: Option<&str>| is_clean(state) || state == Some("unstable");
         let variables = json!({
             "id": found.node_id,
             "method": method_name(request.method).to_ascii_uppercase(),
@@ -77,7 +79,7 @@ impl GitHub {
                 return Ok(AutoMerge::Enabled);
             }
             // Its requirements may be met since the first look.
-            if !is_clean(self.read_settled(repository, number)?.mergeable_state.as_deref()) {
+            if !is_mergeable(self.read_settled(repository, number)?.mergeable_state.as_deref()) {
                 return Ok(AutoMerge::NotAvailable(messages(&json.errors)));
             }
         }

@@ -113,7 +113,7 @@ impl GitLab {
         if self.token.is_none() { Ok(String::new()) } else { self.account(repository) }
     }
 
-    /// Requests reviews. GitLab has no teams, and names users by their ids.
+    /// Requests reviews. GitLab has no teams, and names users by their ids. Unknown users are an error after the request for the others.
     fn request_reviews(
         &self,
         repository: &HostRepository,
@@ -124,13 +124,25 @@ impl GitLab {
         if users.is_empty() {
             return Ok(());
         }
-        let mut ids = Vec::new();
+        let (mut ids, mut unknown) = (Vec::new(), Vec::new());
         for name in users {
             let found: Vec<UserJson> = self.read(&Call::get(&["users"]).query("username", name))?;
-            ids.extend(found.first().map(|user| user.id));
+            match found.first() {
+                Some(user) => ids.push(user.id),
+                None => unknown.push(format!("`{name}`")),
+            }
         }
-        let resource = Resource::of_merge_request(repository, number, &[]);
-        self.send(&resource.put(json!({ "reviewer_ids": ids }))).map(drop)
+        if !ids.is_empty() {
+            let resource = Resource::of_merge_request(repository, number, &[]);
+            self.send(&resource.put(json!({ "reviewer_ids": ids })))?;
+        }
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let unknown = unknown.join(", ");
+        Err(HostError::Settings(format!(
+            "GitLab does not know these users, or hides them from the token: {unknown}. Correct the reviewers"
+        )))
     }
 
     /// A merge request of which is known whether it can be merged.

@@ -1,11 +1,12 @@
 //! The lock of an SQLite database: one hub at a time runs with it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hub::store::DatabaseUrl;
 
 use crate::exit::Failure;
+use crate::process_lock;
 
 /// Refuses a second hub with the same SQLite database. The lock ends with the process. Several hubs may share PostgreSQL.
 pub(super) fn take(database: &DatabaseUrl) -> Result<Option<File>, Failure> {
@@ -14,16 +15,11 @@ pub(super) fn take(database: &DatabaseUrl) -> Result<Option<File>, Failure> {
     let unusable =
         |error: std::io::Error| Failure::outside(format!("the lock `{}` can't be used: {error}", lock.display()));
     let file = File::options().create(true).truncate(false).write(true).open(&lock).map_err(unusable)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
-            let message =
-                format!("another `kalypso serve` or `kalypso hub run` uses the database `{}`", path.display());
-            Err(Failure::refused(message)
-                .help("stop it first: SQLite is for one replica. Several replicas need PostgreSQL"))
-        }
-        Err(TryLockError::Error(error)) => Err(unusable(error)),
+    if process_lock::lock(&file).map_err(unusable)? {
+        return Ok(Some(file));
     }
+    let message = format!("another `kalypso serve` or `kalypso hub run` uses the database `{}`", path.display());
+    Err(Failure::refused(message).help("stop it first: SQLite is for one replica. Several replicas need PostgreSQL"))
 }
 
 /// The file beside the database, whichever of its names is configured. SQLite has locks of its own on the database itself.
