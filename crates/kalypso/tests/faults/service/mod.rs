@@ -34,31 +34,38 @@ pub(crate) fn run() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, kills) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(KILLS));
     let rounds = number("KALYPSO_FAULTS_ROUNDS");
-    let (start, mut slowest) = (Instant::now(), Duration::ZERO);
-    let mut site = Site::new();
-    let (mut round, mut killed) = (0, 0);
-    while rounds.map_or(killed < kills, |rounds| round < rounds) {
+    let start = Instant::now();
+    let (mut site, mut tally) = (Site::new(), Tally::default());
+    let mut round = 0;
+    while rounds.map_or(tally.kills < kills, |rounds| round < rounds) {
         round += 1;
         // Each round has its own random numbers, so that it can be repeated alone.
         let mut chance = Chance::new(seed ^ round << 20);
         let mut story = format!("round {round} of seed {seed} with the service");
-        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut chance, &mut story)));
-        match played {
-            Ok((kills, took)) => (killed, slowest) = (killed + kills, slowest.max(took)),
-            Err(panic) => {
-                println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
-                println!("{}", site.log());
-                resume_unwind(panic);
-            }
+        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut tally, (&mut chance, &mut story))));
+        if let Err(panic) = played {
+            println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
+            println!("{}", site.log());
+            resume_unwind(panic);
         }
         assert!(rounds.is_some() || round < 4 * kills + 20, "too few kills");
     }
     site.end();
+    let Tally { kills, proposals, slowest } = tally;
     println!(
-        "service: {round} rounds, killed {killed} times; it was right again after {:.1} s at most; {} s in all, seed {seed}",
+        "service: {round} rounds, killed {kills} times, {proposals} proposals compared; it was right again after {:.1} s at most; {} s in all, seed {seed}",
         slowest.as_secs_f64(),
         start.elapsed().as_secs()
     );
+}
+
+/// The counts of events until now.
+#[derive(Default)]
+struct Tally {
+    kills: u64,
+    proposals: usize,
+    /// The longest time from the last fault until everything was right.
+    slowest: Duration,
 }
 
 /// The company with what users did to it.
@@ -82,8 +89,8 @@ impl Site {
         Self { hosted, state: 0, foreign, legacy }
     }
 
-    /// Plays one round, and checks its result. Returns the number of kills, and how long the service took after the last fault.
-    fn play(&mut self, chance: &mut Chance, story: &mut String) -> (u64, Duration) {
+    /// Plays one round, and checks its result.
+    fn play(&mut self, tally: &mut Tally, (chance, story): (&mut Chance, &mut String)) {
         let mut round = Round::default();
         for _ in 0..=chance.below(EVENTS_MAX) {
             if chance.once_in(3) {
@@ -99,9 +106,10 @@ impl Site {
         let start = Instant::now();
         let model = Model::new(&self.hosted);
         self.await_model(&model);
-        let took = start.elapsed();
+        tally.kills += round.kills;
+        tally.proposals += model.proposals();
+        tally.slowest = tally.slowest.max(start.elapsed());
         self.check_rest(&model);
-        (round.kills, took)
     }
 
     /// Waits until the git host is as it should be.
@@ -125,7 +133,8 @@ impl Site {
         let all = || (git(&hosted.company.repository("gitops"), &["for-each-ref"]), hosted.pull_requests());
         let before = all();
         hosted.double.forget_exchanges();
-        let starts = || hosted.environments().iter().map(|one| one["last"]["startedOn"].to_string()).collect::<Vec<_>>();
+        let starts =
+            || hosted.environments().iter().map(|one| one["last"]["startedOn"].to_string()).collect::<Vec<_>>();
         let earlier = starts();
         assert_eq!(hosted.ask("POST /api/v1/sync", &[], "").map(|(status, _)| status), Some(202));
         eventually("another sync", || {
@@ -143,7 +152,10 @@ impl Site {
         let repository = state.repository("acme/gitops").unwrap();
         let foreign = repository.pull_request(1).unwrap();
         assert!(foreign.is_open() && foreign.labels.is_empty() && foreign.body.is_empty(), "{foreign:?}");
-        assert!(repository.comments(1, "kalypso-bot").unwrap().is_empty(), "the pull request of another user has a comment");
+        assert!(
+            repository.comments(1, "kalypso-bot").unwrap().is_empty(),
+            "the pull request of another user has a comment"
+        );
         let issues = repository.issues("kalypso", "kalypso-bot");
         assert!(issues.iter().filter(|issue| issue.is_open).count() <= ENVIRONMENTS.len(), "{issues:?}");
         drop(state);

@@ -57,6 +57,11 @@ impl Model {
         Self { environments: ENVIRONMENTS.map(expected).into() }
     }
 
+    /// The number of environments with a proposal.
+    pub(crate) fn proposals(&self) -> usize {
+        self.environments.iter().filter(|expected| expected.proposed.is_some()).count()
+    }
+
     /// Compares the git host with what should be there. Returns the first difference.
     pub(crate) fn compare(&self, hosted: &Hosted) -> Result<(), String> {
         self.environments.iter().try_for_each(|expected| expected.compare(hosted))?;
@@ -81,7 +86,8 @@ impl Expected {
             return Err(format!("{environment} was changed"));
         }
         let open: Vec<_> = hosted.pull_requests().into_iter().filter(|found| found.is_open()).collect();
-        let own: Vec<_> = open.iter().filter(|found| found.author == "kalypso-bot" && found.base == environment).collect();
+        let own: Vec<_> =
+            open.iter().filter(|found| found.author == "kalypso-bot" && found.base == environment).collect();
         let Some(proposed) = &self.proposed else {
             return if own.is_empty() { Ok(()) } else { Err(format!("{environment} has nothing to propose: {own:?}")) };
         };
