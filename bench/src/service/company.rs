@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use git_host::HostKind;
 use git_host::double::{BareRepository, HostDouble};
 use git_host::hosts::memory::MemoryHost;
+use git_host::pull_request::PullRequest;
 use model::git_id::GitId;
 use tempfile::TempDir;
 use testkit::generator::{self, ENVIRONMENT, Size};
@@ -89,7 +90,7 @@ impl Company {
         let mut state = self.host.state();
         let refused = |denial| anyhow!("the git host refuses: {denial:?}");
         let repository = state.repository("acme/gitops").map_err(refused)?;
-        let open: Vec<_> = repository.pull_requests().into_iter().filter(|found| found.is_open()).collect();
+        let open: Vec<_> = repository.pull_requests().into_iter().filter(PullRequest::is_open).collect();
         for found in &open {
             let head = found.head_commit.context("a pull request has no commit")?;
             repository.merge(found.number, head).map_err(refused)?;

@@ -26,6 +26,8 @@ const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
 const KILLS: u64 = 5;
 /// The longest series of events in a round.
 const EVENTS_MAX: u64 = 5;
+/// Rounds in which the service needs longer are shown. After several failures, it waits that long before it tries again.
+const SLOW: Duration = Duration::from_secs(20);
 /// The time limit for child processes of a killed service.
 const ORPHANS_LIMIT: Duration = Duration::from_secs(30);
 
@@ -108,7 +110,11 @@ impl Site {
         self.await_model(&model);
         tally.kills += round.kills;
         tally.proposals += model.proposals();
-        tally.slowest = tally.slowest.max(start.elapsed());
+        let took = start.elapsed();
+        if took > SLOW {
+            println!("slow, {} s: {story}\n{}", took.as_secs(), self.log());
+        }
+        tally.slowest = tally.slowest.max(took);
         self.check_rest(&model);
     }
 
