@@ -1,6 +1,7 @@
 //! What happens to the service in a round: changes by users, webhooks, faults and kills.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::thread;
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ impl Round {
     pub(crate) fn happen(&mut self, hosted: &mut Hosted, chance: &mut Chance, state: u64) -> String {
         let environment = chance.one_of(&ENVIRONMENTS);
         let what = match chance.below(16) {
-            0..4 => self.value(hosted, environment, state),
+            0..4 => value(hosted, environment, state),
             4..6 => add_workload(hosted, environment, state),
             6 => remove_workload(hosted, environment, chance),
             7 => {
@@ -109,7 +110,7 @@ impl Round {
             let is_broken = hosted.company.files("control-plane", environment).lines().any(|path| path == BROKEN);
             if is_broken && !chance.once_in(3) {
                 hosted.company.remove("control-plane", environment, BROKEN);
-                story += &format!(", the file in {environment} is removed");
+                let _ = write!(story, ", the file in {environment} is removed");
             }
         }
         // What a user closed stays closed until the change is another one.
@@ -119,7 +120,7 @@ impl Round {
                 git(&hosted.company.repository("gitops"), &["update-ref", "-d", &format!("refs/heads/{branch}")]);
             }
             *state += 1;
-            story += &format!(", {}", self.value(hosted, environment, *state));
+            let _ = write!(story, ", {}", value(hosted, environment, *state));
         }
         while !self.late.is_empty() {
             let (repository, branch) = self.late.swap_remove(chance.below(self.late.len() as u64) as usize);
@@ -130,12 +131,6 @@ impl Round {
             story += ", a request";
         }
         story
-    }
-
-    fn value(&self, hosted: &Hosted, environment: &'static str, state: u64) -> String {
-        let values = format!("DATABASE: mysql://main/a\nROUND: round-{state}");
-        hosted.company.change(&at(environment), "configs/common.yaml", &objects::config("common", "", &values));
-        format!("value {state} in {environment}")
     }
 
     /// A user closes the pull request of the service.
@@ -213,6 +208,12 @@ fn host_fault(chance: &mut Chance) -> (FaultAnswer, String) {
         other => format!("{other:?}"),
     };
     (found, what)
+}
+
+fn value(hosted: &Hosted, environment: &'static str, state: u64) -> String {
+    let values = format!("DATABASE: mysql://main/a\nROUND: round-{state}");
+    hosted.company.change(&at(environment), "configs/common.yaml", &objects::config("common", "", &values));
+    format!("value {state} in {environment}")
 }
 
 fn add_workload(hosted: &Hosted, environment: &str, state: u64) -> String {

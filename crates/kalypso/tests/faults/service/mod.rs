@@ -26,6 +26,8 @@ const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
 const KILLS: u64 = 5;
 /// The longest series of events in a round.
 const EVENTS_MAX: u64 = 5;
+/// Rounds in which the service needs longer are shown. After several failures, it waits that long before it tries again.
+const SLOW: Duration = Duration::from_secs(20);
 /// The time limit for child processes of a killed service.
 const ORPHANS_LIMIT: Duration = Duration::from_secs(30);
 
@@ -34,31 +36,38 @@ pub(crate) fn run() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, kills) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(KILLS));
     let rounds = number("KALYPSO_FAULTS_ROUNDS");
-    let (start, mut slowest) = (Instant::now(), Duration::ZERO);
-    let mut site = Site::new();
-    let (mut round, mut killed) = (0, 0);
-    while rounds.map_or(killed < kills, |rounds| round < rounds) {
+    let start = Instant::now();
+    let (mut site, mut tally) = (Site::new(), Tally::default());
+    let mut round = 0;
+    while rounds.map_or(tally.kills < kills, |rounds| round < rounds) {
         round += 1;
         // Each round has its own random numbers, so that it can be repeated alone.
         let mut chance = Chance::new(seed ^ round << 20);
         let mut story = format!("round {round} of seed {seed} with the service");
-        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut chance, &mut story)));
-        match played {
-            Ok((kills, took)) => (killed, slowest) = (killed + kills, slowest.max(took)),
-            Err(panic) => {
-                println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
-                println!("{}", site.log());
-                resume_unwind(panic);
-            }
+        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut tally, (&mut chance, &mut story))));
+        if let Err(panic) = played {
+            println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
+            println!("{}", site.log());
+            resume_unwind(panic);
         }
         assert!(rounds.is_some() || round < 4 * kills + 20, "too few kills");
     }
     site.end();
+    let Tally { kills, proposals, slowest } = tally;
     println!(
-        "service: {round} rounds, killed {killed} times; it was right again after {:.1} s at most; {} s in all, seed {seed}",
+        "service: {round} rounds, killed {kills} times, {proposals} proposals compared; it was right again after {:.1} s at most; {} s in all, seed {seed}",
         slowest.as_secs_f64(),
         start.elapsed().as_secs()
     );
+}
+
+/// The counts of events until now.
+#[derive(Default)]
+struct Tally {
+    kills: u64,
+    proposals: usize,
+    /// The longest time from the last fault until everything was right.
+    slowest: Duration,
 }
 
 /// The company with what users did to it.
@@ -82,8 +91,8 @@ impl Site {
         Self { hosted, state: 0, foreign, legacy }
     }
 
-    /// Plays one round, and checks its result. Returns the number of kills, and how long the service took after the last fault.
-    fn play(&mut self, chance: &mut Chance, story: &mut String) -> (u64, Duration) {
+    /// Plays one round, and checks its result.
+    fn play(&mut self, tally: &mut Tally, (chance, story): (&mut Chance, &mut String)) {
         let mut round = Round::default();
         for _ in 0..=chance.below(EVENTS_MAX) {
             if chance.once_in(3) {
@@ -99,9 +108,14 @@ impl Site {
         let start = Instant::now();
         let model = Model::new(&self.hosted);
         self.await_model(&model);
+        tally.kills += round.kills;
+        tally.proposals += model.proposals();
         let took = start.elapsed();
+        if took > SLOW {
+            println!("slow, {} s: {story}\n{}", took.as_secs(), self.log());
+        }
+        tally.slowest = tally.slowest.max(took);
         self.check_rest(&model);
-        (round.kills, took)
     }
 
     /// Waits until the git host is as it should be.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use git_host::pull_request::PullRequest;
+
 use super::hosted::{FOREIGN_BRANCH, Hosted};
 use crate::company::{HOST, Ran, git, kalypso};
 use crate::site::ENVIRONMENTS;
@@ -34,7 +36,7 @@ impl Model {
         let repository = folder.join("served/gitops.git");
         for environment in ENVIRONMENTS {
             let branch = format!("refs/heads/kalypso/{environment}");
-            if git(&repository, &["for-each-ref", &branch]) != "" {
+            if !git(&repository, &["for-each-ref", &branch]).is_empty() {
                 git(&repository, &["update-ref", "-d", &branch]);
             }
         }
@@ -50,11 +52,16 @@ impl Model {
             assert!(matches!(ran.status, 0 | 1), "{}{}", ran.out, ran.err);
             let tree = |branch: &str| git(&repository, &["rev-parse", &format!("{branch}^{{tree}}")]);
             let branch = format!("kalypso/{environment}");
-            let is_proposed = git(&repository, &["for-each-ref", &format!("refs/heads/{branch}")]) != "";
+            let is_proposed = !git(&repository, &["for-each-ref", &format!("refs/heads/{branch}")]).is_empty();
             let proposed = is_proposed.then(|| tree(&branch));
             Expected { environment, base: tree(environment), proposed }
         };
         Self { environments: ENVIRONMENTS.map(expected).into() }
+    }
+
+    /// The number of environments with a proposal.
+    pub(crate) fn proposals(&self) -> usize {
+        self.environments.iter().filter(|expected| expected.proposed.is_some()).count()
     }
 
     /// Compares the git host with what should be there. Returns the first difference.
@@ -80,7 +87,7 @@ impl Expected {
         if base != self.base {
             return Err(format!("{environment} was changed"));
         }
-        let open: Vec<_> = hosted.pull_requests().into_iter().filter(|found| found.is_open()).collect();
+        let open: Vec<_> = hosted.pull_requests().into_iter().filter(PullRequest::is_open).collect();
         let own: Vec<_> =
             open.iter().filter(|found| found.author == "kalypso-bot" && found.base == environment).collect();
         let Some(proposed) = &self.proposed else {
