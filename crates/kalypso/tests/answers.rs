@@ -270,10 +270,10 @@ fn git_host(folder: &Path) -> HostDouble {
     let section = format!(
         "\n[host]\nkind = \"gitea\"\nurl = \"https://git.acme.example\"\napi-url = \"{url}/api/v1\"\ntoken-file = \"../token\"\n"
     );
-    // The demo has a section of its own, for the git host that `kalypso serve` runs there.
-    let (before, rest) = text.split_once("\n[host]\n").unwrap();
-    let after = rest.split_once("\n[").map_or(String::new(), |(_, after)| format!("\n[{after}"));
-    std::fs::write(&file, format!("{before}{after}{section}")).unwrap();
+    // The demo has these sections for the git host that `kalypso serve` runs there.
+    let sections = text.split("\n[").filter(|part| !part.starts_with("host]") && !part.starts_with("demo]"));
+    let others = sections.collect::<Vec<_>>().join("\n[");
+    std::fs::write(&file, others + &section).unwrap();
     host
 }
 
