@@ -86,7 +86,9 @@ fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
         remove_labels: ["needs confirmation".to_owned(), "absent".to_owned()].into(),
     };
     client.update(repository, number, &changes).unwrap();
-    assert!(client.label_author(repository, number, "promoted").unwrap().is_some());
+    // Azure DevOps does not say who added a label.
+    let knows_authors = client.kind() != HostKind::AzureDevOps;
+    assert!(!knows_authors || client.label_author(repository, number, "promoted").unwrap().is_some());
     let marker = Marker::new("kalypso plan dev").unwrap();
     for body in ["first", "second"] {
         sticky::put_comment(client, repository, number, (&marker, body)).unwrap();
