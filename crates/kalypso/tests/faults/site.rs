@@ -18,7 +18,7 @@ const RECOVERY_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_LIMIT: Duration = Duration::from_mins(5);
 /// On a slow machine, the time limit is this multiple of the time of a run without faults.
 const RECOVERY_FACTOR: u32 = 4;
-/// The time limit for child processes of a killed run.
+/// The time limit for child processes of a killed run, and for git's maintenance in the background.
 const ORPHANS_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Site {
@@ -166,10 +166,9 @@ impl Site {
         for note in &self.notes {
             git(&repository, &["cat-file", "-e", note]);
         }
-        // After a push, Git checks whether the target repository needs maintenance. This happens in the background and with a lock.
         self.await_orphans();
-        let locks = locks(&repository).chain(copies(&self.company.path("cache")).flat_map(|copy| locks(&copy)));
-        assert_eq!(locks.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "lock files remain");
+        let copies = copies(&self.company.path("cache"));
+        await_unlocked(copies.chain([repository]));
     }
 
     /// Checks that the published files are equal to those of a clean run, and that `git fsck` finds no error in any repository.
@@ -255,8 +254,24 @@ fn copies(cache: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "git"))
 }
 
+/// Waits until no repository has a lock file. After the push of a user or of a git server, git checks whether the repository needs maintenance: in the
+/// background, with a lock, and beyond the end of the push. The lock of a process that was killed stays, and fails the test.
+pub(crate) fn await_unlocked(repositories: impl Iterator<Item = PathBuf>) {
+    let end = Instant::now() + ORPHANS_LIMIT;
+    for repository in repositories {
+        loop {
+            let locks = locks(&repository);
+            if locks.is_empty() {
+                break;
+            }
+            assert!(Instant::now() < end, "lock files remain: {locks:?}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 /// The lock files in a repository.
-pub(crate) fn locks(repository: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+fn locks(repository: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![repository.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -268,5 +283,5 @@ pub(crate) fn locks(repository: &Path) -> impl Iterator<Item = PathBuf> + use<> 
             }
         }
     }
-    found.into_iter()
+    found
 }

@@ -18,7 +18,7 @@ use self::model::Model;
 pub(crate) use self::storm::storm;
 use crate::chance::Chance;
 use crate::company::git;
-use crate::site::{ENVIRONMENTS, locks, processes_with};
+use crate::site::{ENVIRONMENTS, await_unlocked, processes_with};
 
 /// The settings of the service: it finds a change without a webhook after a second.
 const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
@@ -179,7 +179,7 @@ impl Site {
             std::thread::sleep(Duration::from_millis(20));
         }
         let repository = self.hosted.company.repository("gitops");
-        assert_eq!(locks(&repository).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new(), "lock files remain");
+        await_unlocked(std::iter::once(repository.clone()));
         git(&repository, &["fsck", "--no-dangling"]);
     }
 
