@@ -18,7 +18,7 @@ use crate::exit::Failure;
 /// The crates whose messages are logged. Libraries log too much, and SQL statements with their values.
 const LOGGED: [&str; 5] = ["azure", "hub", "kalypso", "service", "watch"];
 /// The crates whose spans are traced.
-const TRACED: [&str; 5] = ["delivery", "git_host", "hub", "service", "watch"];
+const TRACED: [&str; 6] = ["delivery", "git", "git_host", "hub", "service", "watch"];
 /// The variables of OpenTelemetry that name the collector. Without one of them, no trace is sent.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 

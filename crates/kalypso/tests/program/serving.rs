@@ -322,7 +322,8 @@ fn traces_show_what_a_sync_did_and_no_secret() {
     serving.request(("GET", "/api/v1/syncs"), &[], "");
     stops_in_order(serving);
     let received = String::from_utf8_lossy(&received.lock().unwrap()).into_owned();
-    for name in ["sync", "read", "compile", "destination", "push", "pull request", "git host call", "/api/v1/syncs"] {
+    let spans = ["sync", "read", "compile", "destination", "push", "pull request", "git host call", "/api/v1/syncs"];
+    for name in spans.into_iter().chain(["ls-remote", "fetch"]) {
         assert!(received.contains(name), "{name} is not in {received:?}");
     }
     has_no_secret("the traces", &received);

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tracing::Span;
+
 use super::child;
 use super::environment::{self, Setting};
 use super::redact::{TOKEN_USER, shown_message};
 use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX};
 use crate::repositories::Wait;
 use crate::settings::{Credential, Settings};
-use crate::url::Scheme;
+use crate::url::{Scheme, without_credential};
 
 /// The parameters of a run.
 pub(super) struct Run<'a> {
@@ -33,6 +35,29 @@ pub(super) struct Run<'a> {
     pub(super) wait: Wait,
     /// Whether git writes the packets of its protocol to the messages. [`is_git_protocol`] needs them.
     pub(super) is_traced: bool,
+}
+
+impl Run<'_> {
+    /// The span of this run, if it is a part of something that is traced. Polls are not: their traces would bury all others.
+    fn span(&self) -> Span {
+        if Span::current().is_none() {
+            return Span::none();
+        }
+        tracing::info_span!("git", command = self.subcommand(), url = without_credential(self.url))
+    }
+
+    /// The name of the subcommand, such as `fetch`. Options with a value may come before it.
+    fn subcommand(&self) -> &str {
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.to_str() {
+                Some("-c") => drop(arguments.next()),
+                Some(name) => return name,
+                None => {}
+            }
+        }
+        ""
+    }
 }
 
 /// The output of a run.
@@ -64,6 +89,7 @@ const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 
 /// Runs git.
 pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<RunOutput, RunError> {
+    let _span = run.span().entered();
     let credential = settings.credential(run.url);
     let token = credential.map(|credential| &credential.token);
     let limit = run.wait.limit(settings.time_limit);
