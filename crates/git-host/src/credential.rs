@@ -19,12 +19,3 @@ pub enum Credential {
         private_key: Secret,
     },
 }
-
-/// A user and a password for git over HTTPS.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitCredential {
-    /// The user. Some hosts need a fixed one for tokens.
-    pub user: String,
-    /// The password: a token.
-    pub password: Secret,
-}

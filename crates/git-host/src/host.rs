@@ -5,7 +5,6 @@ use std::fmt;
 use model::git_id::GitId;
 
 use crate::calls::CallCounts;
-use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
@@ -15,6 +14,7 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
+use crate::secret::Secret;
 use crate::status::CommitStatus;
 
 /// The maximum lengths of texts on a host, in characters.
@@ -45,11 +45,14 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// If the host refuses, fails or can't be reached. The same is true for each method below.
     fn account(&self, repository: &HostRepository) -> Result<String, HostError>;
 
-    /// The user and password for git over HTTPS. None without a credential.
+    /// A token for git over HTTPS that the host makes for a repository, and that soon ends: that of a GitHub App. None if the App is not installed there, or if the credential is a token itself: the
+    /// user then decides which repositories git reads with it.
     ///
     /// # Errors
     /// As in [`Self::account`].
-    fn git_credential(&self, repository: &HostRepository) -> Result<Option<GitCredential>, HostError>;
+    fn git_token(&self, _: &HostRepository) -> Result<Option<Secret>, HostError> {
+        Ok(None)
+    }
 
     /// The default branch of a repository.
     ///

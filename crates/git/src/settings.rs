@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::key::Key;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub rewrite: Vec<Rewrite>,
     /// Tokens, with the URLs that each of them is sent to.
     pub credentials: Vec<Credential>,
+    /// Makes tokens for the URLs without one. None: there are no others.
+    pub token_source: Option<Arc<dyn TokenSource>>,
     /// The path of the git program.
     pub program: PathBuf,
     /// The command for ssh. None: git's own configuration decides.
@@ -53,6 +56,15 @@ pub struct Credential {
     pub prefix: String,
     /// The token.
     pub token: Token,
+}
+
+/// Makes tokens that end soon, so that each run of git needs a new one.
+pub trait TokenSource: fmt::Debug + Send + Sync {
+    /// The token for the repository at a URL, which is the one after rewriting. None if this source makes none for it.
+    ///
+    /// # Errors
+    /// The reason why it can't be made, without any secret.
+    fn token(&self, url: &str) -> Result<Option<Token>, String>;
 }
 
 /// Variables of git that configure the connection (ssh, proxy, certificates), and the folder of git's own programs.
@@ -117,6 +129,7 @@ impl Settings {
             base: PathBuf::new(),
             rewrite: Vec::new(),
             credentials: Vec::new(),
+            token_source: None,
             program: "git".into(),
             ssh_command: None,
             withheld: Vec::new(),

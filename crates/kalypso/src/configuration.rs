@@ -120,7 +120,7 @@ pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> an
     let service = std::mem::take(&mut options.service);
     let timing = service.resolve()?;
     let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
-    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
+    let hosts = options.host.clone().resolve(&options.control_plane.repo, base, demo)?;
     let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
     let other_control_planes = service.other_control_planes(&control_plane)?;
     Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers: service.confirm })
@@ -195,7 +195,9 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
 fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
-    let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
+    let (branch, mut git) = (options.control_plane.branch, git_settings(options.git, base)?);
+    let apps = options.host.apps(&options.control_plane.repo, base);
+    git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
     Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() })
 }
 

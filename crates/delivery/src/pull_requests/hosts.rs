@@ -82,6 +82,15 @@ impl GitHosts {
     }
 }
 
+/// Git gets the tokens of hosts that make them, such as GitHub for an App, for the repositories of these hosts only.
+impl git::TokenSource for GitHosts {
+    fn token(&self, url: &str) -> Result<Option<git::Token>, String> {
+        let Some((configured, repository)) = self.find(url) else { return Ok(None) };
+        let token = configured.host.git_token(&repository).map_err(|error| error.to_string())?;
+        Ok(token.map(|token| git::Token::new(token.reveal())))
+    }
+}
+
 impl ConfiguredHost {
     /// A host without reviewers, whose pull requests are merged with a merge commit.
     pub fn new(host: Arc<dyn GitHost>, url: &str) -> Self {

@@ -2,7 +2,6 @@
 
 use model::git_id::GitId;
 
-use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -34,10 +33,6 @@ impl GitHost for PlainGit {
 
     fn account(&self, _: &HostRepository) -> Result<String, HostError> {
         no("accounts")
-    }
-
-    fn git_credential(&self, _: &HostRepository) -> Result<Option<GitCredential>, HostError> {
-        Ok(None)
     }
 
     fn default_branch(&self, _: &HostRepository) -> Result<String, HostError> {

@@ -99,16 +99,16 @@ mod tests {
     }
 
     #[test]
-    fn the_app_is_an_account_with_a_git_credential() {
+    fn the_app_is_an_account_with_tokens_for_git() {
         let world = world(3_600, (KEY, Some(42)));
         assert_eq!(world.client.account(&world.repository).unwrap(), "kalypso[bot]");
-        let credential = world.client.git_credential(&world.repository).unwrap().unwrap();
-        assert!(credential.user == "x-access-token" && credential.password.reveal().starts_with("ghs_"));
+        let token = world.client.git_token(&world.repository).unwrap().unwrap();
+        assert!(token.reveal().starts_with("ghs_"));
         let new =
             NewPullRequest { head: "kalypso/dev".to_owned(), base: "main".to_owned(), ..NewPullRequest::default() };
         let opened = world.client.open(&world.repository, &new).unwrap();
         assert_eq!(opened.pull_request.author, "kalypso[bot]");
-        let shown = format!("{:?} {credential:?} {:?}", world.client, settings(&world.double, KEY, None));
+        let shown = format!("{:?} {token:?} {:?}", world.client, settings(&world.double, KEY, None));
         assert!(!shown.contains("ghs_") && !shown.contains("PRIVATE KEY"), "{shown}");
     }
 

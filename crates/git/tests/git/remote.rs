@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token};
+use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token, TokenSource};
 use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, HOST, commit, tree, url};
@@ -51,6 +53,52 @@ fn a_repository_that_wants_a_token_gets_it() {
     assert!(resolve(&settings, "app").is_ok());
     let repositories = GitRepositories::new(settings);
     commit(&repositories, &url("app"), "main", &[("a", "2")]);
+}
+
+/// Makes a token for one URL, and counts how often.
+#[derive(Debug)]
+struct Source {
+    url: String,
+    count: AtomicUsize,
+    is_broken: bool,
+}
+
+impl TokenSource for Source {
+    fn token(&self, url: &str) -> Result<Option<Token>, String> {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        if self.is_broken {
+            return Err("the key is not known".to_owned());
+        }
+        Ok((url == self.url).then(|| Token::new(TOKEN)))
+    }
+}
+
+fn with_source(disk: &Disk, server: &GitServer, (name, is_broken): (&str, bool)) -> (Settings, Arc<Source>) {
+    let source = Arc::new(Source { url: format!("{}{name}", server.url()), count: AtomicUsize::new(0), is_broken });
+    let settings = Settings { token_source: Some(Arc::clone(&source) as _), ..disk.settings(&server.url()) };
+    (settings, source)
+}
+
+#[test]
+fn a_repository_without_a_configured_token_gets_one_that_is_made_for_it() {
+    let (disk, server) = served();
+    server.require(AUTHORIZATION);
+    let (settings, _) = with_source(&disk, &server, ("app", false));
+    let repositories = GitRepositories::new(settings.clone());
+    commit(&repositories, &url("app"), "main", &[("a", "2")]);
+    let (other, source) = with_source(&disk, &server, ("application", false));
+    assert!(resolve(&other, "app").unwrap_err().to_string().contains("Authentication failed"));
+    assert!(source.count.load(Ordering::Relaxed) > 0);
+    // A configured token takes precedence.
+    let (broken, source) = with_source(&disk, &server, ("app", true));
+    let configured = Settings { credentials: with_token(&disk, &server, &server.url()).credentials, ..broken.clone() };
+    assert!(resolve(&configured, "app").is_ok());
+    assert_eq!(source.count.load(Ordering::Relaxed), 0);
+    let error = resolve(&broken, "app").unwrap_err();
+    assert!(
+        matches!(&error, RepositoryError::Unreachable { reason, .. } if reason == "the key is not known"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -16,17 +16,17 @@ use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::demo::COMPANY_URL;
 use crate::exit::Failure;
-use crate::stopping;
+use crate::{stopping, terminal};
 
 /// The environment variable with the token, if the section names none.
 const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
 
 /// One `[host]`, or several `[[host]]`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HostTables(Vec<HostOptions>);
 
 /// A host as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct HostOptions {
     #[serde(default, deserialize_with = "kind")]
@@ -54,7 +54,7 @@ struct HostOptions {
 }
 
 /// `true`, `false`, or a list of accounts.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "it must be true, false, or a list of accounts")]
 enum ConfirmByLabel {
     All(bool),
@@ -139,6 +139,21 @@ impl HostTables {
             options.resolve(number + 1, control_plane, base)
         };
         self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
+    }
+}
+
+impl HostTables {
+    /// The hosts with a GitHub App, which makes the tokens for git. Commands that only read may run where the key of the App is not: a warning says so.
+    pub(super) fn apps(self, control_plane: &str, base: &Path) -> GitHosts {
+        let apps = self.0.into_iter().enumerate().filter(|(_, options)| options.app_id.is_some());
+        let resolved = apps.filter_map(|(number, options)| {
+            let resolved = options.resolve(number + 1, control_plane, base);
+            let warn = |failure: &Failure| {
+                terminal::warn(&format!("git gets no token of the GitHub App: {failure}"));
+            };
+            Some(resolved.inspect_err(warn).ok()?.settings)
+        });
+        GitHosts::new(resolved.collect())
     }
 }
 

@@ -5,7 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::git_server::GitServer;
+use base64::Engine as _;
+use git_host::HostKind;
+use git_host::double::{AppDouble, HostDouble};
+use git_host::hosts::memory::MemoryHost;
+use testkit::git_server::{GitRequest, GitServer};
 
 use crate::company::{Company, Ran, git};
 
@@ -229,4 +233,36 @@ fn a_cache_that_can_only_be_read_serves_what_it_has() {
     let ran = on_a_disk(&company, "size=9m", "mount -o remount,ro cache; \"$kalypso\" check").unwrap();
     let ran = ran.ends(69).says(&["[K0613]", "Read-only file system"]);
     assert!(!ran.err.contains("credentials"), "{}", ran.err);
+}
+
+#[test]
+fn git_gets_the_tokens_of_a_github_app() {
+    let company = Company::new();
+    let server = GitServer::start(&company.path("")).unwrap();
+    let host = MemoryHost::new(HostKind::GitHub);
+    let double = HostDouble::start(&host).unwrap();
+    double.accept_app(AppDouble { slug: "kalypso".to_owned(), installation: 42, token_seconds: 3_600 });
+    fs::write(company.path("app.pem"), include_str!("../../../git-host/tests/github_app/key.pem")).unwrap();
+    let app = format!(
+        "[host]\nkind = \"github\"\nurl = \"{}\"\napi-url = \"{}/api/v3\"\napp-id = \"4711\"\napp-key-file = \"app.pem\"\n",
+        server.url(),
+        double.url()
+    );
+    company.configure(&format!("{}served/", server.url()), &app);
+    company.kalypso("publish -e dev --direct").ends(0);
+    let requests = server.requests();
+    let is_of_the_app = |request: &GitRequest| {
+        let encoded = request.authorization.as_deref().and_then(|value| value.strip_prefix("Basic "));
+        let decoded = encoded.and_then(|encoded| base64::engine::general_purpose::STANDARD.decode(encoded).ok());
+        decoded.is_some_and(|decoded| decoded.starts_with(b"x-access-token:ghs_"))
+    };
+    assert!(requests.len() > 4 && requests.iter().all(is_of_the_app), "{requests:?}");
+    let issued = double.exchanges().iter().filter(|one| one.target.ends_with("/access_tokens")).count();
+    assert!((1..=2).contains(&issued), "{issued} tokens for {} requests", requests.len());
+
+    // On another machine, the key is not there.
+    fs::remove_file(company.path("app.pem")).unwrap();
+    server.forget_requests();
+    company.kalypso("check -e dev").ends(0).says(&["warning: git gets no token of the GitHub App", "app.pem"]);
+    assert!(server.requests().iter().all(|request| request.authorization.is_none()));
 }

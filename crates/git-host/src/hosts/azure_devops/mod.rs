@@ -17,7 +17,6 @@ use self::work_items::IssueType;
 use super::creation::{Creation, or_existing};
 use super::{found, token};
 use crate::calls::CallCounts;
-use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -36,9 +35,6 @@ use crate::transport::{Answer, Authorization, Call, Transport};
 
 /// The version of the API. Azure DevOps Server has it since 2022.
 const VERSION: &str = "7.0";
-
-/// The user of git over HTTPS. Any user is accepted with a token.
-const GIT_USER: &str = "token";
 
 /// The number of characters to which lists shorten descriptions.
 const LISTED_CHARACTERS: usize = 400;
@@ -224,11 +220,6 @@ impl GitHost for AzureDevOps {
         let id = connection.authenticated_user.id;
         accounts.insert(organization.to_owned(), id.clone());
         Ok(id)
-    }
-
-    fn git_credential(&self, _: &HostRepository) -> Result<Option<GitCredential>, HostError> {
-        let token = self.token.clone();
-        Ok(token.map(|password| GitCredential { user: GIT_USER.to_owned(), password }))
     }
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {

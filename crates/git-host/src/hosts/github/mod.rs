@@ -15,7 +15,7 @@ use self::json::{CommentJson, IssueEventJson, IssueJson, MergeJson, PullRequestJ
 use super::creation::{Creation, or_existing};
 use super::{commit, found, next_by_link};
 use crate::calls::CallCounts;
-use crate::credential::{Credential, GitCredential};
+use crate::credential::Credential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -34,9 +34,6 @@ use crate::transport::{Answer, Authorization, Call, Transport};
 
 /// The version of the REST API.
 const VERSION: &str = "2022-11-28";
-
-/// The user of git over HTTPS, for tokens of all kinds.
-const GIT_USER: &str = "x-access-token";
 
 /// A client of GitHub.
 #[derive(Debug)]
@@ -222,9 +219,15 @@ impl GitHost for GitHub {
         Ok(self.account.get_or_init(|| account).clone())
     }
 
-    fn git_credential(&self, repository: &HostRepository) -> Result<Option<GitCredential>, HostError> {
-        let token = self.token(repository)?;
-        Ok(token.map(|password| GitCredential { user: GIT_USER.to_owned(), password }))
+    fn git_token(&self, repository: &HostRepository) -> Result<Option<Secret>, HostError> {
+        match &self.tokens {
+            Tokens::App(app) => match app.token(&self.transport, repository) {
+                // The App is not installed there. Public repositories need no token.
+                Err(HostError::Refused { status: 404, .. }) => Ok(None),
+                token => token.map(Some),
+            },
+            Tokens::Fixed(_) | Tokens::None => Ok(None),
+        }
     }
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {

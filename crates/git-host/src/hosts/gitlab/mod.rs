@@ -13,7 +13,6 @@ use self::json::{IssueJson, LabelEventJson, MergeRequestJson, NoteJson, ProjectJ
 use super::creation::{Creation, or_existing};
 use super::{found, next_by_link, token};
 use crate::calls::CallCounts;
-use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -29,9 +28,6 @@ use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::status::{CommitStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
-
-/// The user of git over HTTPS, for access tokens.
-const GIT_USER: &str = "oauth2";
 
 /// A client of GitLab.
 #[derive(Debug)]
@@ -227,11 +223,6 @@ impl GitHost for GitLab {
         }
         let user: UserJson = self.read(&Call::get(&["user"]))?;
         Ok(self.account.get_or_init(|| user.username).clone())
-    }
-
-    fn git_credential(&self, _: &HostRepository) -> Result<Option<GitCredential>, HostError> {
-        let token = self.token.clone();
-        Ok(token.map(|password| GitCredential { user: GIT_USER.to_owned(), password }))
     }
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {

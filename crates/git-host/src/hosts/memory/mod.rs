@@ -12,7 +12,6 @@ pub use self::branches::{BranchChanges, Branches, ChangedFile, MemoryBranches};
 pub use self::state::{BranchRule, Denial, HostState, RepositoryState};
 #[cfg(feature = "double")]
 pub(crate) use self::state::{CommentRow, IssueRow, PullRequestRow};
-use crate::credential::GitCredential;
 use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
@@ -117,10 +116,6 @@ impl GitHost for MemoryHost {
 
     fn account(&self, _: &HostRepository) -> Result<String, HostError> {
         Ok(self.account.clone())
-    }
-
-    fn git_credential(&self, _: &HostRepository) -> Result<Option<GitCredential>, HostError> {
-        Ok(None)
     }
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {

@@ -178,6 +178,7 @@ impl GitRepositories {
     fn execute(&self, remote: &Remote, run: &Run<'_>) -> Result<RunOutput, RepositoryError> {
         process::run(&self.settings, run).map_err(|reason| match reason {
             RunError::TimedOut(limit) => RepositoryError::TimedOut { url: remote.name.clone(), wait: run.wait, limit },
+            RunError::NoToken(reason) => RepositoryError::Unreachable { url: remote.name.clone(), reason },
             RunError::NotStarted(reason) => RepositoryError::Program { program: self.settings.program.clone(), reason },
         })
     }

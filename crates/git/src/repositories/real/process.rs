@@ -1,5 +1,6 @@
 //! One run of git: with limits for time and output, without prompts, and without credentials in arguments or messages.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
@@ -72,6 +73,8 @@ pub(super) struct RunOutput {
 
 /// The reason why a run has no result.
 pub(super) enum RunError {
+    /// The token for the repository could not be made.
+    NoToken(String),
     /// Git could not be started.
     NotStarted(String),
     /// Git exceeded this time limit.
@@ -90,10 +93,10 @@ const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 /// Runs git.
 pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<RunOutput, RunError> {
     let _span = run.span().entered();
-    let credential = settings.credential(run.url);
-    let token = credential.map(|credential| &credential.token);
+    let credential = credential(settings, run).map_err(RunError::NoToken)?;
+    let token = credential.as_ref().map(|credential| &credential.token);
     let limit = run.wait.limit(settings.time_limit);
-    let command = command(settings, run, credential);
+    let command = command(settings, run, credential.as_deref());
     let running = child::start(command, run.lock, (OUTPUT_BYTES_MAX, MESSAGE_BYTES_MAX));
     let running = running.map_err(|error| RunError::NotStarted(error.to_string()))?;
     let finished = running.finish(Instant::now() + limit).ok_or(RunError::TimedOut(limit))?;
@@ -110,6 +113,17 @@ pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<RunOutput, RunEr
 /// Whether a traced run received a packet of git's protocol. A web page has none.
 pub(super) fn is_git_protocol(messages: &str) -> bool {
     messages.lines().any(|line| line.split_once(" packet: ").is_some_and(|(_, packet)| packet.contains('<')))
+}
+
+/// The configured credential, or one with a token that is made for this repository.
+fn credential<'s>(settings: &'s Settings, run: &Run<'_>) -> Result<Option<Cow<'s, Credential>>, String> {
+    if let Some(configured) = settings.credential(run.url) {
+        return Ok(Some(Cow::Borrowed(configured)));
+    }
+    let connects = matches!(run.scheme, Scheme::Http | Scheme::Https) && run.wait != Wait::Maintenance;
+    let Some(source) = settings.token_source.as_deref().filter(|_| connects) else { return Ok(None) };
+    let token = source.token(run.url)?;
+    Ok(token.map(|token| Cow::Owned(Credential { prefix: run.url.to_owned(), token })))
 }
 
 fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) -> Command {
