@@ -1,8 +1,9 @@
 //! The thread of one environment: syncs it again and again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use delivery::compilation::KnownResults;
@@ -46,7 +47,7 @@ impl<'a> Worker<'a> {
                 later = (Instant::now() + timing.resync, Reason::Resync);
                 continue;
             }
-            let failures = self.sync(reason);
+            let failures = self.sync_apart(reason);
             let (pause, reason) = match failures {
                 0 => (Jitter::HALF.vary(timing.resync), Reason::Resync),
                 failures => (RETRY.pause(failures), Reason::Retry),
@@ -54,6 +55,24 @@ impl<'a> Worker<'a> {
             later = (Instant::now() + pause, reason);
             self.environment.lock().next_on = Some(Timestamp::now().after(pause));
             self.shared.outbox.wake();
+        }
+    }
+
+    /// Syncs once, in a thread that ends afterwards. With a thread, the allocator gives back what a sync needed for a short time. In threads that live as
+    /// long as the service, each environment would keep the memory of its largest sync.
+    fn sync_apart(&mut self, reason: Reason) -> u32 {
+        let name = self.environment.shown.clone();
+        let spawned = thread::scope(|scope| {
+            let thread = thread::Builder::new().name(name).spawn_scoped(scope, || self.sync(reason));
+            thread.map(ScopedJoinHandle::join)
+        });
+        match spawned {
+            Ok(Ok(failures)) => failures,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(error) => {
+                tracing::warn!(%error, "no thread can be started for a sync");
+                self.sync(reason)
+            }
         }
     }
 
