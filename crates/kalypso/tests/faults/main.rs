@@ -28,6 +28,8 @@ mod objects;
 
 #[cfg(test)]
 mod tests {
+    use git_host::HostKind;
+
     use crate::{rounds, service, way};
 
     #[test]
@@ -50,8 +52,23 @@ mod tests {
     }
 
     #[test]
-    fn service() {
-        service::run();
+    fn service_on_github() {
+        service::run(HostKind::GitHub);
+    }
+
+    #[test]
+    fn service_on_gitlab() {
+        service::run(HostKind::GitLab);
+    }
+
+    #[test]
+    fn service_on_gitea() {
+        service::run(HostKind::Gitea);
+    }
+
+    #[test]
+    fn service_on_azure_devops() {
+        service::run(HostKind::AzureDevOps);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use git_host::double::{DoubleFault, FaultAnswer};
 use testkit::git_server::Fault;
 
 use super::hosted::{ACCOUNTS, Hosted};
+use super::kind;
 use crate::chance::Chance;
 use crate::company::{HOST, git};
 use crate::objects;
@@ -81,7 +82,7 @@ impl Round {
         let (answer, what) = host_fault(chance);
         let fault = DoubleFault {
             method: chance.one_of(&["GET", "POST", "PATCH", "PUT", "DELETE"]),
-            target: chance.one_of(&["", "pulls", "issues", "labels", "statuses"]).to_owned(),
+            target: chance.one_of(&kind::targets(hosted.kind)).to_owned(),
             is_done: chance.once_in(2),
             answer,
             times: 1 + chance.below(FAULT_TIMES) as u32,
@@ -262,7 +263,7 @@ fn merge(hosted: &Hosted, environment: &str) -> String {
     let Some(found) = hosted.proposal(environment) else { return "nothing to merge".to_owned() };
     let mut state = hosted.host.state();
     let merged =
-        found.head_commit.map(|head| state.repository("acme/gitops").and_then(|own| own.merge(found.number, head)));
+        found.head_commit.map(|head| state.repository(&hosted.gitops()).and_then(|own| own.merge(found.number, head)));
     let is_merged = matches!(merged, Some(Ok(_)));
     format!("{} {}", found.number, if is_merged { "merged" } else { "is not merged: it moves" })
 }

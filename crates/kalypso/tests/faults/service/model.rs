@@ -6,7 +6,7 @@ use std::process::Command;
 use git_host::pull_request::PullRequest;
 
 use super::hosted::{FOREIGN_BRANCH, Hosted};
-use crate::company::{HOST, Ran, git, kalypso};
+use crate::company::{Ran, git, kalypso};
 use crate::site::ENVIRONMENTS;
 
 /// The desired state of an environment.
@@ -40,9 +40,9 @@ impl Model {
                 git(&repository, &["update-ref", "-d", &branch]);
             }
         }
-        let to = folder.join("served");
+        let (url, to) = (&hosted.company.url, folder.join("served"));
         let configuration = format!(
-            "[control-plane]\nrepo = \"{HOST}control-plane\"\n[git]\nrewrite = [{{ from = \"{HOST}\", to = \"{}/\" }}]\n",
+            "[control-plane]\nrepo = \"{url}control-plane\"\n[git]\nrewrite = [{{ from = \"{url}\", to = \"{}/\" }}]\n",
             to.display()
         );
         fs::write(folder.join("kalypso.toml"), configuration).unwrap();
