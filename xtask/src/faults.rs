@@ -51,6 +51,8 @@ enum Part {
     Storm,
     /// The service with its cache on a full disk.
     Disk,
+    /// The service with a git host that answers slowly.
+    Slow,
 }
 
 /// A kind of git host.
@@ -77,6 +79,7 @@ impl Part {
             ),
             Self::Storm => vec!["tests::service_in_a_storm_of_webhooks"],
             Self::Disk => vec!["tests::service_on_a_full_disk"],
+            Self::Slow => vec!["tests::service_with_slow_answers"],
         }
     }
 }

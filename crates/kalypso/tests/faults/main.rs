@@ -77,6 +77,11 @@ mod tests {
     }
 
     #[test]
+    fn service_with_slow_answers() {
+        service::slow_answers();
+    }
+
+    #[test]
     fn service_on_a_full_disk() {
         service::full_disk();
     }

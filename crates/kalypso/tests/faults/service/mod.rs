@@ -5,6 +5,7 @@ mod happenings;
 mod hosted;
 mod kind;
 mod model;
+mod slow;
 mod storm;
 
 use std::env;
@@ -18,6 +19,7 @@ pub(crate) use self::disk::full_disk;
 use self::happenings::Round;
 use self::hosted::{FOREIGN_BRANCH, Hosted, PATIENCE, eventually};
 use self::model::Model;
+pub(crate) use self::slow::slow_answers;
 pub(crate) use self::storm::storm;
 use crate::chance::Chance;
 use crate::company::git;
