@@ -53,6 +53,8 @@ enum Part {
     Disk,
     /// The service with a git host that answers slowly.
     Slow,
+    /// The service with a clock that jumps, if `faketime` is installed.
+    Clock,
 }
 
 /// A kind of git host.
@@ -80,6 +82,7 @@ impl Part {
             Self::Storm => vec!["tests::service_in_a_storm_of_webhooks"],
             Self::Disk => vec!["tests::service_on_a_full_disk"],
             Self::Slow => vec!["tests::service_with_slow_answers"],
+            Self::Clock => vec!["tests::service_with_a_jumping_clock"],
         }
     }
 }

@@ -82,6 +82,11 @@ mod tests {
     }
 
     #[test]
+    fn service_with_a_jumping_clock() {
+        service::jumping_clock();
+    }
+
+    #[test]
     fn service_on_a_full_disk() {
         service::full_disk();
     }

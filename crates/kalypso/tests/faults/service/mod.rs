@@ -1,5 +1,6 @@
 //! Rounds with the service: users change things, webhooks are lost, the git host fails, and the service is killed.
 
+mod clock;
 mod disk;
 mod happenings;
 mod hosted;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use git_host::HostKind;
 
+pub(crate) use self::clock::jumping_clock;
 pub(crate) use self::disk::full_disk;
 use self::happenings::Round;
 use self::hosted::{FOREIGN_BRANCH, Hosted, PATIENCE, eventually};
