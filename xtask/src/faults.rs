@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// How long the storm of webhooks lasts, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     storm: u64,
+    /// The size of the history in the part `large`, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    mib: u64,
 }
 
 impl Options {
@@ -55,6 +58,8 @@ enum Part {
     Slow,
     /// The service with a clock that jumps, if `faketime` is installed.
     Clock,
+    /// The service with repositories that have a large history.
+    Large,
 }
 
 /// A kind of git host.
@@ -83,6 +88,7 @@ impl Part {
             Self::Disk => vec!["tests::service_on_a_full_disk"],
             Self::Slow => vec!["tests::service_with_slow_answers"],
             Self::Clock => vec!["tests::service_with_a_jumping_clock"],
+            Self::Large => vec!["tests::service_with_a_large_history"],
         }
     }
 }
@@ -111,6 +117,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     command.arg("--nocapture").env("KALYPSO_FAULTS_SEED", options.seed.to_string());
     command.env("KALYPSO_FAULTS_STORM", options.storm.to_string());
+    command.env("KALYPSO_FAULTS_MIB", options.mib.to_string());
     for (name, number) in [("KALYPSO_FAULTS_ROUNDS", options.rounds), ("KALYPSO_FAULTS_KILLS", options.kills)] {
         if let Some(number) = number {
             command.env(name, number.to_string());

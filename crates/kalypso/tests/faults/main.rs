@@ -87,6 +87,11 @@ mod tests {
     }
 
     #[test]
+    fn service_with_a_large_history() {
+        service::large_history();
+    }
+
+    #[test]
     fn service_on_a_full_disk() {
         service::full_disk();
     }

@@ -194,6 +194,11 @@ impl Serving {
         self.status_bytes("VmRSS:")
     }
 
+    /// The memory that the service used at most, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.status_bytes("VmHWM:")
+    }
+
     fn status_bytes(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let found = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
