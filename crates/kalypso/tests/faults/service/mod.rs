@@ -51,8 +51,8 @@ pub(crate) fn run(kind: HostKind) {
     let mut round = 0;
     while amount.is_left(round, tally.kills) {
         round += 1;
-        // Each round has its own random numbers, so that it can be repeated alone.
-        let mut chance = Chance::new(seed ^ round << 20);
+        // Each round on each kind has its own random numbers, so that it can be repeated alone.
+        let mut chance = Chance::new(seed ^ round << 20 ^ (kind as u64) << 40);
         let mut story = format!("round {round} of seed {seed} with the service on {name}");
         let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut tally, (&mut chance, &mut story))));
         if let Err(panic) = played {
