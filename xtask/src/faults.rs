@@ -1,6 +1,6 @@
 //! Starts the tests with kills, races and server faults, with another seed, number of kills or duration than in the normal tests.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::workspace;
@@ -40,7 +40,7 @@ impl Options {
 }
 
 /// A transport to repositories, or a part about the service.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Local paths on the same machine.
     Local,
@@ -70,6 +70,7 @@ enum Host {
     #[value(name = "gitlab")]
     GitLab,
     Gitea,
+    #[value(name = "azure-devops")]
     AzureDevOps,
 }
 
@@ -108,8 +109,11 @@ impl Host {
 /// Runs the rounds. Returns whether all passed.
 ///
 /// # Errors
-/// Returns an error if cargo can't be started.
+/// Returns an error if the options contradict each other, or cargo can't be started.
 pub(crate) fn run(options: &Options) -> Result<bool> {
+    if options.host.is_some() && options.only.is_some_and(|part| part != Part::Service) {
+        bail!("--host selects rounds with the service: use it with --only service, or without --only");
+    }
     let mut command = workspace::cargo();
     command.args(["test", "--package", "kalypso", "--test", "faults", "--locked", "--"]);
     if let Some(part) = options.part() {
