@@ -36,6 +36,7 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
         is_installed: || is_on_path("curl"),
         starts_service: false,
     },
+    SystemPackage { name: "faketime", why: "a clock that jumps", is_installed: has_faketime, starts_service: false },
     // The tests start both as separate servers, in temporary folders.
     SystemPackage {
         name: "nginx-light",
@@ -175,6 +176,13 @@ fn has_git() -> bool {
 fn has_sshd() -> bool {
     // sshd must be started by its absolute path. Its folder is often only on root's search path.
     Path::new("/usr/sbin/sshd").exists() || is_on_path("sshd")
+}
+
+fn has_faketime() -> bool {
+    // The tests use the library of the program, which is in a folder for each platform.
+    let folders = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    let has_library = |folder: &Path| folder.join("faketime/libfaketimeMT.so.1").exists();
+    folders.chain(["/usr/lib64".into(), "/usr/local/lib".into()]).any(|folder| has_library(&folder))
 }
 
 fn has_postgres() -> bool {

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::thread;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -126,13 +127,24 @@ impl Response {
 
     /// Writes the answer. With `body_bytes`, only so many bytes of the body, although the header names all.
     pub(super) fn write(&self, mut stream: &TcpStream, body_bytes: Option<usize>) -> io::Result<()> {
+        stream.write_all(self.head().as_bytes())?;
+        let length = body_bytes.unwrap_or(self.body.len());
+        stream.write_all(self.body.get(..length).unwrap_or(&self.body))
+    }
+
+    /// Writes the answer byte by byte, with a pause before each.
+    pub(super) fn drip(&self, mut stream: &TcpStream, pause: Duration) -> io::Result<()> {
+        // Otherwise, the system would collect bytes.
+        stream.set_nodelay(true)?;
+        [self.head().as_bytes(), &self.body].concat().iter().try_for_each(|byte| {
+            thread::sleep(pause);
+            stream.write_all(&[*byte])
+        })
+    }
+
+    fn head(&self) -> String {
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = self.body.len();
-        let head = format!(
-            "HTTP/1.1 {} Answer\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n",
-            self.status
-        );
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(self.body.get(..body_bytes.unwrap_or(length)).unwrap_or(&self.body))
+        format!("HTTP/1.1 {} Answer\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n", self.status)
     }
 }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use data_encoding::BASE64;
 
@@ -83,6 +84,10 @@ pub enum FaultAnswer {
     },
     /// Half of the right answer.
     Half,
+    /// The right answer, after this time.
+    Late(Duration),
+    /// The right answer, byte by byte, with this pause before each.
+    Drip(Duration),
     /// None: the connection ends.
     None,
 }
@@ -265,6 +270,12 @@ fn exchange(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             response = Response { status, headers, body: body.into_bytes() };
         }
         Some(FaultAnswer::Half) => body_bytes = Some(response.body.len() / 2),
+        Some(FaultAnswer::Late(pause)) => thread::sleep(pause),
+        Some(FaultAnswer::Drip(pause)) => {
+            shared.note(request, &response);
+            response.drip(stream, pause)?;
+            return stream.shutdown(Shutdown::Write);
+        }
         Some(FaultAnswer::None) => {
             shared.note(request, &Response::empty(0));
             return stream.shutdown(Shutdown::Both);

@@ -1,9 +1,9 @@
 //! The rate limits of a host: what its answers say about them, and until when it accepts no requests.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use jiff::fmt::rfc2822;
+use jiff::{Timestamp, Unit};
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 use crate::limits::LIMITED_PAUSE;
@@ -15,51 +15,71 @@ pub(super) struct Gate {
     /// The state of the primary rate limit.
     pub(super) limit: Option<RateLimit>,
     /// The host accepts no requests before this time.
-    pub(super) closed_until: Option<Timestamp>,
+    closed_until: Option<Instant>,
 }
+
+/// The current time by both clocks of this machine. The wall clock may be set at any time, so only the monotonic one measures waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Now {
+    monotonic: Instant,
+    wall: Timestamp,
+}
+
+/// A wait that is too long for the clock.
+const PAUSE_MAX: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// The prefixes of the headers: those of GitHub and Azure DevOps, and those of GitLab.
 const PREFIXES: [&str; 2] = ["x-ratelimit-", "ratelimit-"];
 
+impl Now {
+    pub(super) fn read() -> Self {
+        Self { monotonic: Instant::now(), wall: Timestamp::now() }
+    }
+
+    /// The wall clock after a pause, to the second: hosts name seconds, and the two clocks are not read at the very same time.
+    pub(super) fn after(self, pause: Duration) -> Timestamp {
+        let after = self.wall.checked_add(pause).unwrap_or(Timestamp::MAX);
+        after.round(Unit::Second).unwrap_or(after)
+    }
+}
+
 impl Gate {
-    /// Learns from the headers of an answer at a time of this machine.
-    pub(super) fn observe(&mut self, headers: &HeaderMap, now: Timestamp) {
-        self.limit = limit(headers, now).or(self.limit);
+    /// Learns from the headers of an answer.
+    pub(super) fn observe(&mut self, headers: &HeaderMap, now: Now) {
+        let found = limit(headers, now.wall);
+        self.limit = found.or(self.limit);
         // Azure DevOps requests pauses in answers of success, too.
-        let pause = retry_after(headers, now);
-        self.close(pause.map(|pause| later(now, pause)));
-        if let Some(RateLimit { remaining: 0, resets_at, .. }) = limit(headers, now) {
-            self.close(resets_at);
+        self.close(now, retry_after(headers, now.wall));
+        if let Some(RateLimit { remaining: 0, resets_at: Some(at), .. }) = found {
+            self.close(now, Duration::try_from(at.duration_since(now.wall)).ok());
         }
     }
 
     /// When the limit ends that an answer names in its body.
-    pub(super) fn reset_of(headers: &HeaderMap, now: Timestamp) -> Timestamp {
-        let named = any_limit(headers, now).and_then(|limit| limit.resets_at);
-        named.filter(|at| *at > now).unwrap_or_else(|| later(now, LIMITED_PAUSE))
+    pub(super) fn reset_of(headers: &HeaderMap, now: Now) -> Timestamp {
+        let named = any_limit(headers, now.wall).and_then(|limit| limit.resets_at);
+        named.filter(|at| *at > now.wall).unwrap_or_else(|| now.after(LIMITED_PAUSE))
     }
 
     /// Notes a refusal for too many requests.
-    pub(super) fn refuse(&mut self, headers: &HeaderMap, now: Timestamp) {
-        let is_hinted = self.closed_until.is_some_and(|until| until > now);
-        if !is_hinted && retry_after(headers, now).is_none() {
-            self.close(Some(later(now, LIMITED_PAUSE)));
+    pub(super) fn refuse(&mut self, headers: &HeaderMap, now: Now) {
+        if self.pause(now).is_none() && retry_after(headers, now.wall).is_none() {
+            self.close(now, Some(LIMITED_PAUSE));
         }
     }
 
     /// How long the host accepts no requests.
-    pub(super) fn pause(&self, now: Timestamp) -> Option<(Timestamp, Duration)> {
-        let until = self.closed_until?;
-        let pause = Duration::try_from(until.duration_since(now)).ok().filter(|pause| !pause.is_zero())?;
-        Some((until, pause))
+    pub(super) fn pause(&self, now: Now) -> Option<Duration> {
+        self.closed_until?.checked_duration_since(now.monotonic).filter(|pause| !pause.is_zero())
     }
 
-    /// Opens the gate after a wait until a time.
-    pub(super) fn open(&mut self, waited_until: Timestamp) {
-        self.closed_until = self.closed_until.filter(|until| *until > waited_until);
+    /// Opens the gate after a wait for a pause that began at a time.
+    pub(super) fn open(&mut self, (began, pause): (Now, Duration)) {
+        self.closed_until = self.closed_until.filter(|until| *until > began.monotonic + pause);
     }
 
-    fn close(&mut self, until: Option<Timestamp>) {
+    fn close(&mut self, now: Now, pause: Option<Duration>) {
+        let until = pause.and_then(|pause| now.monotonic.checked_add(pause.min(PAUSE_MAX)));
         self.closed_until = self.closed_until.max(until);
     }
 }
@@ -115,10 +135,6 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-fn later(now: Timestamp, pause: Duration) -> Timestamp {
-    now.checked_add(pause).unwrap_or(Timestamp::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use reqwest::header::{HeaderName, HeaderValue};
@@ -127,7 +143,7 @@ mod tests {
 
     /// The seconds for which the gate is closed after an answer at second 1,000.
     fn check(status: u16, headers: &[(&'static str, &'static str)]) -> Option<u64> {
-        let (now, mut gate) = (Timestamp::from_second(1_000).unwrap(), Gate::default());
+        let (now, mut gate) = (at_second(1_000), Gate::default());
         let header = |(name, value): &(&'static str, &'static str)| {
             (HeaderName::from_static(name), HeaderValue::from_static(value))
         };
@@ -136,7 +152,11 @@ mod tests {
         if is_limited(status, &headers, "") {
             gate.refuse(&headers, now);
         }
-        gate.pause(now).map(|(_, pause)| pause.as_secs())
+        gate.pause(now).map(|pause| pause.as_secs())
+    }
+
+    fn at_second(second: i64) -> Now {
+        Now { monotonic: Instant::now(), wall: Timestamp::from_second(second).unwrap() }
     }
 
     #[test]
@@ -179,6 +199,17 @@ mod tests {
         assert_eq!(check(403, &headers), Some(10));
         let date = [("date", "Thu, 01 Jan 1970 01:00:00 GMT"), ("retry-after", "Thu, 01 Jan 1970 01:00:03 GMT")];
         assert_eq!(check(503, &date), Some(3));
+    }
+
+    #[test]
+    fn a_pause_is_the_same_after_the_clock_is_set() {
+        const DAY: i64 = 24 * 60 * 60;
+        let (now, mut gate) = (at_second(2 * DAY), Gate::default());
+        gate.observe(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static("7"))]), now);
+        for second in [0, 2 * DAY, 4 * DAY] {
+            let pause = gate.pause(Now { monotonic: now.monotonic, ..at_second(second) });
+            assert_eq!(pause, Some(Duration::from_secs(7)), "{second}");
+        }
     }
 
     #[test]

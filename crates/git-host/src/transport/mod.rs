@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode, Url};
@@ -20,7 +19,7 @@ use self::answer::BodyError;
 pub(crate) use self::answer::{Answer, shown};
 pub(crate) use self::call::Call;
 use self::counters::CallCounters;
-use self::gate::Gate;
+use self::gate::{Gate, Now};
 use crate::calls::CallCounts;
 use crate::error::HostError;
 use crate::limits::{ANSWER_BYTES_MAX, LIST_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
@@ -179,7 +178,7 @@ impl Transport {
 
     /// The error of an answer whose body says that there were too many requests.
     pub(crate) fn limited(answer: &Answer) -> HostError {
-        let retry_at = Gate::reset_of(&answer.headers, Timestamp::now());
+        let retry_at = Gate::reset_of(&answer.headers, Now::read());
         HostError::RateLimited { call: answer.call.clone(), retry_at }
     }
 
@@ -207,7 +206,7 @@ impl Transport {
         let (response, shown) = (self.execute(call, authorization)?, call.shown());
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         tracing::Span::current().record("status", status);
-        self.gate().observe(&headers, Timestamp::now());
+        self.gate().observe(&headers, Now::read());
         let body = answer::read_body(response).map_err(|error| match error {
             BodyError::Ended(reason) => HostError::Unreachable { call: shown.clone(), reason, is_sent: true },
             BodyError::TooLarge => {
@@ -226,9 +225,9 @@ impl Transport {
     /// The error of an answer without success.
     fn refusal(&self, call: String, (status, headers): (u16, &HeaderMap), message: String) -> HostError {
         if gate::is_limited(status, headers, &message) {
-            let (mut gate, now) = (self.gate(), Timestamp::now());
+            let (mut gate, now) = (self.gate(), Now::read());
             gate.refuse(headers, now);
-            return HostError::RateLimited { call, retry_at: gate.closed_until.unwrap_or(now) };
+            return HostError::RateLimited { call, retry_at: now.after(gate.pause(now).unwrap_or_default()) };
         }
         if status >= 500 {
             return HostError::Failed { call, status, message };
@@ -296,14 +295,15 @@ fn is_loopback(url: &Url) -> bool {
 impl Attempts<'_> {
     /// Waits until the host accepts requests again.
     fn wait_at_gate(&mut self) -> Result<(), HostError> {
-        let closed = self.transport.gate().pause(Timestamp::now());
-        let Some((retry_at, pause)) = closed else { return Ok(()) };
-        let pause = NAMED_PAUSE.vary(pause);
+        let now = Now::read();
+        let closed = self.transport.gate().pause(now);
+        let Some(named) = closed else { return Ok(()) };
+        let pause = NAMED_PAUSE.vary(named);
         if self.waited + pause > self.transport.patience.wait_max {
-            return Err(HostError::RateLimited { call: self.call.shown(), retry_at });
+            return Err(HostError::RateLimited { call: self.call.shown(), retry_at: now.after(named) });
         }
         self.wait(pause)?;
-        self.transport.gate().open(retry_at);
+        self.transport.gate().open((now, named));
         Ok(())
     }
 

@@ -28,6 +28,8 @@ mod objects;
 
 #[cfg(test)]
 mod tests {
+    use git_host::HostKind;
+
     use crate::{rounds, service, way};
 
     #[test]
@@ -50,13 +52,43 @@ mod tests {
     }
 
     #[test]
-    fn service() {
-        service::run();
+    fn service_on_github() {
+        service::run(HostKind::GitHub);
+    }
+
+    #[test]
+    fn service_on_gitlab() {
+        service::run(HostKind::GitLab);
+    }
+
+    #[test]
+    fn service_on_gitea() {
+        service::run(HostKind::Gitea);
+    }
+
+    #[test]
+    fn service_on_azure_devops() {
+        service::run(HostKind::AzureDevOps);
     }
 
     #[test]
     fn service_in_a_storm_of_webhooks() {
         service::storm();
+    }
+
+    #[test]
+    fn service_with_slow_answers() {
+        service::slow_answers();
+    }
+
+    #[test]
+    fn service_with_a_jumping_clock() {
+        service::jumping_clock();
+    }
+
+    #[test]
+    fn service_with_a_large_history() {
+        service::large_history();
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A small company: its repositories, created by the Git program, and the Kalypso program.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -72,12 +73,18 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
 /// Repositories in a folder, with a `kalypso.toml` beside them.
 pub(crate) struct Company {
     folder: TempDir,
+    /// The base of its URLs. Files that are committed name it where their text contains [`HOST`].
+    pub(crate) url: String,
 }
 
 impl Company {
     /// A folder with only a configuration file.
     pub(crate) fn empty() -> Self {
-        let company = Self { folder: TempDir::new().unwrap() };
+        Self::empty_at(HOST)
+    }
+
+    fn empty_at(url: &str) -> Self {
+        let company = Self { folder: TempDir::new().unwrap(), url: url.to_owned() };
         fs::create_dir(company.path("served")).unwrap();
         company.configure(&format!("{}/", company.path("served").display()), "");
         company
@@ -85,7 +92,12 @@ impl Company {
 
     /// A control plane with environment `dev`, two cluster types, and the workload `shop` with a target on both: 2 assignments.
     pub(crate) fn new() -> Self {
-        let company = Self::empty();
+        Self::at(HOST)
+    }
+
+    /// The same with another base of its URLs. It ends with a slash.
+    pub(crate) fn at(url: &str) -> Self {
+        let company = Self::empty_at(url);
         let mut main = vec![
             (".environments/dev.yaml", objects::environment("dev")),
             ("workloads/shop.yaml", objects::registration("shop", &format!("{HOST}shop"))),
@@ -104,8 +116,9 @@ impl Company {
 
     /// Writes `kalypso.toml`. The repositories are at `to`.
     pub(crate) fn configure(&self, to: &str, more: &str) {
+        let url = &self.url;
         let text = format!(
-            "[control-plane]\nrepo = \"{HOST}control-plane\"\n\n[git]\ncache = \"cache\"\nrewrite = [{{ from = \"{HOST}\", to = \"{to}\" }}]\n{more}"
+            "[control-plane]\nrepo = \"{url}control-plane\"\n\n[git]\ncache = \"cache\"\nrewrite = [{{ from = \"{url}\", to = \"{to}\" }}]\n{more}"
         );
         fs::write(self.path("kalypso.toml"), text).unwrap();
     }
@@ -171,8 +184,9 @@ impl Company {
         )
         .into_bytes();
         for (path, mode, bytes) in files {
+            let bytes = self.with_own_url(bytes);
             write!(stream, "M {mode} inline \"{}\"\ndata {}\n", path.replace('"', "\\\""), bytes.len()).unwrap();
-            stream.extend_from_slice(bytes);
+            stream.extend_from_slice(&bytes);
             stream.push(b'\n');
         }
         let mut child = Command::new("git")
@@ -184,6 +198,14 @@ impl Company {
         child.stdin.take().unwrap().write_all(&stream).unwrap();
         assert!(child.wait().unwrap().success());
         self.head(name, branch).unwrap()
+    }
+
+    /// A file with the company's URL instead of [`HOST`].
+    fn with_own_url<'f>(&self, file: &'f [u8]) -> Cow<'f, [u8]> {
+        match std::str::from_utf8(file) {
+            Ok(text) if self.url != HOST => Cow::Owned(text.replace(HOST, &self.url).into_bytes()),
+            _ => Cow::Borrowed(file),
+        }
     }
 
     /// The head of a branch, if it exists.

@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use git_host::HostKind;
+
 use super::hosted::{Hosted, eventually};
 use crate::objects;
 
@@ -17,7 +19,7 @@ const SCRIPT: &str = "mount -t tmpfs -o \"$2\" kalypso-small-disk \"$1\" && shif
 
 /// Fills the disk with the cache, and frees it again.
 pub(crate) fn full_disk() {
-    let mut hosted = Hosted::new("poll = \"1s\"\nsettle = \"0s\"\nresync = \"1h\"\n");
+    let mut hosted = Hosted::new(HostKind::GitHub, "poll = \"1s\"\nsettle = \"0s\"\nresync = \"1h\"\n");
     let cache = hosted.company.path("cache");
     fs::create_dir(&cache).unwrap();
     if let Err(reason) = can_mount(&cache) {
@@ -46,7 +48,7 @@ pub(crate) fn full_disk() {
 
     fs::remove_file(&ballast).unwrap();
     // Nobody requests it: the service tries again.
-    eventually("the recovery", || is_proposed(&hosted, "while-it-is-full").then_some(()));
+    eventually("the recovery", || hosted.proposes("dev", "while-it-is-full").then_some(()));
     eventually("the end of the failures", || hosted.is_quiet().then_some(()));
     let log = hosted.log();
     assert!(!log.contains("panicked") && !log.contains("a bug of Kalypso"), "{log}");
@@ -57,13 +59,6 @@ fn publish(hosted: &Hosted, value: &str) {
     let values = format!("DATABASE: mysql://main/a\nROUND: {value}\nLONG: {}", "x".repeat(3 * CHUNK));
     hosted.company.change("control-plane@dev", "configs/common.yaml", &objects::config("common", "", &values));
     let _ = hosted.announce(("control-plane", "dev"), true);
-}
-
-fn is_proposed(hosted: &Hosted, value: &str) -> bool {
-    let repository = hosted.company.repository("gitops");
-    let path = "kalypso/dev:east/shop-dev/platform-config.yaml";
-    let shown = Command::new("git").current_dir(repository).args(["show", path]).output().unwrap();
-    String::from_utf8_lossy(&shown.stdout).contains(value)
 }
 
 /// The beginning of a command that runs with a small disk at a place.

@@ -9,6 +9,7 @@ use git_host::double::{DoubleFault, FaultAnswer};
 use testkit::git_server::Fault;
 
 use super::hosted::{ACCOUNTS, Hosted};
+use super::kind;
 use crate::chance::Chance;
 use crate::company::{HOST, git};
 use crate::objects;
@@ -20,6 +21,11 @@ pub(crate) const BROKEN: &str = "configs/broken.yaml";
 const PAUSE_MS: u64 = 250;
 /// The maximum number of requests that the git host answers with one fault.
 const FAULT_TIMES: u64 = 3;
+
+/// The longest time until a late answer, in milliseconds.
+const LATE_MS_MAX: u64 = 5_000;
+/// The longest pause between two bytes of an answer, in microseconds. A list of pull requests has more than 10,000 bytes.
+const DRIP_US_MAX: u64 = 300;
 
 /// The state of a round.
 #[derive(Default)]
@@ -81,7 +87,7 @@ impl Round {
         let (answer, what) = host_fault(chance);
         let fault = DoubleFault {
             method: chance.one_of(&["GET", "POST", "PATCH", "PUT", "DELETE"]),
-            target: chance.one_of(&["", "pulls", "issues", "labels", "statuses"]).to_owned(),
+            target: chance.one_of(&kind::targets(hosted.kind)).to_owned(),
             is_done: chance.once_in(2),
             answer,
             times: 1 + chance.below(FAULT_TIMES) as u32,
@@ -194,17 +200,21 @@ fn at(environment: &str) -> String {
 
 fn host_fault(chance: &mut Chance) -> (FaultAnswer, String) {
     let answer = |status, headers, body: &str| FaultAnswer::Answer { status, headers, body: body.to_owned() };
-    let found = match chance.below(7) {
+    let found = match chance.below(9) {
         0 => answer(500, Vec::new(), "{\"message\":\"Server Error\"}"),
         1 => answer(502, Vec::new(), "<html>Bad Gateway</html>"),
         2 => answer(429, vec![("retry-after", "1".to_owned())], "{\"message\":\"slow down\"}"),
         3 => answer(200, vec![("content-type", "text/html".to_owned())], "<!DOCTYPE html><html>Sign in</html>"),
         4 => answer(403, vec![("retry-after", "1".to_owned())], "{\"message\":\"secondary rate limit\"}"),
         5 => FaultAnswer::Half,
+        6 => FaultAnswer::Late(Duration::from_millis(chance.below(LATE_MS_MAX))),
+        7 => FaultAnswer::Drip(Duration::from_micros(chance.below(DRIP_US_MAX))),
         _ => FaultAnswer::None,
     };
     let what = match &found {
         FaultAnswer::Answer { status, .. } => status.to_string(),
+        FaultAnswer::Late(pause) => format!("an answer after {} ms", pause.as_millis()),
+        FaultAnswer::Drip(pause) => format!("an answer in drops each {} µs", pause.as_micros()),
         other => format!("{other:?}"),
     };
     (found, what)
@@ -262,7 +272,7 @@ fn merge(hosted: &Hosted, environment: &str) -> String {
     let Some(found) = hosted.proposal(environment) else { return "nothing to merge".to_owned() };
     let mut state = hosted.host.state();
     let merged =
-        found.head_commit.map(|head| state.repository("acme/gitops").and_then(|own| own.merge(found.number, head)));
+        found.head_commit.map(|head| state.repository(&hosted.gitops()).and_then(|own| own.merge(found.number, head)));
     let is_merged = matches!(merged, Some(Ok(_)));
     format!("{} {}", found.number, if is_merged { "merged" } else { "is not merged: it moves" })
 }

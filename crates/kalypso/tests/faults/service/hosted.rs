@@ -7,15 +7,18 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use git_host::HostKind;
+use git_host::credential::Credential;
 use git_host::double::{BareRepository, HostDouble, events};
-use git_host::hosts::memory::MemoryHost;
+use git_host::hosts::{self, memory::MemoryHost};
 use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::secret::Secret;
+use git_host::settings::{HostSettings, Patience};
+use git_host::{HostKind, HostRepository};
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
 
-use crate::company::{Company, HOST, dev};
+use super::kind;
+use crate::company::{Company, dev};
 use crate::objects;
 use crate::site::{ENVIRONMENTS, workload};
 
@@ -33,6 +36,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The company, its servers, and the running service.
 pub(crate) struct Hosted {
+    pub(crate) kind: HostKind,
     pub(crate) company: Company,
     pub(crate) server: GitServer,
     pub(crate) host: MemoryHost,
@@ -48,39 +52,23 @@ pub(crate) struct Serving {
 }
 
 impl Hosted {
-    /// The company. `service` are lines of the section `[service]`. The service does not run yet.
-    pub(crate) fn new(service: &str) -> Self {
-        let company = Company::new();
-        company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
-        company.commit("shop", "main", &[("shop.yaml", workload("shop"))]);
-        let mut prod = dev();
-        prod.retain(|(path, _)| *path != "gitops.yaml");
-        prod.push(("gitops.yaml", objects::gitops("prod", "prod", ".")));
-        company.commit("control-plane", "prod", &prod);
-        for environment in ENVIRONMENTS {
-            let others = |what: &str| format!("{what} of {environment}, of other users.\n");
-            let files = [("README.md", others("A page")), ("legacy/app.yaml", others("A file"))];
-            company.commit("gitops", environment, &files);
-        }
-        company.commit("gitops", FOREIGN_BRANCH, &[("notes.txt", "mine\n".to_owned())]);
+    /// The company on a kind of host. `service` are lines of the section `[service]`. The service does not run yet.
+    pub(crate) fn new(kind: HostKind, service: &str) -> Self {
+        let company = company(kind);
         let server = GitServer::start(&company.path("served")).unwrap();
-        let host = MemoryHost::new(HostKind::GitHub);
-        for name in ["control-plane", "gitops", "shop"] {
-            let repository = BareRepository::open(&company.repository(name)).unwrap();
-            host.add_repository(&format!("acme/{name}"), Box::new(repository));
-        }
-        let proposal =
-            NewPullRequest { head: FOREIGN_BRANCH.to_owned(), base: "dev".to_owned(), ..NewPullRequest::default() };
-        host.state().repository("acme/gitops").unwrap().open("ann", &proposal).unwrap();
+        let host = memory_host(kind, &company);
         let double = HostDouble::start(&host).unwrap();
         ACCOUNTS.iter().for_each(|(token, account)| double.accept_token(token, account));
         let more = format!(
-            "[host]\nkind = \"github\"\nurl = \"https://git.example\"\napi-url = \"{}/api/v3\"\n\
+            "[host]\nkind = \"{}\"\nurl = \"{}\"\napi-url = \"{}{}\"\n\
              token-env = \"HOST_TOKEN\"\nwebhook-secret-env = \"WEBHOOK_SECRET\"\n[service]\n{service}",
-            double.url()
+            kind.as_str(),
+            kind::PAGES,
+            double.url(),
+            kind::api_path(kind)
         );
         company.configure(&server.url(), &more);
-        Self { company, server, host, double, serving: None, starts: 0 }
+        Self { kind, company, server, host, double, serving: None, starts: 0 }
     }
 
     /// Starts the service, if it does not run. Waits until it listens.
@@ -153,15 +141,21 @@ impl Hosted {
 
     /// Sends the webhook of a branch that moved, right or with a wrong signature. Returns the status of the answer.
     pub(crate) fn announce(&self, (repository, branch): (&str, &str), is_signed: bool) -> Option<u16> {
-        let url = format!("{HOST}{repository}.git");
+        let url = kind::webhook_repository_url(self.kind, repository);
         let secret = Secret::new(if is_signed { WEBHOOK_SECRET } else { "wrong" });
-        let sent = events::push(HostKind::GitHub, &secret, (&url, branch, None));
-        self.ask("POST /webhooks/github", &sent.headers, &sent.body).map(|(status, _)| status)
+        let sent = events::push(self.kind, &secret, (&url, branch, None));
+        let target = format!("POST /webhooks/{}", self.kind.as_str());
+        self.ask(&target, &sent.headers, &sent.body).map(|(status, _)| status)
+    }
+
+    /// The path of the GitOps repository on the git host.
+    pub(crate) fn gitops(&self) -> String {
+        kind::repository_path(self.kind, "gitops")
     }
 
     /// The pull requests of the GitOps repository.
     pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
-        self.host.state().repository("acme/gitops").unwrap().pull_requests()
+        self.host.state().repository(&self.gitops()).unwrap().pull_requests()
     }
 
     /// The open pull request of the service for an environment.
@@ -170,18 +164,22 @@ impl Hosted {
         self.pull_requests().into_iter().find(|found| found.is_open() && found.head == head)
     }
 
+    /// Whether the branch of the service for an environment contains a value.
+    pub(crate) fn proposes(&self, environment: &str, value: &str) -> bool {
+        let file = format!("kalypso/{environment}:east/shop-{environment}/platform-config.yaml");
+        let shown = Command::new("git").current_dir(self.company.repository("gitops")).args(["show", &file]).output();
+        String::from_utf8_lossy(&shown.unwrap().stdout).contains(value)
+    }
+
     /// Closes a pull request of the GitOps repository as the user of a token. The git host may fail.
     pub(crate) fn close_as(&self, token: &str, number: u64) {
-        let address = self.double.url().replace("http://", "");
-        let mut stream = TcpStream::connect(&address).unwrap();
-        let body = "{\"state\":\"closed\"}";
-        let sent = write!(
-            stream,
-            "PATCH /api/v3/repos/acme/gitops/pulls/{number} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
-             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        drop(sent.and_then(|()| stream.read_to_end(&mut Vec::new())));
+        let credential = Credential::Token(Secret::new(token));
+        let patience = Patience { attempts: 1, ..Patience::default() };
+        let api_url = Some(format!("{}{}", self.double.url(), kind::api_path(self.kind)));
+        let settings = HostSettings { api_url, patience, ..HostSettings::new(self.kind, kind::PAGES, credential) };
+        let path = self.gitops();
+        let repository = HostRepository::from_path(&path.split('/').collect::<Vec<_>>());
+        drop(hosts::connect(&settings).unwrap().close(&repository, number));
     }
 
     /// The log of the last start of the service.
@@ -193,9 +191,18 @@ impl Hosted {
 impl Serving {
     /// The memory that the service uses now, in bytes.
     pub(crate) fn memory(&self) -> u64 {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// The memory that the service used at most, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.status_bytes("VmHWM:")
+    }
+
+    fn status_bytes(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        resident.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+        let found = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        found.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 }
 
@@ -204,6 +211,37 @@ impl Drop for Serving {
         drop(self.process.kill());
         drop(self.process.wait());
     }
+}
+
+/// The company's repositories. Branches that clusters pull have files of other users.
+fn company(kind: HostKind) -> Company {
+    let company = Company::at(kind::repositories_url(kind));
+    company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
+    company.commit("shop", "main", &[("shop.yaml", workload("shop"))]);
+    let mut prod = dev();
+    prod.retain(|(path, _)| *path != "gitops.yaml");
+    prod.push(("gitops.yaml", objects::gitops("prod", "prod", ".")));
+    company.commit("control-plane", "prod", &prod);
+    for environment in ENVIRONMENTS {
+        let others = |what: &str| format!("{what} of {environment}, of other users.\n");
+        let files = [("README.md", others("A page")), ("legacy/app.yaml", others("A file"))];
+        company.commit("gitops", environment, &files);
+    }
+    company.commit("gitops", FOREIGN_BRANCH, &[("notes.txt", "mine\n".to_owned())]);
+    company
+}
+
+/// The git host with the company's repositories, and a pull request of another user.
+fn memory_host(kind: HostKind, company: &Company) -> MemoryHost {
+    let host = MemoryHost::new(kind);
+    for name in ["control-plane", "gitops", "shop"] {
+        let repository = BareRepository::open(&company.repository(name)).unwrap();
+        host.add_repository(&kind::repository_path(kind, name), Box::new(repository));
+    }
+    let proposal =
+        NewPullRequest { head: FOREIGN_BRANCH.to_owned(), base: "dev".to_owned(), ..NewPullRequest::default() };
+    host.state().repository(&kind::repository_path(kind, "gitops")).unwrap().open("ann", &proposal).unwrap();
+    host
 }
 
 /// Waits until something is found.

@@ -1,9 +1,13 @@
 //! Rounds with the service: users change things, webhooks are lost, the git host fails, and the service is killed.
 
+mod clock;
 mod disk;
 mod happenings;
 mod hosted;
+mod kind;
+mod large;
 mod model;
+mod slow;
 mod storm;
 
 use std::env;
@@ -11,10 +15,15 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
+use git_host::HostKind;
+
+pub(crate) use self::clock::jumping_clock;
 pub(crate) use self::disk::full_disk;
 use self::happenings::Round;
 use self::hosted::{FOREIGN_BRANCH, Hosted, PATIENCE, eventually};
+pub(crate) use self::large::large_history;
 use self::model::Model;
+pub(crate) use self::slow::slow_answers;
 pub(crate) use self::storm::storm;
 use crate::chance::Chance;
 use crate::company::git;
@@ -22,8 +31,10 @@ use crate::site::{ENVIRONMENTS, await_unlocked, processes_with};
 
 /// The settings of the service: it finds a change without a webhook after a second.
 const SERVICE: &str = "poll = \"1s\"\nsettle = \"50ms\"\nresync = \"1h\"\n";
-/// The number of kills without other settings.
+/// The number of kills on GitHub without other settings.
 const KILLS: u64 = 5;
+/// The number of rounds on each other kind of git host without other settings.
+const ROUNDS_OF_OTHERS: u64 = 3;
 /// The longest series of events in a round.
 const EVENTS_MAX: u64 = 5;
 /// Rounds in which the service needs longer are shown. After several failures, it waits that long before it tries again.
@@ -31,34 +42,68 @@ const SLOW: Duration = Duration::from_secs(20);
 /// The time limit for child processes of a killed service.
 const ORPHANS_LIMIT: Duration = Duration::from_secs(30);
 
-/// Runs rounds until the service was killed often enough. The variables of [`crate::rounds::run`] select them.
-pub(crate) fn run() {
-    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (seed, kills) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(KILLS));
-    let rounds = number("KALYPSO_FAULTS_ROUNDS");
+/// Runs rounds on a kind of git host. The variables of [`crate::rounds::run`] select them.
+pub(crate) fn run(kind: HostKind) {
+    let seed = number("KALYPSO_FAULTS_SEED").unwrap_or(1);
+    let (amount, name) = (Amount::of_this_run(kind), kind.as_str());
     let start = Instant::now();
-    let (mut site, mut tally) = (Site::new(), Tally::default());
+    let (mut site, mut tally) = (Site::new(kind), Tally::default());
     let mut round = 0;
-    while rounds.map_or(tally.kills < kills, |rounds| round < rounds) {
+    while amount.is_left(round, tally.kills) {
         round += 1;
-        // Each round has its own random numbers, so that it can be repeated alone.
-        let mut chance = Chance::new(seed ^ round << 20);
-        let mut story = format!("round {round} of seed {seed} with the service");
+        // Each round on each kind has its own random numbers, so that it can be repeated alone.
+        let mut chance = Chance::new(seed ^ round << 20 ^ (kind as u64) << 40);
+        let mut story = format!("round {round} of seed {seed} with the service on {name}");
         let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut tally, (&mut chance, &mut story))));
         if let Err(panic) = played {
-            println!("failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service");
+            println!(
+                "failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service --host {name}"
+            );
             println!("{}", site.log());
             resume_unwind(panic);
         }
-        assert!(rounds.is_some() || round < 4 * kills + 20, "too few kills");
     }
     site.end();
     let Tally { kills, proposals, slowest } = tally;
     println!(
-        "service: {round} rounds, killed {kills} times, {proposals} proposals compared; it was right again after {:.1} s at most; {} s in all, seed {seed}",
+        "service on {name}: {round} rounds, killed {kills} times, {proposals} proposals compared; it was right again after {:.1} s at most; {} s in all, seed {seed}",
         slowest.as_secs_f64(),
         start.elapsed().as_secs()
     );
+}
+
+/// The number of rounds, or of kills.
+#[derive(Clone, Copy)]
+enum Amount {
+    Rounds(u64),
+    Kills(u64),
+}
+
+impl Amount {
+    fn of_this_run(kind: HostKind) -> Self {
+        match (number("KALYPSO_FAULTS_ROUNDS"), number("KALYPSO_FAULTS_KILLS")) {
+            (Some(rounds), _) => Self::Rounds(rounds),
+            (None, Some(kills)) => Self::Kills(kills),
+            (None, None) if kind == HostKind::GitHub => Self::Kills(KILLS),
+            (None, None) => Self::Rounds(ROUNDS_OF_OTHERS),
+        }
+    }
+
+    /// Whether another round follows.
+    fn is_left(self, round: u64, kills: u64) -> bool {
+        match self {
+            Self::Rounds(rounds) => round < rounds,
+            Self::Kills(wanted) => {
+                assert!(round < 4 * wanted + 20, "too few kills");
+                kills < wanted
+            }
+        }
+    }
+}
+
+/// The number in a variable.
+fn number(variable: &str) -> Option<u64> {
+    env::var(variable).ok()?.parse().ok()
 }
 
 /// The counts of events until now.
@@ -82,8 +127,8 @@ struct Site {
 }
 
 impl Site {
-    fn new() -> Self {
-        let mut hosted = Hosted::new(SERVICE);
+    fn new(kind: HostKind) -> Self {
+        let mut hosted = Hosted::new(kind, SERVICE);
         hosted.start();
         hosted.is_ready();
         let foreign = hosted.company.head("gitops", FOREIGN_BRANCH).unwrap();
@@ -149,13 +194,13 @@ impl Site {
         });
         assert_eq!(all(), before, "a sync without a change changed something");
         assert_eq!(model.compare(hosted), Ok(()));
-        let opened = hosted.double.exchanges();
-        let opened = opened.iter().filter(|one| one.method == "POST" && !one.target.contains("/statuses/"));
-        assert_eq!(opened.map(|one| &one.target).collect::<Vec<_>>(), Vec::<&String>::new(), "something is made twice");
+        let exchanges = hosted.double.exchanges();
+        let made = exchanges.iter().filter(|one| kind::makes_something(one)).map(|one| &one.target);
+        assert_eq!(made.collect::<Vec<_>>(), Vec::<&String>::new(), "something is made twice");
         assert_eq!(hosted.company.head("gitops", FOREIGN_BRANCH).as_ref(), Some(&self.foreign));
         assert_eq!(ENVIRONMENTS.map(|environment| legacy(hosted, environment)), self.legacy);
         let mut state = hosted.host.state();
-        let repository = state.repository("acme/gitops").unwrap();
+        let repository = state.repository(&hosted.gitops()).unwrap();
         let foreign = repository.pull_request(1).unwrap();
         assert!(foreign.is_open() && foreign.labels.is_empty() && foreign.body.is_empty(), "{foreign:?}");
         assert!(

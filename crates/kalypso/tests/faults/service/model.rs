@@ -1,12 +1,13 @@
 //! What should be on the git host, computed by a plain run of the program with copies of the repositories.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use git_host::pull_request::PullRequest;
 
-use super::hosted::{FOREIGN_BRANCH, Hosted};
-use crate::company::{HOST, Ran, git, kalypso};
+use super::hosted::{FOREIGN_BRANCH, Hosted, eventually};
+use crate::company::{Ran, git, kalypso};
 use crate::site::ENVIRONMENTS;
 
 /// The desired state of an environment.
@@ -29,10 +30,7 @@ impl Model {
     /// Publishes all environments from copies of the repositories, without the branches of the service, the cache and the git host.
     pub(crate) fn new(hosted: &Hosted) -> Self {
         let folder = hosted.company.path("model");
-        drop(fs::remove_dir_all(&folder));
-        fs::create_dir(&folder).unwrap();
-        let copied = Command::new("cp").arg("-r").arg(hosted.company.path("served")).arg(&folder).status().unwrap();
-        assert!(copied.success());
+        eventually("a copy of the repositories", || copy(&hosted.company.path("served"), &folder).then_some(()));
         let repository = folder.join("served/gitops.git");
         for environment in ENVIRONMENTS {
             let branch = format!("refs/heads/kalypso/{environment}");
@@ -40,9 +38,9 @@ impl Model {
                 git(&repository, &["update-ref", "-d", &branch]);
             }
         }
-        let to = folder.join("served");
+        let (url, to) = (&hosted.company.url, folder.join("served"));
         let configuration = format!(
-            "[control-plane]\nrepo = \"{HOST}control-plane\"\n[git]\nrewrite = [{{ from = \"{HOST}\", to = \"{}/\" }}]\n",
+            "[control-plane]\nrepo = \"{url}control-plane\"\n[git]\nrewrite = [{{ from = \"{url}\", to = \"{}/\" }}]\n",
             to.display()
         );
         fs::write(folder.join("kalypso.toml"), configuration).unwrap();
@@ -107,4 +105,11 @@ impl Expected {
         }
         Ok(())
     }
+}
+
+/// Copies repositories into a folder, with commits that no branch has any more. Returns false if a file of a push in progress is gone when it is copied.
+fn copy(repositories: &Path, folder: &Path) -> bool {
+    drop(fs::remove_dir_all(folder));
+    fs::create_dir(folder).unwrap();
+    Command::new("cp").arg("-r").arg(repositories).arg(folder).stderr(Stdio::null()).status().unwrap().success()
 }
