@@ -1,4 +1,4 @@
-//! Published descriptions of APIs, which tests compare requests with. They are data: nothing of them is run.
+//! Published descriptions of APIs, which tests compare requests and objects with. They are data: nothing of them is run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,6 +33,17 @@ pub(crate) const ALL: &[(&str, Package)] = &[
             files: &["git/mod.rs", "git/models.rs", "wit/mod.rs", "wit/models.rs"],
         },
     ),
+    // The JSON schemas of Kubernetes that a checker in Python contains: those of the oldest version that the chart supports, and of the newest one.
+    (
+        "KALYPSO_KUBERNETES_SCHEMAS",
+        Package {
+            name: "kubernetes_validate-1.37.0",
+            url: "https://files.pythonhosted.org/packages/cd/14/e6b287f114457bd958cc3f520bd36a474e6a9ffc92a89aca8329da173eff/kubernetes_validate-1.37.0.tar.gz",
+            digest: Digest::Sha256("09a26209d3e32d97ac13e6f81597c09316fe6f7473cdd4bd8db44075930de357"),
+            folder: "kubernetes_validate-1.37.0/src/kubernetes_validate/kubernetes-json-schema",
+            files: &["v1.25.0-local-strict/_definitions.json", "v1.37.0-local-strict/_definitions.json"],
+        },
+    ),
 ];
 
 /// GitHub's descriptions: the npm package `@octokit/openapi`.
@@ -63,7 +74,7 @@ pub(crate) struct Package {
 
 /// The digest that the registry lists, in hexadecimal digits.
 enum Digest {
-    /// That of crates.io.
+    /// That of crates.io and of Python's registry.
     Sha256(&'static str),
     /// That of npm.
     Sha512(&'static str),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, Exhausted, Limits};
 use crate::error::{ErrorKind, ErrorPlace, TemplateError};
 use crate::exec;
-use crate::function::Failure;
+use crate::function::{Failure, Function};
 use crate::map_changes::MapChanges;
 use crate::parse::{self, tree::Program};
 use crate::part_cache::PartCache;
@@ -20,6 +20,7 @@ pub struct Template {
     name: Arc<str>,
     program: Program,
     reads: Reads,
+    additional: &'static [Function],
 }
 
 /// The options of a rendering.
@@ -55,9 +56,18 @@ impl Template {
     /// Returns the first syntax error, the use of a function that does not exist, or the use of a function whose result would depend on the machine,
     /// the time or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
-        let mut program = parse(name, Arc::from(text.as_bytes()), (Vec::new(), 0))?;
+        Self::parse_with(name, text, &[])
+    }
+
+    /// Parses the text of a template that can also call `additional` functions, for languages that extend sprig, such as that of Helm. They replace
+    /// functions of the same name, and must depend on their arguments only.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Template::parse`].
+    pub fn parse_with(name: &str, text: &str, additional: &'static [Function]) -> Result<Self, TemplateError> {
+        let mut program = parse((name, additional), Arc::from(text.as_bytes()), (Vec::new(), 0))?;
         parse::mark(&mut program);
-        Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program })
+        Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program, additional })
     }
 
     /// The name that was given to [`Template::parse`].
@@ -113,7 +123,8 @@ impl Template {
             if references::find(&output).is_none() {
                 break;
             }
-            let program = parse(&self.name, output.bytes.into(), (output.tainted_ranges, rendering.pass))?;
+            let name = (&*self.name, self.additional);
+            let program = parse(name, output.bytes.into(), (output.tainted_ranges, rendering.pass))?;
             output = execute(&self.name, &program, dot, &mut rendering)?;
         }
         Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, tainted_ranges: output.tainted_ranges })
@@ -154,11 +165,11 @@ fn tainted(place: ErrorPlace<'_>, refused: Vec<String>) -> TemplateError {
 }
 
 fn parse(
-    name: &str,
+    (name, additional): (&str, &'static [Function]),
     source: Arc<[u8]>,
     (tainted_ranges, pass): (Vec<TaintedRange>, u32),
 ) -> Result<Program, TemplateError> {
-    parse::parse(name, Arc::clone(&source), tainted_ranges).map_err(|error| {
+    parse::parse(name, Arc::clone(&source), tainted_ranges, additional).map_err(|error| {
         let place = ErrorPlace { template: name, source: &source, at: error.at, pass };
         match error.refused {
             Some(text) => tainted(place, vec![text]),

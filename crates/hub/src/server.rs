@@ -273,27 +273,35 @@ async fn note_uses(authority: Authority) {
     }
 }
 
-/// Waits for a signal to stop: SIGTERM or SIGINT, or Ctrl-C.
-pub async fn stop_requested() {
+/// Waits for a signal to stop: SIGTERM or SIGINT, or Ctrl-C. A SIGTERM counts from the call on, also if the result is awaited later.
+///
+/// Must be called in a runtime of tokio.
+pub fn stop_requested() -> impl Future<Output = ()> + Send + use<> {
     let interrupt = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
             tracing::warn!(%error, "SIGINT can't be handled");
             std::future::pending::<()>().await;
         }
     };
-    tokio::select! {
-        () = interrupt => {}
-        () = terminated() => {}
+    let terminated = terminated();
+    async {
+        tokio::select! {
+            () = interrupt => {}
+            () = terminated => {}
+        }
     }
 }
 
 #[cfg(unix)]
-async fn terminated() {
-    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(mut signal) => drop(signal.recv().await),
-        Err(error) => {
-            tracing::warn!(%error, "SIGTERM can't be handled");
-            std::future::pending::<()>().await;
+fn terminated() -> impl Future<Output = ()> {
+    let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+    async {
+        match signal {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(error) => {
+                tracing::warn!(%error, "SIGTERM can't be handled");
+                std::future::pending::<()>().await;
+            }
         }
     }
 }

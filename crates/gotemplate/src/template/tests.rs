@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Options, Template};
 use crate::budget::Limits;
 use crate::error::ErrorKind;
+use crate::function::{Call, Failure, Function, Type};
 use crate::value::{Struct, Value};
 
 fn data() -> Value {
@@ -44,6 +45,24 @@ fn a_missing_key_and_a_nil_are_different() {
     check("{{ .none }}", "<no value>");
     check("{{ .none.x }}", "t:1:9: nil pointer evaluating interface {}.x");
     check("{{ (.none).x }}", "<no value>");
+}
+
+#[test]
+fn additional_functions_are_known_only_to_templates_that_are_parsed_with_them() {
+    const ADDITIONAL: &[Function] = &[
+        Function { name: "shout", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
+        Function { name: "lower", params: &[Type::Text], variadic: false, reads_deeply: false, body: shout },
+    ];
+    let template = Template::parse_with("t", "{{ shout .name }} {{ `{{ lower .name }}` }}", ADDITIONAL).unwrap();
+    assert_eq!(template.render_nested(&data(), &Limits::default()).unwrap(), b"kalypso! kalypso!");
+    check("{{ shout .name }}", "t:1:4: function \"shout\" not defined");
+    check("{{ lower `A` }}", "a");
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
+fn shout(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let Some(Value::Text(text)) = arguments.first() else { panic!("it is a text") };
+    Ok(Value::text(format!("{text}!")))
 }
 
 #[test]

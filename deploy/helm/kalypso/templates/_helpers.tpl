@@ -16,8 +16,8 @@
 {{- end }}
 
 {{- define "kalypso.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "kalypso.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "kalypso.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "kalypso.labels" -}}

@@ -1,6 +1,7 @@
 //! `kalypso hub run`: runs the hub until it is stopped.
 
 use std::any::Any;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,7 +67,11 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
     let _lock = database_lock::take(&settings.database)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let exit = runtime.context("the program can't wait for several things at once")?.block_on(async {
-        let server = Server::start(settings).await.map_err(failure)?;
+        let mut signals = Signals::handled();
+        let server = tokio::select! {
+            server = Server::start(settings) => server.map_err(failure)?,
+            () = &mut signals.stop => return Ok(Exit::Good),
+        };
         let server = server.with_rules(rules).demanding(heartbeats);
         let server = hub_tasks::poll_azure(server, azure)?;
         let server = hub_tasks::read_branches(server, watched);
@@ -74,8 +79,8 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
         interrupts::are_handled();
         let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
         match service {
-            None => server.run(server::stop_requested()).await,
-            Some(beginning) => serve(server, beginning).await?,
+            None => server.run(signals.stop).await,
+            Some(beginning) => serve(server, beginning, signals).await?,
         }
         reloading.abort();
         Ok(Exit::Good)
@@ -85,18 +90,18 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
 }
 
 /// Runs the service beside the hub. When the program is to stop, syncs end before the hub.
-async fn serve(server: Server, beginning: Beginning) -> anyhow::Result<()> {
+async fn serve(server: Server, beginning: Beginning, signals: Signals) -> anyhow::Result<()> {
     let (server, hub) = hub_tasks::receive_publications(server);
     let (server, leases) = hub_tasks::share_leases(server)?;
     let hub = HubOfService { hub: Arc::new(hub), leases };
     let url = format!("http://{}", server.address());
     let beside = beginning.beside.map(|start| tokio::task::spawn_blocking(move || start(&url)));
     let service = Arc::new(Service::start((beginning.first)(&hub)));
-    let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub));
+    let reloading = tokio::spawn(reload_service(Arc::clone(&service), beginning.again, hub, signals.reload));
     let stopping = {
         let service = Arc::clone(&service);
         async move {
-            server::stop_requested().await;
+            signals.stop.await;
             tracing::info!("stopping: syncs that are under way are finished");
             // Nothing waits for the rate limit of a git host any more.
             stopping::begin();
@@ -118,11 +123,33 @@ async fn serve(server: Server, beginning: Beginning) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The signals for the program. None that comes later ends it, also while it starts.
+struct Signals {
+    /// Completes when the program is to stop.
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    reload: ReloadRequests,
+}
+
+/// The SIGHUPs. None if they can't be received.
+#[cfg(unix)]
+type ReloadRequests = Option<tokio::signal::unix::Signal>;
+#[cfg(not(unix))]
+type ReloadRequests = ();
+
+impl Signals {
+    fn handled() -> Self {
+        #[cfg(unix)]
+        let reload = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok();
+        #[cfg(not(unix))]
+        let reload = ();
+        Self { stop: Box::pin(server::stop_requested()), reload }
+    }
+}
+
 /// Reads the settings of the service again at each SIGHUP. Wrong settings change nothing.
 #[cfg(unix)]
-async fn reload_service(service: Arc<Service>, again: Again, hub: HubOfService) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut requests) = signal(SignalKind::hangup()) else { return };
+async fn reload_service(service: Arc<Service>, again: Again, hub: HubOfService, requests: ReloadRequests) {
+    let Some(mut requests) = requests else { return };
     while requests.recv().await.is_some() {
         let (service, again, hub) = (Arc::clone(&service), Arc::clone(&again), hub.clone());
         // Clients of git hosts can only be made and dropped where blocking is allowed.
@@ -141,7 +168,7 @@ async fn reload_service(service: Arc<Service>, again: Again, hub: HubOfService) 
 
 /// Without SIGHUP, the settings are read only once.
 #[cfg(not(unix))]
-async fn reload_service(_service: Arc<Service>, _again: Again, _hub: HubOfService) {}
+async fn reload_service(_service: Arc<Service>, _again: Again, _hub: HubOfService, (): ReloadRequests) {}
 
 fn failure(error: ServerError) -> Failure {
     let message = error.to_string();

@@ -1,0 +1,289 @@
+//! The chart: its values, and the objects that it renders.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+use testkit::postgres::{self, PostgresServer};
+
+use crate::helm::{self, RELEASE};
+use crate::machine::Machine;
+use crate::{kubernetes, page, yaml};
+
+/// The kinds that are not part of Kubernetes. Nothing here checks their fields.
+const CUSTOM_KINDS: &[&str] = &["ServiceMonitor"];
+
+/// The values of all cases, each with its name: those of `ci/`, and those of the page.
+fn cases() -> Vec<(String, Json)> {
+    let ci = helm::files("ci").into_iter().map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let values = helm::values(&helm::file(&format!("ci/{name}")));
+        (name, values)
+    });
+    let [one, several] = &page::blocks("yaml")[..] else { panic!("the page shows two blocks of values") };
+    let mut page = helm::values(&yaml::document(one));
+    let first = ("the page".to_owned(), page.clone());
+    helm::merge(&mut page, &yaml::document(several));
+    ci.chain([first, ("the page, with several replicas".to_owned(), page)]).collect()
+}
+
+/// All objects of a case.
+fn objects(values: &Json) -> Vec<Json> {
+    let rendered = helm::render(values).unwrap();
+    let files = rendered.iter().filter(|(name, _)| *name != "NOTES.txt");
+    files.flat_map(|(_, text)| yaml::documents(text)).collect()
+}
+
+fn find<'o>(objects: &'o [Json], kind: &str) -> &'o Json {
+    objects.iter().find(|object| object["kind"] == kind).unwrap_or_else(|| panic!("there is no {kind}"))
+}
+
+/// The values of the smallest release, with others over them.
+fn smallest(over: &Json) -> Json {
+    let mut values = helm::values(&json!({"image": {"repository": "r"}, "config": "[control-plane]\n"}));
+    helm::merge(&mut values, over);
+    values
+}
+
+/// Values of all settings with a free text. Each text is a number, a boolean or null, if it is written without quotes.
+fn texts_like_numbers() -> Json {
+    let mut values = helm::values(&helm::file("ci/postgresql-values.yaml"));
+    let over = json!({
+        "fullnameOverride": "123", "nameOverride": "0x10", "priorityClassName": "1e3",
+        "image": {"repository": "1", "pullPolicy": "Always"},
+        "secrets": {"environment": "1", "files": "2", "tls": "3"},
+        "database": {"postgresql": {"existingSecret": "4", "key": "true"}},
+        "ingress": {"className": "5", "hosts": [{"host": "6", "paths": [{"path": "7"}]}]},
+        "serviceMonitor": {"interval": "30", "scrapeTimeout": "10", "tokenSecret": {"name": "8", "key": "null"}},
+        "serviceAccount": {"name": "9"},
+    });
+    helm::merge(&mut values, &over);
+    values
+}
+
+/// The problems of values, by the chart's own schema.
+fn problems(values: &Json) -> Vec<String> {
+    let schema: Json = serde_json::from_str(&page::text("deploy/helm/kalypso/values.schema.json")).unwrap();
+    let validator = jsonschema::options().offline().build(&schema).unwrap();
+    validator.iter_errors(values).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn the_schema_accepts_all_values_and_refuses_unknown_ones() {
+    let default = ("values.yaml".to_owned(), helm::file("values.yaml"));
+    for (name, values) in cases().into_iter().chain([default]) {
+        assert_eq!(problems(&values), [""; 0], "{name}");
+    }
+    assert_eq!(problems(&smallest(&json!({"replicas": 2}))).len(), 1);
+    assert_eq!(problems(&smallest(&json!({"replicaCount": "2"}))).len(), 1);
+}
+
+/// Every value of `values.yaml` is in the schema, so no value can be misspelled.
+#[test]
+fn the_schema_describes_every_value() {
+    fn check(values: &Json, schema: &Json, path: &str) {
+        let (Some(values), Some(described)) = (values.as_object(), schema["properties"].as_object()) else { return };
+        for (name, value) in values {
+            let found = described.get(name).unwrap_or_else(|| panic!("{path}.{name} is not in the schema"));
+            check(value, found, &format!("{path}.{name}"));
+        }
+        let more: Vec<_> = described.keys().filter(|name| !values.contains_key(*name) && *name != "global").collect();
+        assert!(more.is_empty(), "{path}: {more:?} are not in values.yaml");
+    }
+    let schema: Json = serde_json::from_str(&page::text("deploy/helm/kalypso/values.schema.json")).unwrap();
+    check(&helm::file("values.yaml"), &schema, "");
+}
+
+#[test]
+fn kubernetes_accepts_every_object() {
+    let Some(all) = kubernetes::schemas() else { return };
+    let mut unchecked = BTreeSet::new();
+    for (name, values) in cases().into_iter().chain([("numbers".to_owned(), texts_like_numbers())]) {
+        for object in objects(&values) {
+            let kind = object["kind"].as_str().unwrap().to_owned();
+            for schemas in &all {
+                match schemas.problems(&object) {
+                    Some(problems) => assert_eq!(problems, [""; 0], "{name}: {kind} in {}", schemas.version),
+                    None => drop(unchecked.insert(kind.clone())),
+                }
+            }
+        }
+    }
+    assert_eq!(unchecked.iter().collect::<Vec<_>>(), CUSTOM_KINDS);
+    let wrong =
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"nam": "a"}, "spec": {"ports": [{"port": "x"}]}});
+    for schemas in &all {
+        assert_eq!(schemas.problems(&wrong).unwrap().len(), 2, "{}", schemas.version);
+    }
+}
+
+/// The fields of the only kind without a schema.
+#[test]
+fn the_texts_of_a_service_monitor_stay_texts() {
+    let objects = objects(&texts_like_numbers());
+    let endpoint = &find(&objects, "ServiceMonitor")["spec"]["endpoints"][0];
+    assert_eq!((&endpoint["interval"], &endpoint["scrapeTimeout"]), (&json!("30"), &json!("10")));
+    assert_eq!(endpoint["authorization"]["credentials"], json!({"name": "8", "key": "null"}));
+}
+
+#[test]
+fn every_template_renders_an_object_in_some_case() {
+    let cases = cases();
+    for name in helm::render(&cases[0].1).unwrap().into_keys() {
+        let is_used = |(_, values): &(String, Json)| !helm::render(values).unwrap()[&name].trim().is_empty();
+        assert!(cases.iter().any(is_used), "{name}");
+    }
+}
+
+#[test]
+fn combinations_that_cannot_work_are_refused() {
+    let check = |over: Json, message: &str| {
+        let error = helm::render(&smallest(&over)).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    };
+    check(json!({"config": ""}), "config: write the content of kalypso.toml");
+    check(json!({"image": {"repository": ""}}), "image.repository: name your image");
+    check(json!({"replicaCount": 2}), "replicaCount: only one replica can use SQLite");
+    check(json!({"database": {"type": "postgresql"}}), "database.postgresql.existingSecret: name the Secret");
+    check(json!({"secrets": {"tls": "a"}}), "secrets.tls: also set hub.tls-certificate and hub.tls-key");
+    check(json!({"serviceMonitor": {"enabled": true}}), "serviceMonitor.tokenSecret.name: name the Secret");
+    assert!(helm::render(&smallest(&json!({}))).is_ok());
+}
+
+#[test]
+fn containers_run_without_privileges_on_a_read_only_file_system() {
+    for (name, values) in cases() {
+        let objects = objects(&values);
+        let pod = &find(&objects, "Deployment")["spec"]["template"]["spec"];
+        let user = &pod["securityContext"];
+        assert_eq!(user["runAsNonRoot"], true, "{name}");
+        assert!(user["runAsUser"].as_u64().unwrap() > 0, "{name}");
+        assert_eq!(user["seccompProfile"]["type"], "RuntimeDefault", "{name}");
+        assert_eq!(pod["automountServiceAccountToken"], false, "{name}");
+        let containers = ["initContainers", "containers"].map(|list| pod[list].as_array().unwrap());
+        for container in containers.into_iter().flatten() {
+            let rights = &container["securityContext"];
+            assert_eq!(rights["readOnlyRootFilesystem"], true, "{name}");
+            assert_eq!(rights["allowPrivilegeEscalation"], false, "{name}");
+            assert_eq!(rights["capabilities"], json!({"drop": ["ALL"]}), "{name}");
+            assert_ne!(container["resources"]["requests"], Json::Null, "{name}");
+        }
+    }
+}
+
+/// Whether labels contain all those of a selector.
+fn matches(labels: &Json, selector: &Json) -> bool {
+    let selector = selector.as_object().unwrap();
+    !selector.is_empty() && selector.iter().all(|(name, value)| labels[name] == *value)
+}
+
+#[test]
+fn selectors_match_labels() {
+    for (name, values) in cases() {
+        let objects = objects(&values);
+        let pods = &find(&objects, "Deployment")["spec"]["template"]["metadata"]["labels"];
+        let service = &find(&objects, "Service")["metadata"]["labels"];
+        for object in &objects {
+            let spec = &object["spec"];
+            let (labels, selector) = match object["kind"].as_str().unwrap() {
+                "Deployment" | "PodDisruptionBudget" => (pods, &spec["selector"]["matchLabels"]),
+                "NetworkPolicy" => (pods, &spec["podSelector"]["matchLabels"]),
+                "Service" => (pods, &spec["selector"]),
+                "ServiceMonitor" => (service, &spec["selector"]["matchLabels"]),
+                _ => continue,
+            };
+            assert!(matches(labels, selector), "{name}: {}", object["kind"]);
+        }
+    }
+}
+
+#[test]
+fn names_refer_to_objects_and_volumes() {
+    for (name, values) in cases() {
+        let objects = objects(&values);
+        let pod = &find(&objects, "Deployment")["spec"]["template"]["spec"];
+        let volumes = pod["volumes"].as_array().unwrap();
+        let exists = |kind: &str, referred: &Json| {
+            let mut found = objects.iter().filter(|object| object["kind"] == kind);
+            assert!(
+                referred.is_null() || found.any(|object| object["metadata"]["name"] == *referred),
+                "{name}: {referred}"
+            );
+        };
+        exists("ServiceAccount", &pod["serviceAccountName"]);
+        for volume in volumes {
+            exists("PersistentVolumeClaim", &volume["persistentVolumeClaim"]["claimName"]);
+            exists("ConfigMap", if volume["name"] == "config" { &volume["configMap"]["name"] } else { &Json::Null });
+        }
+        for mount in pod["containers"][0]["volumeMounts"].as_array().unwrap() {
+            assert!(volumes.iter().any(|volume| volume["name"] == mount["name"]), "{name}: {mount}");
+        }
+        assert!(objects.iter().all(|object| object["metadata"]["namespace"] == RELEASE), "{name}");
+    }
+}
+
+/// The certificate of the tests of TLS. No other program trusts it.
+fn add_certificate(machine: &Machine) {
+    for (name, file) in [("tls.crt", "certificate.pem"), ("tls.key", "key.pem")] {
+        let text = page::text(&format!("crates/hub/tests/http/certificate/{file}"));
+        machine.write(&format!("/run/secrets/kalypso-tls/{name}"), &text);
+    }
+}
+
+/// Starts the program as the pod of these values does.
+fn serve(values: &Json, database: Option<&str>) {
+    let objects = objects(values);
+    let container = &find(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0];
+    let configuration = find(&objects, "ConfigMap")["data"]["kalypso.toml"].as_str().unwrap();
+    let mut machine = Machine::new(configuration);
+    add_certificate(&machine);
+    machine.write("/run/secrets/kalypso/webhook-secret", "secret");
+    machine.set("KALYPSO_HOST_TOKEN", "token");
+    for variable in container["env"].as_array().unwrap() {
+        let value = variable["value"].as_str().or(database).unwrap();
+        machine.set(variable["name"].as_str().unwrap(), value);
+    }
+    machine.create_token();
+    let arguments = container["args"].as_array().unwrap().iter();
+    let running = machine.start(&arguments.map(|argument| argument.as_str().unwrap().to_owned()).collect::<Vec<_>>());
+    for probe in ["startupProbe", "livenessProbe"] {
+        let request = &container[probe]["httpGet"];
+        let is_encrypted = running.log().contains("listening on https://");
+        assert_eq!(request["scheme"], if is_encrypted { "HTTPS" } else { "HTTP" });
+        assert!(running.get(request["path"].as_str().unwrap()).contains("200"), "{probe}");
+    }
+    let ready = running.get(container["readinessProbe"]["httpGet"]["path"].as_str().unwrap());
+    assert!(ready.contains("200"), "{ready}");
+    running.stop();
+}
+
+#[test]
+fn the_program_runs_with_the_rendered_arguments_environment_and_configuration() {
+    let mut served = 0;
+    for (name, values) in cases() {
+        if values["maintenance"] == true {
+            continue;
+        }
+        println!("{name}");
+        if values["database"]["type"] == "sqlite" {
+            serve(&values, None);
+        } else if let Err(reason) = postgres::availability() {
+            println!("skipped: {reason}");
+            continue;
+        } else {
+            let server = PostgresServer::start_private(&[]).unwrap();
+            let database = server.create_database().unwrap();
+            serve(&values, Some(&database.url()));
+        }
+        served += 1;
+    }
+    assert!(served >= 2);
+}
+
+#[test]
+fn the_version_of_the_chart_is_that_of_the_program() {
+    let chart = helm::file("Chart.yaml");
+    assert_eq!(chart["apiVersion"], "v2");
+    assert_eq!(chart["appVersion"], env!("CARGO_PKG_VERSION"));
+    assert!(page::text("docs/how-to/deploy-the-service.md").contains("Kubernetes 1.25 or later"));
+    assert_eq!(chart["kubeVersion"], ">=1.25.0-0");
+}

@@ -1,0 +1,31 @@
+//! Checks the files of `deploy/`: the systemd unit, the Helm chart, and what the image's Dockerfile says about the program.
+//!
+//! | file | checked by |
+//! |---|---|
+//! | systemd unit and user | `systemd-analyze` and `systemd-sysusers`, where they are installed; the program is started with the unit's command line and environment |
+//! | Helm chart | our template engine with Helm's functions; its own schema of values; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
+//! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image's root folder and starts it |
+//!
+//! What can't be checked on a machine is printed as `skipped: …`.
+
+#![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "skipped checks are reported")]
+
+#[cfg(test)]
+mod chart;
+#[cfg(test)]
+mod docker;
+#[cfg(test)]
+mod helm;
+#[cfg(test)]
+mod kubernetes;
+#[cfg(test)]
+mod machine;
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod systemd;
+#[cfg(test)]
+mod unit;
+#[cfg(test)]
+mod yaml;
