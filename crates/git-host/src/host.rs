@@ -45,8 +45,8 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// If the host refuses, fails or can't be reached. The same is true for each method below.
     fn account(&self, repository: &HostRepository) -> Result<String, HostError>;
 
-    /// A token for git over HTTPS that the host makes for a repository, and that soon ends: that of a GitHub App. None if the App is not installed there, or if the credential is a token itself: the
-    /// user then decides which repositories git reads with it.
+    /// A token for git over HTTPS that the host makes for a repository, such as GitHub for an App. It is valid for a short time. None if the App is not
+    /// installed for the repository. Also none if the credential is itself a token: then the user configures the credentials of git.
     ///
     /// # Errors
     /// As in [`Self::account`].

@@ -41,6 +41,9 @@ pub const LOOK_PAUSE: Duration = Duration::from_millis(500);
 /// The time before a token's end at which it is replaced, so that it does not end during a request.
 pub const TOKEN_REST_MIN: Duration = Duration::from_mins(5);
 
+/// The time until the next look whether a GitHub App is installed for a repository, if it was not.
+pub const MISSING_INSTALLATION_PAUSE: Duration = Duration::from_mins(10);
+
 /// The maximum size of the body of a webhook, in bytes. GitHub sends at most 25 MB, but events of pushes and pull requests have less than 1 MB.
 pub const WEBHOOK_BYTES_MAX: usize = 5 << 20;
 

@@ -93,9 +93,11 @@ fn main_branch() -> String {
 
 /// Reads the configuration file: the given file, or the nearest file in the current directory and its parents.
 pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
-    let (options, configured) = read_options(named)?;
+    let (mut options, configured) = read_options(named)?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&configured.path, &configured.text))?;
-    let configuration = resolve(options, configured.folder())?;
+    let apps = std::mem::take(&mut options.host).apps(&options.control_plane.repo, configured.folder());
+    let mut configuration = resolve(options, configured.folder())?;
+    configuration.git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
     Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
 }
 
@@ -120,8 +122,10 @@ pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> an
     let service = std::mem::take(&mut options.service);
     let timing = service.resolve()?;
     let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
-    let hosts = options.host.clone().resolve(&options.control_plane.repo, base, demo)?;
-    let control_plane = ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
+    let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
+    let mut control_plane =
+        ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
+    control_plane.git.token_source = Some(Arc::new(hosts.for_git()));
     let other_control_planes = service.other_control_planes(&control_plane)?;
     Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers: service.confirm })
 }
@@ -195,9 +199,7 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
 fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
-    let (branch, mut git) = (options.control_plane.branch, git_settings(options.git, base)?);
-    let apps = options.host.apps(&options.control_plane.repo, base);
-    git.token_source = (!apps.is_empty()).then(|| Arc::new(apps) as _);
+    let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
     Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() })
 }
 

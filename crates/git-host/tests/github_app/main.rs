@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use git_host::credential::Credential;
-use git_host::double::{AppDouble, HostDouble};
+use git_host::double::{AppDouble, DoubleFault, FaultAnswer, HostDouble};
 use git_host::hosts::memory::{MemoryBranches, MemoryHost};
 use git_host::pull_request::NewPullRequest;
 use git_host::secret::Secret;
@@ -110,6 +110,27 @@ mod tests {
         assert_eq!(opened.pull_request.author, "kalypso[bot]");
         let shown = format!("{:?} {token:?} {:?}", world.client, settings(&world.double, KEY, None));
         assert!(!shown.contains("ghs_") && !shown.contains("PRIVATE KEY"), "{shown}");
+    }
+
+    #[test]
+    fn git_gets_no_token_where_the_app_is_not_installed() {
+        let world = world(3_600, (KEY, None));
+        let answer = FaultAnswer::Answer { status: 404, headers: Vec::new(), body: "{}".to_owned() };
+        let target = "installation".to_owned();
+        world.double.fail_next(DoubleFault { method: "GET", target, is_done: false, answer, times: 1 });
+        assert_eq!(world.client.git_token(&world.repository).unwrap(), None);
+        // GitHub is not asked again at once.
+        assert_eq!(world.client.git_token(&world.repository).unwrap(), None);
+        assert_eq!(calls(&world), [INSTALLATION]);
+        let other = HostRepository::from_path(&["acme", "control-plane"]);
+        assert!(world.client.git_token(&other).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_configured_installation_that_does_not_exist_is_an_error() {
+        let world = world(3_600, (KEY, Some(41)));
+        let error = world.client.git_token(&world.repository).unwrap_err();
+        assert!(matches!(error, HostError::Refused { status: 404, .. }), "{error}");
     }
 
     #[test]

@@ -22,11 +22,11 @@ use crate::{stopping, terminal};
 const TOKEN_VARIABLE: &str = "KALYPSO_HOST_TOKEN";
 
 /// One `[host]`, or several `[[host]]`.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct HostTables(Vec<HostOptions>);
 
 /// A host as it is written.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct HostOptions {
     #[serde(default, deserialize_with = "kind")]
@@ -54,7 +54,7 @@ struct HostOptions {
 }
 
 /// `true`, `false`, or a list of accounts.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "it must be true, false, or a list of accounts")]
 enum ConfirmByLabel {
     All(bool),
@@ -123,6 +123,11 @@ impl Hosts {
         let hosts: Vec<_> = self.0.into_iter().map(|host| host.settings).collect();
         (!hosts.is_empty()).then(|| GitHosts::new(hosts))
     }
+
+    /// The same hosts as the source of tokens for git.
+    pub(super) fn for_git(&self) -> GitHosts {
+        GitHosts::new(self.0.iter().map(|host| host.settings.clone()).collect())
+    }
 }
 
 impl HostTables {
@@ -140,53 +145,56 @@ impl HostTables {
         };
         self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
     }
-}
 
-impl HostTables {
     /// The hosts with a GitHub App, which makes the tokens for git. Commands that only read may run where the key of the App is not: a warning says so.
     pub(super) fn apps(self, control_plane: &str, base: &Path) -> GitHosts {
         let apps = self.0.into_iter().enumerate().filter(|(_, options)| options.app_id.is_some());
-        let resolved = apps.filter_map(|(number, options)| {
-            let resolved = options.resolve(number + 1, control_plane, base);
-            let warn = |failure: &Failure| {
-                terminal::warn(&format!("git gets no token of the GitHub App: {failure}"));
-            };
-            Some(resolved.inspect_err(warn).ok()?.settings)
+        let connected = apps.filter_map(|(number, options)| {
+            let connected = options.connect(number + 1, control_plane, base);
+            let warn = |failure: &Failure| terminal::warn(&format!("git gets no token of the GitHub App: {failure}"));
+            connected.inspect_err(warn).ok()
         });
-        GitHosts::new(resolved.collect())
+        GitHosts::new(connected.collect())
     }
 }
 
 impl HostOptions {
     fn resolve(self, number: usize, control_plane: &str, base: &Path) -> Result<Host, Failure> {
-        let wrong = |message: String| Failure::usage(format!("host number {number}: {message}"));
-        let url = self.url.clone().or_else(|| usual_url(control_plane));
-        let kind = self.kind(url.as_deref()).map_err(wrong)?;
-        let url = match (url, kind) {
-            (Some(url), _) => url,
-            (None, HostKind::Git) => String::new(),
-            (None, _) => return Err(wrong("`url` is missing, such as https://git.example".to_owned())),
-        };
-        let credential = self.credential(kind, base).map_err(wrong)?;
-        let mut settings = HostSettings::new(kind, &url, credential);
-        settings.api_url.clone_from(&self.api_url);
-        settings.patience.wait = Wait::new(stopping::wait);
-        let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
+        let connected = self.connect(number, control_plane, base)?;
+        let (wrong, kind) = (wrong(number), connected.host.kind());
         if self.auto_merge && kind != HostKind::Git {
             let advice = "`auto-merge` is for plain git servers; on this host, set `spec.autoMerge` of the GitOpsRepo";
             return Err(wrong(advice.to_owned()));
         }
         let webhook_secrets = secret("webhook-secret", (&self.webhook_secret_env, &self.webhook_secret_file), base);
-        let webhook_secrets = webhook_secrets.map_err(wrong)?.into_iter().collect();
+        let webhook_secrets = webhook_secrets.map_err(&wrong)?.into_iter().collect();
         let reviewers = self.reviewers.iter().map(|name| reviewer(name)).collect();
         let settings = ConfiguredHost {
             reviewers,
             method: self.merge_method.into(),
             merges_itself: self.auto_merge,
             label_confirmers: label_confirmers(self.confirm_by_label, kind).map_err(wrong)?,
-            ..ConfiguredHost::new(host, &url)
+            ..connected
         };
         Ok(Host { settings, webhook_secrets })
+    }
+
+    /// The host with its address and its credential; no request is sent.
+    fn connect(&self, number: usize, control_plane: &str, base: &Path) -> Result<ConfiguredHost, Failure> {
+        let wrong = wrong(number);
+        let url = self.url.clone().or_else(|| usual_url(control_plane));
+        let kind = self.kind(url.as_deref()).map_err(&wrong)?;
+        let url = match (url, kind) {
+            (Some(url), _) => url,
+            (None, HostKind::Git) => String::new(),
+            (None, _) => return Err(wrong("`url` is missing, such as https://git.example".to_owned())),
+        };
+        let credential = self.credential(kind, base).map_err(&wrong)?;
+        let mut settings = HostSettings::new(kind, &url, credential);
+        settings.api_url.clone_from(&self.api_url);
+        settings.patience.wait = Wait::new(stopping::wait);
+        let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
+        Ok(ConfiguredHost::new(host, &url))
     }
 
     /// The kind as it is written, or guessed from the address.
@@ -232,6 +240,11 @@ impl HostOptions {
             )
         })
     }
+}
+
+/// The failure for a host, which is counted from 1.
+fn wrong(number: usize) -> impl Fn(String) -> Failure {
+    move |message| Failure::usage(format!("host number {number}: {message}"))
 }
 
 fn label_confirmers(option: ConfirmByLabel, kind: HostKind) -> Result<LabelConfirmers, String> {

@@ -243,12 +243,14 @@ fn git_gets_the_tokens_of_a_github_app() {
     let double = HostDouble::start(&host).unwrap();
     double.accept_app(AppDouble { slug: "kalypso".to_owned(), installation: 42, token_seconds: 3_600 });
     fs::write(company.path("app.pem"), include_str!("../../../git-host/tests/github_app/key.pem")).unwrap();
-    let app = format!(
-        "[host]\nkind = \"github\"\nurl = \"{}\"\napi-url = \"{}/api/v3\"\napp-id = \"4711\"\napp-key-file = \"app.pem\"\n",
-        server.url(),
-        double.url()
-    );
-    company.configure(&format!("{}served/", server.url()), &app);
+    let app = |url: &str| {
+        format!(
+            "[host]\nkind = \"github\"\nurl = \"{url}\"\napi-url = \"{}/api/v3\"\napp-id = \"4711\"\napp-key-file = \"app.pem\"\n",
+            double.url()
+        )
+    };
+    let served = format!("{}served/", server.url());
+    company.configure(&served, &app(&server.url()));
     company.kalypso("publish -e dev --direct").ends(0);
     let requests = server.requests();
     let is_of_the_app = |request: &GitRequest| {
@@ -260,9 +262,22 @@ fn git_gets_the_tokens_of_a_github_app() {
     let issued = double.exchanges().iter().filter(|one| one.target.ends_with("/access_tokens")).count();
     assert!((1..=2).contains(&issued), "{issued} tokens for {} requests", requests.len());
 
+    let gets_no_token = || server.requests().iter().all(|request| request.authorization.is_none());
+    // A token for https is not sent over http.
+    server.forget_requests();
+    company.configure(&served, &app(&server.url().replace("http://", "https://")));
+    company.kalypso("check -e dev").ends(0);
+    assert!(gets_no_token());
+
+    // Other secrets of the host do not matter for git.
+    server.forget_requests();
+    company.configure(&served, &(app(&server.url()) + "webhook-secret-env = \"NOT_SET\"\n"));
+    let ran = company.kalypso("check -e dev").ends(0);
+    assert!(!ran.err.contains("warning") && server.requests().iter().all(is_of_the_app), "{}", ran.err);
+
     // On another machine, the key is not there.
     fs::remove_file(company.path("app.pem")).unwrap();
     server.forget_requests();
     company.kalypso("check -e dev").ends(0).says(&["warning: git gets no token of the GitHub App", "app.pem"]);
-    assert!(server.requests().iter().all(|request| request.authorization.is_none()));
+    assert!(gets_no_token());
 }

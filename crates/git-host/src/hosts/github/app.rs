@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::error::HostError;
-use crate::limits::TOKEN_REST_MIN;
+use crate::limits::{MISSING_INSTALLATION_PAUSE, TOKEN_REST_MIN};
 use crate::repository::HostRepository;
 use crate::secret::Secret;
 use crate::transport::{Authorization, Call, Transport};
@@ -38,6 +38,8 @@ struct Cache {
     /// The installations by the path of their repositories.
     installations: BTreeMap<String, u64>,
     tokens: BTreeMap<u64, InstallationToken>,
+    /// When GitHub last said that the App is not installed for a repository, by the path of the repository.
+    missing: BTreeMap<String, Instant>,
 }
 
 #[derive(Clone)]
@@ -98,6 +100,27 @@ impl App {
         let token = Secret::new(&token);
         cache.tokens.insert(installation, InstallationToken { token: token.clone(), expires_at });
         Ok(token)
+    }
+
+    /// The token for git. None if the App is not installed for the repository: public ones can be read without it. Git reads a repository often, so the
+    /// next look for an installation is only after [`MISSING_INSTALLATION_PAUSE`].
+    pub(super) fn git_token(
+        &self,
+        transport: &Transport,
+        repository: &HostRepository,
+    ) -> Result<Option<Secret>, HostError> {
+        let path = repository.to_string();
+        if self.cache().missing.get(&path).is_some_and(|at| at.elapsed() < MISSING_INSTALLATION_PAUSE) {
+            return Ok(None);
+        }
+        match self.token(transport, repository) {
+            // A configured installation that does not exist is a mistake of the configuration.
+            Err(HostError::Refused { status: 404, .. }) if self.installation.is_none() => {
+                self.cache().missing.insert(path, Instant::now());
+                Ok(None)
+            }
+            token => token.map(Some),
+        }
     }
 
     /// Removes the cached tokens, after the host refused one.

@@ -221,11 +221,7 @@ impl GitHost for GitHub {
 
     fn git_token(&self, repository: &HostRepository) -> Result<Option<Secret>, HostError> {
         match &self.tokens {
-            Tokens::App(app) => match app.token(&self.transport, repository) {
-                // The App is not installed there. Public repositories need no token.
-                Err(HostError::Refused { status: 404, .. }) => Ok(None),
-                token => token.map(Some),
-            },
+            Tokens::App(app) => app.git_token(&self.transport, repository),
             Tokens::Fixed(_) | Tokens::None => Ok(None),
         }
     }
