@@ -8,12 +8,10 @@ mod company;
 mod container;
 mod dockerfile;
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, ensure};
-use clap::Args;
 
 use crate::workspace;
 use build::Image;
@@ -21,25 +19,17 @@ use dockerfile::Dockerfile;
 
 const DOCKERFILE: &str = "deploy/docker/Dockerfile";
 
-/// Where to build.
-#[derive(Args)]
-pub(crate) struct Options {
-    /// The folder for the root folder of the image and what the run needs. Its content is replaced. Default: `image` in the target folder.
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-}
-
-/// Builds the root folder, and runs the service in it. Returns whether all checks passed.
+/// Builds the root folder in the target folder, and runs the service in it. Returns whether all checks passed.
 ///
 /// # Errors
 /// Returns an error if a step fails, or if this machine lacks a program or a right.
-pub(crate) fn run(options: &Options) -> Result<bool> {
+pub(crate) fn run() -> Result<bool> {
     let user = output(Command::new("id").arg("-u"))?;
     ensure!(
         env::consts::OS == "linux" && user.trim() == "0",
         "this needs Linux and root: it mounts, and changes users"
     );
-    let folder = options.folder.clone().unwrap_or_else(|| workspace::target().join("image"));
+    let folder = workspace::target().join("image");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
     let text = fs::read_to_string(workspace::root().join(DOCKERFILE)).with_context(|| DOCKERFILE)?;

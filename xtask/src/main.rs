@@ -54,7 +54,7 @@ enum Command {
     },
     /// Build the root folder of the container image by the steps of its Dockerfile, and run the service in it: as the image's user, without rights, with a
     /// read-only root, until an environment is synced. Needs root, `mmdebstrap`, `musl-tools` and a network. Compiling takes many minutes.
-    Image(image::Options),
+    Image,
     /// Run the fuzz targets to find inputs that break an invariant: with libFuzzer on a nightly toolchain, otherwise with mutated seeds.
     Fuzz {
         /// The time for each target, in seconds.
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         Command::Test { install, only, nextest } => steps::run(&steps::Options { install, only, nextest }),
         Command::Tidy => tidy::run(),
         Command::Faults(options) => faults::run(&options),
-        Command::Image(options) => image::run(&options),
+        Command::Image => image::run(),
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fuzz { seconds, jobs, stable, targets } => {
             fuzz::run(&fuzz::Options { seconds, jobs, targets, stable })
