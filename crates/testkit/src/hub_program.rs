@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// A running hub.
@@ -9,6 +10,7 @@ use std::thread;
 pub struct HubProgram {
     process: Child,
     url: String,
+    log: Arc<Mutex<String>>,
 }
 
 impl HubProgram {
@@ -21,14 +23,31 @@ impl HubProgram {
         let said = process.stderr.take().ok_or_else(|| io::Error::other("it says nothing"))?;
         let mut lines = BufReader::new(said).lines().map_while(Result::ok);
         // The text is a plain line, or part of the message of a line in JSON.
-        let url = |line: String| Some(line.split_once("listening on ")?.1.split('"').next()?.to_owned());
-        let Some(url) = lines.by_ref().find_map(url) else {
+        let url = |line: &str| Some(line.split_once("listening on ")?.1.split('"').next()?.to_owned());
+        let log = Arc::new(Mutex::new(String::new()));
+        let keep = |log: &Mutex<String>, line: &str| {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.push_str(line);
+            log.push('\n');
+        };
+        let found = lines.by_ref().find_map(|line| {
+            keep(&log, &line);
+            url(&line)
+        });
+        let Some(url) = found else {
             process.wait()?;
-            return Err(io::Error::other("the hub ended before it listened"));
+            let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            return Err(io::Error::other(format!("the hub ended before it listened:\n{log}")));
         };
         // The output must be read until the end. Otherwise the pipe fills and the hub blocks.
-        thread::spawn(move || lines.for_each(drop));
-        Ok(Self { process, url })
+        let kept = Arc::clone(&log);
+        thread::spawn(move || lines.for_each(|line| keep(&kept, &line)));
+        Ok(Self { process, url, log })
+    }
+
+    /// The standard error so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Where it listens: `http://127.0.0.1:12345`.

@@ -14,3 +14,4 @@ pub mod mutation;
 pub mod nginx;
 pub mod postgres;
 pub mod suite;
+pub mod yaml_json;

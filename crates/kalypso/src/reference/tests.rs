@@ -7,28 +7,11 @@ use clap::CommandFactory as _;
 use model::diagnostic::Code;
 use model::kind::Kind;
 use model::source::{File, Files, Source};
-use model::yaml::{self, Node, NodeValue, Resolved};
+use model::yaml;
 use serde_json::Value;
+use testkit::yaml_json::json;
 
 use crate::arguments::Arguments;
-
-fn json(node: &Node) -> Value {
-    match &node.value {
-        NodeValue::Sequence(items) => items.iter().map(json).collect(),
-        NodeValue::Mapping(entries) => {
-            let key = |node: &Node| node.as_scalar().map(|scalar| scalar.text.to_string()).unwrap_or_default();
-            Value::Object(entries.iter().map(|(name, value)| (key(name), json(value))).collect())
-        }
-        NodeValue::Scalar(scalar) => match scalar.resolve() {
-            Resolved::Null => Value::Null,
-            Resolved::Bool(value) => value.into(),
-            Resolved::Int(value) => value.into(),
-            Resolved::Uint(value) => value.into(),
-            Resolved::Float(value) => value.into(),
-            Resolved::Text(text) => (*text).into(),
-        },
-    }
-}
 
 /// Whether an object is valid by the schema of all kinds, by the schema of `kind`, and by the reader.
 fn verdicts(kind: Kind, object: &str) -> [bool; 3] {

@@ -18,7 +18,7 @@ const CHART: &str = "deploy/helm/kalypso";
 /// The name and the namespace of the release.
 pub(crate) const RELEASE: &str = "kalypso";
 
-/// Helm's functions, and those that differ from ours.
+/// The functions that only Helm has, and `toYaml`, which writes other bytes in Helm.
 const FUNCTIONS: &[Function] = &[
     Function {
         name: "include",

@@ -4,18 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
+use testkit::hub_program::HubProgram;
 
 /// How long a test waits for the program.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -95,8 +95,9 @@ impl Machine {
 
     /// Starts the program with arguments of the deployment, and waits until it answers. Its port may be any.
     pub(crate) fn start(&self, arguments: &[String]) -> Running {
-        let mut running = self.spawn(arguments);
-        running.wait_for_answer();
+        let running = self.spawn(arguments);
+        let answer = running.get("/livez");
+        assert!(answer.contains("200"), "{answer}");
         running
     }
 
@@ -104,74 +105,47 @@ impl Machine {
     pub(crate) fn spawn(&self, arguments: &[String]) -> Running {
         let any_port = |argument: &String| argument.replace(":8080", ":0");
         let arguments: Vec<_> = arguments.iter().map(any_port).collect();
-        let mut process = self.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-        let log = Arc::new(Mutex::new(String::new()));
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let kept = Arc::clone(&log);
-        thread::spawn(move || lines.for_each(|line| kept.lock().unwrap().push_str(&(line + "\n"))));
-        let mut running = Running { process, address: None, log };
-        running.wait_for("listening on ");
-        running
+        Running(HubProgram::start(&mut self.command(&arguments)).unwrap())
     }
 }
 
 /// The program, which serves.
-pub(crate) struct Running {
-    process: Child,
-    /// None until it listens.
-    address: Option<Listening>,
-    log: Arc<Mutex<String>>,
-}
-
-#[derive(Clone)]
-struct Listening {
-    port: u16,
-    is_encrypted: bool,
-}
+pub(crate) struct Running(HubProgram);
 
 impl Running {
-    fn wait_for_answer(&mut self) {
-        let log = self.log();
-        let (_, url) = log.split_once("listening on ").unwrap();
-        let url = url.split(['"', '\n']).next().unwrap();
-        let (_, port) = url.rsplit_once(':').unwrap();
-        self.address = Some(Listening { port: port.parse().unwrap(), is_encrypted: url.starts_with("https://") });
-        let answer = self.get("/livez");
-        assert!(answer.contains("200"), "{answer}");
-    }
-
     /// Waits for words in the log.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, words: &str) {
         let start = Instant::now();
         while !self.log().contains(words) {
-            assert!(self.process.try_wait().unwrap().is_none(), "it ended:\n{}", self.log());
+            assert!(self.0.process().try_wait().unwrap().is_none(), "it ended:\n{}", self.log());
             assert!(start.elapsed() < PATIENCE, "`{words}` is not in\n{}", self.log());
             thread::sleep(Duration::from_millis(10));
         }
     }
 
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        self.0.log()
     }
 
     /// The answer to a request, with its head. Over TLS, by `curl`, which trusts every certificate.
     pub(crate) fn get(&self, path: &str) -> String {
-        let Listening { port, is_encrypted } = self.address.clone().unwrap();
-        if is_encrypted {
+        let (scheme, address) = self.0.url().split_once("://").unwrap();
+        let (_, port) = address.rsplit_once(':').unwrap();
+        if scheme == "https" {
             let url = format!("https://localhost:{port}{path}");
             let answer = Command::new("curl").args(["--silent", "--insecure", "--include", &url]).output().unwrap();
             return String::from_utf8(answer.stdout).unwrap();
         }
-        let mut stream = TcpStream::connect(("localhost", port)).unwrap();
+        let mut stream = TcpStream::connect(format!("localhost:{port}")).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
     }
 
-    pub(crate) fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.process.id().try_into().unwrap()), signal).unwrap();
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        kill(Pid::from_raw(self.0.process().id().try_into().unwrap()), signal).unwrap();
     }
 
     /// Stops it as systemd, Docker and Kubernetes do.
@@ -185,18 +159,11 @@ impl Running {
     fn ended(&mut self) -> ExitStatus {
         let start = Instant::now();
         loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
+            if let Some(status) = self.0.process().try_wait().unwrap() {
                 return status;
             }
             assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.log());
             thread::sleep(Duration::from_millis(10));
         }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -102,7 +102,7 @@ fn the_command_line_of_the_unit_serves_reloads_and_stops() {
     running.stop();
     // systemd may send both while the program starts.
     machine.configure(configuration);
-    let starting = machine.spawn(&arguments);
+    let mut starting = machine.spawn(&arguments);
     starting.signal(Signal::SIGHUP);
     starting.stop();
 }

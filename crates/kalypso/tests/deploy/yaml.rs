@@ -1,7 +1,8 @@
 //! Reads YAML as Kubernetes and Helm do: as JSON values.
 
-use model::yaml::{Node, NodeValue, Options, Resolved, read};
-use serde_json::{Map, Value as Json};
+use model::yaml::{Options, read};
+use serde_json::Value as Json;
+use testkit::yaml_json::json;
 
 /// The documents of a text without problems.
 #[track_caller]
@@ -17,22 +18,4 @@ pub(crate) fn document(text: &str) -> Json {
     let mut documents = documents(text);
     assert_eq!(documents.len(), 1, "{text}");
     documents.remove(0)
-}
-
-fn json(node: &Node) -> Json {
-    match &node.value {
-        NodeValue::Sequence(items) => items.iter().map(json).collect(),
-        NodeValue::Mapping(entries) => {
-            let name = |key: &Node| key.as_scalar().unwrap().text.to_string();
-            Json::Object(entries.iter().map(|(key, value)| (name(key), json(value))).collect::<Map<_, _>>())
-        }
-        NodeValue::Scalar(scalar) => match scalar.resolve() {
-            Resolved::Null => Json::Null,
-            Resolved::Bool(bool) => bool.into(),
-            Resolved::Int(number) => number.into(),
-            Resolved::Uint(number) => number.into(),
-            Resolved::Float(number) => number.into(),
-            Resolved::Text(text) => text.into(),
-        },
-    }
 }

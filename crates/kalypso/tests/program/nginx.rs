@@ -55,7 +55,7 @@ fn the_service_merges_itself_on_a_plain_git_server() {
     assert_eq!(company.head("gitops", "dev"), before);
     let confirm = |word: &str| {
         let mut command = company.command();
-        command.args(["confirm", "dev", word, "--hub", &format!("http://{}", serving.address)]);
+        command.args(["confirm", "dev", word, "--hub", &format!("http://{}", serving.program.address())]);
         Ran::of(&mut command)
     };
     assert_ne!(confirm("00000000").status, 0);

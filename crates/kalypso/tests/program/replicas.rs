@@ -47,7 +47,7 @@ fn leader(serving: &Serving) -> Option<String> {
 }
 
 fn port(serving: &Serving) -> Option<String> {
-    serving.address.rsplit(':').next().map(str::to_owned)
+    serving.program.address().rsplit(':').next().map(str::to_owned)
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn another_replica_takes_over_and_passes_requests_on() {
     eventually("the sync by the leader", || is_proposed(&hosted, "error"));
     assert!(!second.log().contains("synced"), "{}", second.log());
 
-    first.process.kill().unwrap();
+    first.program.process().kill().unwrap();
     let killed = Instant::now();
     change(&hosted, "trace");
     eventually("the sync by the other replica", || is_proposed(&hosted, "trace"));
     let took = killed.elapsed();
     println!("published {took:.1?} after kill -9");
     assert!(took < FAILOVER, "{took:?}");
-    first.process.wait().unwrap();
+    first.program.process().wait().unwrap();
     assert_eq!(leader(&second), port(&second));
 
     let third = start(&hosted, 1, &database);
@@ -99,7 +99,7 @@ fn hands_over((hosted, mut stopped): (&Hosted, Serving), next: &Serving) {
     let took = start.elapsed();
     println!("published {took:.1?} after SIGTERM");
     assert!(took < FAILOVER / 2, "it waited for the end of the lease: {took:?}");
-    assert_eq!(stopped.process.wait().unwrap().code(), Some(0));
+    assert_eq!(stopped.program.process().wait().unwrap().code(), Some(0));
     assert_eq!(leader(next), port(next));
     let metrics = next.request(("GET", "/metrics"), &[], "");
     assert!(metrics.contains("kalypso_environment_leading{environment=\"dev\"} 1"), "{metrics}");

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use git_host::pull_request::{NewPullRequest, PullRequest};
 use git_host::secret::Secret;
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
+use testkit::hub_program::HubProgram;
 
 use crate::company::{Company, git};
 use crate::objects;
@@ -83,9 +84,7 @@ impl Hosted {
 
 /// A running service with its log.
 pub(crate) struct Serving {
-    pub(crate) process: Child,
-    pub(crate) address: String,
-    log: Arc<Mutex<String>>,
+    pub(crate) program: HubProgram,
 }
 
 impl Serving {
@@ -101,18 +100,7 @@ impl Serving {
 
     /// Starts a command that runs a service, and waits until it is ready.
     pub(crate) fn of(command: &mut Command) -> Self {
-        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
-        let log = Arc::new(Mutex::new(String::new()));
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let kept = Arc::clone(&log);
-        thread::spawn(move || lines.for_each(|line| kept.lock().unwrap().push_str(&(line + "\n"))));
-        let address = || {
-            let log = log.lock().unwrap();
-            let (_, rest) = log.split_once("listening on http://")?;
-            Some(rest.lines().next()?.trim().to_owned())
-        };
-        let address = eventually("its address", address);
-        let serving = Self { process, address, log };
+        let serving = Self { program: HubProgram::start(command).unwrap() };
         eventually("the first sync", || {
             serving.request(("GET", "/readyz"), &[], "").ends_with("\r\nok\n").then_some(())
         });
@@ -123,11 +111,11 @@ impl Serving {
     pub(crate) fn request(&self, (method, path): (&str, &str), headers: &[(&str, String)], body: &str) -> String {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = body.len();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let address = self.program.address();
+        let mut stream = TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}",
-            self.address
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();
@@ -149,8 +137,8 @@ impl Serving {
         self.request(("POST", "/webhooks/github"), &headers, &sent.body)
     }
 
-    pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
-        let process = nix::unistd::Pid::from_raw(self.process.id().try_into().unwrap());
+    pub(crate) fn signal(&mut self, signal: nix::sys::signal::Signal) {
+        let process = nix::unistd::Pid::from_raw(self.program.process().id().try_into().unwrap());
         nix::sys::signal::kill(process, signal).unwrap();
     }
 
@@ -165,14 +153,7 @@ impl Serving {
     }
 
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.program.log()
     }
 }
 
@@ -238,7 +219,7 @@ fn the_plan_is_one_comment_on_a_pull_request_and_none_on_that_of_a_fork() {
 #[test]
 fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     let hosted = Hosted::new("[service]\npoll = \"1h\"\nsettle = \"50ms\"\nresync = \"1h\"\n");
-    let serving = Serving::start(&hosted);
+    let mut serving = Serving::start(&hosted);
     assert_eq!(hosted.pull_requests().len(), 1);
     assert_eq!(serving.environment()["last"]["destinations"][0]["pullRequest"]["number"], 1);
     assert!(serving.push_event("gitops", "dev", "wrong").starts_with("HTTP/1.1 401"));
@@ -271,7 +252,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     let metrics = serving.request(("GET", "/metrics"), &[], "");
     assert!(metrics.contains("kalypso_syncs_total{environment=\"dev\"") && metrics.contains("kalypso_hub_requests"));
     assert_eq!(metrics.matches("# EOF").count(), 1, "{metrics}");
-    let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", serving.process.id())).unwrap();
+    let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", serving.program.process().id())).unwrap();
     assert!(arguments.contains("serve"), "{arguments}");
     for pull_request in hosted.pull_requests() {
         has_no_secret("a pull request", &pull_request.body);
@@ -284,7 +265,7 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
 
 fn stops_in_order(mut serving: Serving) {
     serving.signal(nix::sys::signal::Signal::SIGTERM);
-    assert_eq!(serving.process.wait().unwrap().code(), Some(0));
+    assert_eq!(serving.program.process().wait().unwrap().code(), Some(0));
     let log = eventually("the last line", || Some(serving.log()).filter(|log| log.contains("stopped")));
     has_no_secret("the log", &log);
 }
