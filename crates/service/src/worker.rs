@@ -58,8 +58,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Syncs once, in a thread that ends afterwards. With a thread, the allocator gives back what a sync needed for a short time. In threads that live as
-    /// long as the service, each environment would keep the memory of its largest sync.
+    /// Syncs once, in a thread that ends afterwards, because the allocator gives back the memory of a thread that has ended. The threads of the environments
+    /// live as long as the service: each would keep the memory of its largest sync.
     fn sync_apart(&mut self, reason: Reason) -> u32 {
         let name = self.environment.shown.clone();
         let spawned = thread::scope(|scope| {

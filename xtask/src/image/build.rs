@@ -114,7 +114,7 @@ fn compile(stage: &Stage, folder: &Path) -> Result<PathBuf> {
     Ok(out)
 }
 
-/// Checks that the image's context has all files that the compiler read: `.dockerignore` names those that `COPY . .` copies.
+/// Checks that `COPY . .` copies all files that the compiler read. The lines of `.dockerignore` with `!` list the copied files.
 fn check_context(target: &Path) -> Result<()> {
     let root = workspace::root();
     let ignored = fs::read_to_string(root.join(".dockerignore")).context("cannot read .dockerignore")?;

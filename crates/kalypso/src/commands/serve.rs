@@ -43,8 +43,8 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     run_with(&options.run, Some(beginning))
 }
 
-/// Keeps memory small while nothing happens. After a sync, most memory is given back, but a huge page only if all of its 2 MiB are free. For all environments
-/// together, the rest would be a third of the memory. If the system refuses this, the service works the same way.
+/// Keeps memory small while nothing happens. After a sync, most memory is given back, but a huge page only if all of its 2 MiB are free. With huge pages,
+/// the service at rest needs about a quarter more memory. If the system refuses this, the service works the same way.
 fn use_small_pages() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(true);

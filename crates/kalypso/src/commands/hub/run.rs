@@ -123,7 +123,7 @@ async fn serve(server: Server, beginning: Beginning, signals: Signals) -> anyhow
     Ok(())
 }
 
-/// The signals for the program. None that comes later ends it, also while it starts.
+/// The signals that the program handles from the creation of this value on, also while it starts.
 struct Signals {
     /// Completes when the program is to stop.
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
