@@ -1,5 +1,6 @@
 //! The commands, one file for each.
 
+mod bootstrap;
 mod check;
 mod compare;
 mod completions;
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Bootstrap(options) => bootstrap::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),
