@@ -15,7 +15,7 @@ pub mod held_assignments;
 pub mod hub_publication;
 pub mod loaded;
 pub mod memo_file;
-mod new_branches;
+pub mod new_branches;
 mod owner_file;
 pub mod pinned_repositories;
 pub mod planned;

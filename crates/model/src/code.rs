@@ -907,6 +907,19 @@ codes! {
     ///
     /// Give the branch that clusters pull another name, such as that of the environment.
     ProposalIsDestination = "K0510",
+    /// The branch for the output does not exist yet.
+    ///
+    /// A hint, not a problem: it never changes the exit status. The first `kalypso publish` of the environment creates the branch. Until then, clusters that pull it report
+    /// an error.
+    ///
+    /// ```yaml
+    /// kind: GitOpsRepo
+    /// spec:
+    ///   branch: prod                # not in the repository yet
+    /// ```
+    ///
+    /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
+    NewBranch = "K0511",
 
     /// A repository can't be read.
     ///

@@ -7,6 +7,7 @@ use delivery::compilation::reuse;
 use delivery::expired_pins::expired_pins;
 use delivery::held_assignments;
 use delivery::loaded::Loaded;
+use delivery::new_branches;
 use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 
@@ -23,7 +24,8 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(checkout(options)).made_with(reuse(&compiled));
-    let found = environments.iter().zip(&compiled).map(|(loaded, compiled)| {
+    let new_branches = new_branches::hints(&environments);
+    let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
         let found = loaded
             .diagnostics
             .iter()
@@ -32,7 +34,8 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(compiled.diagnostics())
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
-            .chain(expired_pins(&loaded.fleet, now));
+            .chain(expired_pins(&loaded.fleet, now))
+            .chain(new_branches.iter().cloned());
         model::diagnostic::merged(found.collect())
     });
     let found: Vec<_> = found.collect();

@@ -15,7 +15,7 @@ use delivery::access::SharedRepositories;
 use delivery::changes::markdown::{self, PlanText};
 use delivery::compilation::reuse;
 use delivery::loaded::Loaded;
-use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, targets};
+use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use git::GitRepositories;
@@ -214,7 +214,7 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
         return Ok(vec![GitOpsDestination::of_tree("nothing", Tree::default(), Default::default())]);
     }
     let repositories = is_directory.then(repositories).transpose()?;
-    Ok(targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)
+    Ok(planned_targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)
 }
 
 /// The repositories that a plain directory refers to, without a configuration file.
