@@ -1,6 +1,7 @@
 //! The command line.
 
 mod hub;
+mod init;
 mod questions;
 mod report;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::hub::*;
+pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 
@@ -29,6 +31,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(Demo),
+    Init(Init),
     Check(Check),
     Render(Render),
     Plan(Plan),
@@ -155,7 +158,7 @@ pub(crate) struct Render {
 }
 
 /// Show what would change in the GitOps branch, by assignment and by value
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:
   kalypso plan -e prod                       compared with the environment's GitOps branch

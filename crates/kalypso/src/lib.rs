@@ -22,6 +22,7 @@ mod loading;
 mod names;
 mod paint;
 mod patch;
+mod platform;
 mod process_lock;
 mod progress;
 mod range;

@@ -49,6 +49,8 @@ mod selecting;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod starting;
+#[cfg(test)]
 mod strict;
 #[cfg(test)]
 mod trust;
