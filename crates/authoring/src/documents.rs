@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use model::yaml::Node;
+use model::yaml::{Node, Span};
 
-use crate::edit::{EditError, ReadFile, Reason, documents};
+use crate::edit::{EditError, ReadFile, Reason, documents, ends_with_block};
 use crate::lines;
 use crate::style::LineEnd;
 
@@ -15,7 +15,10 @@ use crate::style::LineEnd;
 /// The file has errors, or the result would not be the old documents with the new ones behind them.
 pub fn append(content: &[u8], added: &str) -> Result<Vec<u8>, EditError> {
     let file = ReadFile::of(content)?;
-    let refused = || EditError::new(Reason::UnsafeDocument, None);
+    let is_open_block =
+        !file.text.ends_with('\n') && file.documents.iter().any(|root| ends_with_block(root, file.text));
+    let reason = || if is_open_block { Reason::OpenBlock } else { Reason::UnsafeDocument };
+    let refused = || EditError::new(reason(), Some(Span::at(file.text.len())));
     let mut expected = documents(file.text).ok_or_else(refused)?;
     expected.extend(documents(added).ok_or_else(refused)?);
     let line_end = LineEnd::of(if file.text.contains('\n') { file.text } else { added });
@@ -128,12 +131,23 @@ fn section(text: &str, root: &Node) -> Section {
             // `--- key: value` is a marker, and the first line of its document.
             let is_alone = content.trim_end().len() == "---".len() || content.contains(" #");
             let begins = is_marker && content.starts_with("---");
-            section.begin = if begins { line } else { next };
+            section.begin = if begins { directives(text, line) } else { next };
             section.content = if begins && !is_alone { line } else { next };
         }
         line = next;
     }
     section
+}
+
+/// The first of the directives above a marker line.
+fn directives(text: &str, marker: usize) -> usize {
+    let mut begin = marker;
+    while let Some(above) = lines::previous(text, begin)
+        && lines::line(text, above).starts_with('%')
+    {
+        begin = above;
+    }
+    begin
 }
 
 /// Whether a line begins with a marker of documents.

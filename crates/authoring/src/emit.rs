@@ -142,7 +142,8 @@ impl Lines<'_> {
 /// exactly.
 fn block(text: &str, column: usize) -> Option<String> {
     let lines = text.strip_suffix('\n').unwrap_or(text);
-    if !text.contains('\n') || lines.is_empty() || lines.ends_with('\n') {
+    let has_blank_end = lines.rsplit('\n').next().is_none_or(|last| last.trim().is_empty());
+    if !text.contains('\n') || has_blank_end {
         return None;
     }
     let indentation = " ".repeat(column);

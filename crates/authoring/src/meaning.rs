@@ -10,7 +10,7 @@ use crate::value::Value;
 /// The meaning of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meaning {
-    /// The type of a scalar, and its content.
+    /// The type of a scalar, and its text. An edit never writes a number or a key in another way.
     Scalar(Type, String),
     List(Vec<Self>),
     Mapping(BTreeMap<Self, Self>),
@@ -28,14 +28,15 @@ pub(crate) enum Type {
 impl Meaning {
     pub(crate) fn of(node: &Node) -> Self {
         match &node.value {
-            NodeValue::Scalar(scalar) => match scalar.resolve() {
-                Resolved::Null => Self::Scalar(Type::Null, String::new()),
-                Resolved::Bool(value) => Self::Scalar(Type::Bool, value.to_string()),
-                Resolved::Int(value) => Self::Scalar(Type::Number, value.to_string()),
-                Resolved::Uint(value) => Self::Scalar(Type::Number, value.to_string()),
-                Resolved::Float(value) => Self::Scalar(Type::Number, format!("{value:?}")),
-                Resolved::Text(text) => Self::Scalar(Type::Text, text.into_owned()),
-            },
+            NodeValue::Scalar(scalar) => {
+                let kind = match scalar.resolve() {
+                    Resolved::Null => return Self::Scalar(Type::Null, String::new()),
+                    Resolved::Bool(_) => Type::Bool,
+                    Resolved::Int(_) | Resolved::Uint(_) | Resolved::Float(_) => Type::Number,
+                    Resolved::Text(_) => Type::Text,
+                };
+                Self::Scalar(kind, scalar.text.to_string())
+            }
             NodeValue::Sequence(items) => Self::List(items.iter().map(Self::of).collect()),
             NodeValue::Mapping(entries) => {
                 Self::Mapping(entries.iter().map(|(key, value)| (Self::of(key), Self::of(value))).collect())

@@ -15,7 +15,10 @@ impl Scene<'_> {
         let first = children(mapping).into_iter().flatten().next();
         let column = column(self.text, first.map_or(mapping.span.start, |first| first.start) as usize);
         let text = emit::entries(std::slice::from_ref(entry), column, self.style());
-        self.lines_added(mapping, column, &text)
+        let mut ways = self.lines_added(mapping, column, &text);
+        // A block can't be the last line of a file without a line break.
+        ways.extend(self.lines_added(mapping, column, &emit::flow_entry(entry, self.style())));
+        ways
     }
 
     /// The ways to add an item at the end of a list.
@@ -23,7 +26,9 @@ impl Scene<'_> {
         let first = children(list).into_iter().flatten().next();
         let Some(dash) = first.and_then(|first| self.dash(first)) else { return Vec::new() };
         let column = column(self.text, dash);
-        self.lines_added(list, column, &emit::item(value, column, self.style()))
+        let mut ways = self.lines_added(list, column, &emit::item(value, column, self.style()));
+        ways.extend(self.lines_added(list, column, &format!("- {}", emit::flow(value, self.style()))));
+        ways
     }
 
     /// The ways to add lines behind a collection: after its last line with content, or after the empty lines behind it, if these belong to a text.
@@ -60,7 +65,7 @@ impl Scene<'_> {
         let is_first_on_line = self.text.get(lines::start(self.text, begin)..begin).is_some_and(lines::is_blank);
         if is_first_on_line {
             let begin = self.with_comment(begin, bound);
-            return vec![self.lines_removed(begin, end)];
+            return self.lines_removed(begin, end);
         }
         // Behind a dash or at the beginning of a document: the next child takes its place.
         let next = children.get(position + 1).copied().flatten();
@@ -77,7 +82,10 @@ impl Scene<'_> {
         if content.ends_with(':') && content.len() < child.start {
             ways.push(Splice { range: content.len()..child.end, text: format!(" {empty}") });
         }
-        ways.push(Splice { range: child, text: empty.to_owned() });
+        ways.push(Splice { range: child.clone(), text: empty.to_owned() });
+        // Below a comment, a list can be at the column of its key. The value in its place can't.
+        let indentation = " ".repeat(self.style().indentation);
+        ways.push(Splice { range: child, text: format!("{indentation}{empty}") });
         ways
     }
 
@@ -105,13 +113,12 @@ impl Scene<'_> {
         begin
     }
 
-    /// Removes whole lines: with the line break before them, or, at the beginning of the file, with the one after them.
-    fn lines_removed(&self, begin: usize, end: usize) -> Splice {
-        let range = match lines::previous(self.text, begin) {
-            Some(above) => lines::end(self.text, above)..end,
-            None => lines::start(self.text, begin)..lines::next(self.text, end),
-        };
-        Splice { range, text: String::new() }
+    /// The ways to remove whole lines: with the line break before them, or with the one after them.
+    fn lines_removed(&self, begin: usize, end: usize) -> Vec<Splice> {
+        let with_break_before = lines::previous(self.text, begin).map(|above| lines::end(self.text, above)..end);
+        let with_break_after = lines::start(self.text, begin)..lines::next(self.text, end);
+        let ranges = with_break_before.into_iter().chain([with_break_after]);
+        ranges.map(|range| Splice { range, text: String::new() }).collect()
     }
 
     /// The offset of the dash before an item.

@@ -23,6 +23,9 @@ pub enum Reason {
     /// The file has lines that end with a carriage return alone.
     #[error("a line of the file ends with a carriage return alone: save the file with other line ends first")]
     LineEnds,
+    /// The file ends inside of a block after `|` or `>`, which a line break would change.
+    #[error("the file ends with a block of text without a line break: add one at the end of the file first")]
+    OpenBlock,
     /// The file does not contain the document or item.
     #[error("the file has no such object: it changed while it was edited; run the command again")]
     NoObject,

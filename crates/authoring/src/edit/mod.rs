@@ -8,7 +8,7 @@ mod flow;
 mod replace;
 
 use model::field_path::{FieldPath, Step};
-use model::yaml::{self, Node, NodeValue, Options, Span};
+use model::yaml::{self, Node, NodeValue, Options, ScalarStyle, Span};
 
 pub use error::{EditError, Reason};
 
@@ -230,6 +230,9 @@ impl Scene<'_> {
 
     /// The error if no way to write the edit gives the intended meaning.
     fn refusal(&self, root: &Node) -> EditError {
+        if !self.text.ends_with('\n') && ends_with_block(root, self.text) {
+            return EditError::new(Reason::OpenBlock, Some(Span::at(self.text.len())));
+        }
         let Ok(found) = self.find(root) else { return self.error(Reason::Unsafe) };
         let has_anchor = |node: &&Node| {
             let before = self.text.get(..node.span.start as usize).unwrap_or_default().trim_end();
@@ -246,10 +249,16 @@ impl Scene<'_> {
         EditError::new(reason(self.path.clone()), None)
     }
 
-    /// Whether a collection is written with brackets or braces.
+    /// Whether a collection is written with brackets or braces. A list on lines of its own can begin with those of its first item.
     fn is_flow(&self, node: &Node) -> bool {
-        self.text.get(node.span.range()).is_some_and(|source| source.starts_with(['{', '[']))
-            && node.as_scalar().is_none()
+        let bracket = match node.value {
+            NodeValue::Mapping(_) => '{',
+            NodeValue::Sequence(_) => '[',
+            NodeValue::Scalar(_) => return false,
+        };
+        let begins_with_child =
+            children(node).first().is_some_and(|first| first.is_some_and(|first| first.start == node.span.start));
+        !begins_with_child && self.text.get(node.span.range()).is_some_and(|source| source.starts_with(bracket))
     }
 
     /// Whether a field is inside of brackets or braces.
@@ -296,6 +305,19 @@ fn children(parent: &Node) -> Vec<Option<Span>> {
         }
         NodeValue::Sequence(items) => items.iter().map(|item| here(item.span).map(|()| item.span)).collect(),
         NodeValue::Scalar(_) => Vec::new(),
+    }
+}
+
+/// Whether the text ends inside of a block after `|` or `>`. With a line break behind it, the block would have another content.
+pub(crate) fn ends_with_block(node: &Node, text: &str) -> bool {
+    let is_block = |style| matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+    match &node.value {
+        NodeValue::Scalar(scalar) => {
+            let behind = text.get(node.span.end as usize..).unwrap_or_default();
+            is_block(scalar.style) && behind.trim().is_empty()
+        }
+        NodeValue::Sequence(items) => items.iter().any(|item| ends_with_block(item, text)),
+        NodeValue::Mapping(entries) => entries.iter().any(|(_, value)| ends_with_block(value, text)),
     }
 }
 

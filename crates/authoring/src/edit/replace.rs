@@ -65,9 +65,10 @@ impl Scene<'_> {
     /// A value where there is none: behind the colon, or on the lines after it.
     fn missing_replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
         let at = found.node.span.start as usize;
-        let flow = Splice { range: at..at, text: format!(" {}", emit::flow(value, &self.style)) };
+        let written = emit::flow(value, &self.style);
+        let flow = Splice { range: at..at, text: format!(" {written}") };
         if self.is_in_flow(found) {
-            return vec![flow];
+            return vec![flow, Splice { range: at..at, text: format!(": {written}") }];
         }
         let text = self.written(found, value);
         let end = lines::end(self.text, at);
