@@ -1,5 +1,7 @@
 //! Properties of edits: every byte outside of the edited range stays, the meaning is the intended one, and a removal undoes an addition.
 
+use std::fmt::Write as _;
+
 use authoring::documents;
 use authoring::edit::{Change, EditError, ObjectPosition, Reason, edit};
 use authoring::value::Value;
@@ -75,11 +77,11 @@ impl Page {
 
     fn value(&mut self, value: &Written, column: usize) {
         match value {
-            Written::Scalar(text) => self.text.push_str(&format!(" {text}\n")),
+            Written::Scalar(text) => drop(writeln!(self.text, " {text}")),
             Written::Block(header, lines) => {
-                self.text.push_str(&format!(" {header}\n"));
+                let _ = writeln!(self.text, " {header}");
                 for line in ["first"].iter().chain(lines) {
-                    self.text.push_str(&format!("{:1$}{line}\n", "", column + self.indentation));
+                    let _ = writeln!(self.text, "{:1$}{line}", "", column + self.indentation);
                 }
             }
             Written::Mapping(values) => {
@@ -91,7 +93,7 @@ impl Page {
                 let column = column + if *is_indented { self.indentation } else { 0 };
                 for item in items {
                     self.comment();
-                    self.text.push_str(&format!("{:column$}-", ""));
+                    let _ = write!(self.text, "{:column$}-", "");
                     match item {
                         Written::Mapping(values) => self.inline_entries(values, column + 2),
                         Written::List(..) => self.text.push_str(" nested\n"),
@@ -105,7 +107,7 @@ impl Page {
     fn entries(&mut self, values: &[Written], column: usize) {
         for (position, value) in values.iter().enumerate() {
             self.comment();
-            self.text.push_str(&format!("{:column$}k{position}:", ""));
+            let _ = write!(self.text, "{:column$}k{position}:", "");
             self.value(value, column);
         }
     }
@@ -113,7 +115,7 @@ impl Page {
     fn inline_entries(&mut self, values: &[Written], column: usize) {
         for (position, value) in values.iter().enumerate() {
             let before = if position == 0 { 1 } else { column };
-            self.text.push_str(&format!("{:before$}\"k{position}\" :", ""));
+            let _ = write!(self.text, "{:before$}\"k{position}\" :", "");
             self.value(value, column);
         }
     }
@@ -168,8 +170,11 @@ fn file() -> impl Strategy<Value = String> {
     })
 }
 
-/// All fields of a document with their contents, and whether each is a mapping.
-fn fields(node: &Node, path: &FieldPath, found: &mut Vec<(FieldPath, String, &'static str)>) {
+/// A field with its content, and its shape.
+type Field = (FieldPath, String, &'static str);
+
+/// All fields of a document.
+fn fields(node: &Node, path: &FieldPath, found: &mut Vec<Field>) {
     match &node.value {
         NodeValue::Scalar(scalar) => found.push((path.clone(), format!("{:?}", scalar.resolve()), "scalar")),
         NodeValue::Sequence(items) => {
@@ -186,7 +191,7 @@ fn fields(node: &Node, path: &FieldPath, found: &mut Vec<(FieldPath, String, &'s
 }
 
 /// All fields of all documents. None if the text has an error.
-fn read_fields(text: &str) -> Option<Vec<Vec<(FieldPath, String, &'static str)>>> {
+fn read_fields(text: &str) -> Option<Vec<Vec<Field>>> {
     let reading = read(text, &Options::OBJECTS);
     let all = |node| {
         let mut found = Vec::new();
