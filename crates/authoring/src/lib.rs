@@ -1,8 +1,29 @@
-//! Writes the sources of a platform: the files of new repositories.
+//! Edits of the YAML files of control planes and applications, as pure functions from texts to texts.
 //!
-//! This crate does no I/O: requests go in, paths and texts come out.
+//! An edit keeps every byte outside of the edited range: comments, order, indentation, line ends. The result is read again, and refused if its
+//! meaning is not exactly the intended one. So an edit that can't be done safely changes nothing.
 
-// No I/O, clock, environment or randomness in this crate. The workspace's clippy.toml contains the bans, each with its reason.
+// This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod additions;
+pub mod branch_files;
+pub mod clusters_csv;
+pub mod config_values;
+pub mod documents;
+pub mod edit;
+mod emit;
+pub mod file_edits;
+pub mod label_rules;
+mod lines;
+mod meaning;
+pub mod name_ranges;
+pub mod new_object;
+pub mod objects;
+mod placement;
+pub mod removals;
 pub mod scaffold;
+mod scalar;
+pub mod style;
+pub mod targets;
+pub mod value;

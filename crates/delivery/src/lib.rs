@@ -6,6 +6,7 @@
 pub mod access;
 pub mod acknowledgement;
 pub mod branch;
+pub mod change_proposal;
 pub mod changes;
 pub mod compilation;
 pub mod error;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::quoted;
+use super::words::toml;
 
 /// The content of a new configuration file.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ impl Configuration {
 [control-plane]
 repo = {}
 ",
-            quoted(&self.control_plane)
+            toml(&self.control_plane)
         );
         text.push_str(&self.git());
         match &self.host {
@@ -78,7 +78,7 @@ repo = {}
             text.push_str(REWRITE);
             text.push_str("rewrite = [\n");
             for Rewrite { from, to } in &self.rewrites {
-                let _ = writeln!(text, "  {{ from = {}, to = {} }},", quoted(from), quoted(to));
+                let _ = writeln!(text, "  {{ from = {}, to = {} }},", toml(from), toml(to));
             }
             text.push_str("]\n");
         }
@@ -90,18 +90,18 @@ repo = {}
 impl Host {
     fn section(&self) -> String {
         let token = match &self.token {
-            TokenSource::Variable(name) => format!("token-env = {}\n", quoted(name)),
-            TokenSource::File(path) => format!("token-file = {}\n", quoted(path)),
+            TokenSource::Variable(name) => format!("token-env = {}\n", toml(name)),
+            TokenSource::File(path) => format!("token-file = {}\n", toml(path)),
         };
-        let (kind, url) = (quoted(&self.kind), quoted(&self.url));
-        let api = self.api_url.as_ref().map(|url| format!("api-url = {}\n", quoted(url))).unwrap_or_default();
+        let (kind, url) = (toml(&self.kind), toml(&self.url));
+        let api = self.api_url.as_ref().map(|url| format!("api-url = {}\n", toml(url))).unwrap_or_default();
         format!("\n# `publish` opens pull requests on this git host.\n[host]\nkind = {kind}\nurl = {url}\n{api}{token}")
     }
 
     /// The token for git. A token in a file is for the API only: git uses its own credential helpers then.
     fn credential(&self) -> Option<String> {
         let TokenSource::Variable(name) = &self.token else { return None };
-        let (prefix, name) = (quoted(&self.repositories), quoted(name));
+        let (prefix, name) = (toml(&self.repositories), toml(name));
         Some(format!(
             "# The token in this variable is sent only to URLs that begin with the prefix.\ncredentials = [{{ prefix = {prefix}, token-env = {name} }}]\n"
         ))

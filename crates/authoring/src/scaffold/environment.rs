@@ -15,6 +15,8 @@ pub struct NewEnvironment<'a> {
     pub control_plane: &'a str,
     /// The URL of the GitOps repository, as objects name it.
     pub gitops: &'a str,
+    /// The path of its objects in its branch.
+    pub path: &'a str,
 }
 
 impl NewEnvironment<'_> {
@@ -25,7 +27,7 @@ impl NewEnvironment<'_> {
 
     /// The `Environment` object on `main`. `next` is the environment that changes reach afterwards.
     pub fn declaration(&self, next: Option<&EnvironmentName>) -> NewFile {
-        let (name, url) = (yaml(self.name.as_str()), yaml(self.control_plane));
+        let (name, url, path) = (yaml(self.name.as_str()), yaml(self.control_plane), yaml(self.path));
         let order = match next {
             Some(next) => format!(
                 "  annotations:\n    # The environment that changes reach next.\n    promotion.kalypso.io/next: {}\n",
@@ -44,7 +46,7 @@ metadata:
   controlPlane:
     repo: {url}
     branch: {name}
-    path: .
+    path: {path}
 ",
             self.name
         );
@@ -149,7 +151,12 @@ mod tests {
     #[test]
     fn every_object_is_read_back_with_its_names() {
         let name = EnvironmentName::new("no").unwrap();
-        let new = NewEnvironment { name: &name, control_plane: "https://git.example/a", gitops: "git@git.example:b/c" };
+        let new = NewEnvironment {
+            name: &name,
+            control_plane: "https://git.example/a",
+            gitops: "git@git.example:b/c",
+            path: ".",
+        };
         let files = new.branch().into_iter().chain([new.declaration(Some(&name))]);
         let mut found = Vec::new();
         for file in files.filter(|file| file.path.ends_with(".yaml")) {

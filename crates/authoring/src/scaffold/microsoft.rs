@@ -27,7 +27,12 @@ pub struct MicrosoftPlatform {
 impl MicrosoftPlatform {
     /// The files of the control plane's main branch.
     pub fn main_branch(&self) -> Vec<NewFile> {
-        let new = NewEnvironment { name: &self.environment, control_plane: &self.control_plane, gitops: &self.gitops };
+        let new = NewEnvironment {
+            name: &self.environment,
+            control_plane: &self.control_plane,
+            gitops: &self.gitops,
+            path: ".",
+        };
         vec![
             new.declaration(None),
             NewFile::new(".sourceignore", SOURCE_IGNORE),
@@ -43,7 +48,7 @@ impl MicrosoftPlatform {
     /// The files of the branch `dev`.
     pub fn environment_branch(&self) -> Vec<NewFile> {
         let name = &self.environment;
-        let new = NewEnvironment { name, control_plane: &self.control_plane, gitops: &self.gitops };
+        let new = NewEnvironment { name, control_plane: &self.control_plane, gitops: &self.gitops, path: "." };
         let own = new.branch().into_iter().filter(|file| !file.path.starts_with("configs/"));
         let mut files: Vec<_> = own.collect();
         files.push(NewFile::new("cluster-types/dev/dev-cluster-type.yaml", CLUSTER_TYPE));

@@ -2,6 +2,7 @@
 
 pub mod configuration;
 pub mod environment;
+pub mod environment_copy;
 mod file;
 pub mod microsoft;
 pub mod packs;

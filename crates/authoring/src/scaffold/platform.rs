@@ -103,7 +103,7 @@ impl Platform {
     }
 
     fn environment<'a>(&'a self, name: &'a EnvironmentName) -> NewEnvironment<'a> {
-        NewEnvironment { name, control_plane: &self.control_plane, gitops: &self.gitops }
+        NewEnvironment { name, control_plane: &self.control_plane, gitops: &self.gitops, path: "." }
     }
 }
 

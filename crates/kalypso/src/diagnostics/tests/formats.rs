@@ -65,8 +65,8 @@ fn rendered(format: Format) -> String {
     let mut files = Files::default();
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
     let url = "https://git.example/acme/control-plane".into();
-    let checkout = Checkout { url, revision: "prod".into(), folder: "./platform/".to_owned() };
-    let mut report = Report::new().checked_out(checkout);
+    let checkout = Checkout { url, revision: "prod".into(), commit: None, folder: "./platform/".to_owned() };
+    let mut report = Report::new().checked_out(vec![checkout]);
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let missing = BTreeSet::new();
     let fallback = Fallback::KeptExcept(&missing, Some(GitId::of_blob(b"")));
