@@ -6,6 +6,7 @@
 pub mod access;
 pub mod acknowledgement;
 pub mod branch;
+pub mod change_proposal;
 pub mod changes;
 pub mod compilation;
 pub mod error;
@@ -15,7 +16,7 @@ pub mod held_assignments;
 pub mod hub_publication;
 pub mod loaded;
 pub mod memo_file;
-mod new_branches;
+pub mod new_branches;
 mod owner_file;
 pub mod pinned_repositories;
 pub mod planned;

@@ -3,15 +3,24 @@
 //! A branch that did exist is never created again: clusters that pull it would remove everything. So nothing is created if this machine has seen the branch, or if a
 //! pull request was merged into it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use git::Revision;
 use git::publish::{Destination, PublishError, create_base};
+use git::{RepositoryUrl, Revision};
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::name::EnvironmentName;
+use model::object::{GitOpsRepo, Object};
 
+use crate::access::{RepositoryAccess, destination_url};
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 use crate::loaded::Loaded;
 use crate::pull_requests::{GitHosts, was_merged};
+
+/// The maximum number of branches that a hint names.
+const NAMED_MAX: usize = 3;
 
 /// Creates the missing branches that clusters pull. Returns the results by the names of the `GitOpsRepo` objects. It is empty if no branch can be created.
 pub(crate) fn create(loaded: &Loaded, hosts: Option<&GitHosts>) -> Vec<(String, Result<(), DestinationError>)> {
@@ -29,11 +38,9 @@ fn create_one(
     let access = loaded.access.as_ref()?;
     let repositories = &*access.repositories;
     let url = loaded.url(&found.place.repo).ok()?;
-    let revision = Revision::branch(&found.place.branch);
-    let was_seen = repositories.cached(&url, &revision).is_some() || !repositories.seen(&url, &revision).is_empty();
     // If the git host can't say it, the branch may have existed.
     let was_merged = hosts.map_or(Ok(false), |hosts| was_merged(hosts, &found.place, &found.proposing_branch));
-    if was_seen || was_merged.unwrap_or(true) {
+    if !was_never_seen(access, &url, &found.place.branch) || was_merged.unwrap_or(true) {
         return None;
     }
     let environment = &loaded.fleet.environment;
@@ -42,4 +49,69 @@ fn create_one(
     let created = create_base(repositories, &destination, seconds, &access.progress);
     // If another program was faster, the branch exists now.
     Some(created.map(drop).map_err(DestinationError::from))
+}
+
+/// Whether this machine has never seen a branch.
+pub(crate) fn was_never_seen(access: &RepositoryAccess, url: &RepositoryUrl, branch: &str) -> bool {
+    let (repositories, revision) = (&*access.repositories, Revision::branch(branch));
+    repositories.cached(url, &revision).is_none() && repositories.seen(url, &revision).is_empty()
+}
+
+/// A branch that does not exist yet.
+struct NewBranch<'a> {
+    /// The position of the environment.
+    position: usize,
+    environment: &'a EnvironmentName,
+    object: &'a Object<GitOpsRepo>,
+}
+
+/// The hints at branches that do not exist yet, by the positions of the environments. All new branches of a repository are one hint, of the first environment. The
+/// branches of each repository are requested once. A repository that can't be read gives no hint: publishing reports it.
+pub fn hints(environments: &[Loaded]) -> Vec<Vec<Diagnostic>> {
+    let mut known = BTreeMap::new();
+    let mut new: BTreeMap<RepositoryUrl, Vec<NewBranch<'_>>> = BTreeMap::new();
+    for (position, loaded) in environments.iter().enumerate() {
+        let Some(access) = &loaded.access else { continue };
+        let environment = &loaded.fleet.environment;
+        for object in loaded.fleet.gitops_repos.values() {
+            let Ok(url) = destination_url(Some(access), &object.spec.place.repo) else { continue };
+            if is_new(access, (&url, &object.spec.place.branch), &mut known) {
+                new.entry(url).or_default().push(NewBranch { position, environment, object });
+            }
+        }
+    }
+    let mut hints = vec![Vec::new(); environments.len()];
+    for (url, branches) in new {
+        if let Some(hints) = branches.first().and_then(|first| hints.get_mut(first.position)) {
+            hints.extend(hint(&url, &branches));
+        }
+    }
+    hints
+}
+
+/// The names of all references of repositories. None for one that can't be read.
+type References = BTreeMap<RepositoryUrl, Option<BTreeSet<String>>>;
+
+fn is_new(access: &RepositoryAccess, (url, branch): (&RepositoryUrl, &str), known: &mut References) -> bool {
+    let names = known.entry(url.clone()).or_insert_with(|| {
+        let references = access.repositories.references(url).ok()?;
+        Some(references.into_keys().collect())
+    });
+    let is_there = names.as_ref().is_none_or(|names| names.contains(&format!("refs/heads/{branch}")));
+    !is_there && was_never_seen(access, url, branch)
+}
+
+fn hint(url: &RepositoryUrl, branches: &[NewBranch<'_>]) -> Option<Diagnostic> {
+    let first = branches.first()?;
+    let names: Vec<_> = branches.iter().map(|new| format!("`{}`", new.object.spec.place.branch)).collect();
+    let shown = names.get(..NAMED_MAX.min(names.len()))?.join(", ");
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let word = if names.len() == 1 { "branch" } else { "branches" };
+    let which = if names.len() == 1 { format!("-e {}", first.environment) } else { "--all".to_owned() };
+    let them = if names.len() == 1 { "it" } else { "them" };
+    let origin = Origin::field(&first.object.key(), FieldPath::from(["spec", "branch"]));
+    let hint = Diagnostic::hint(Code::NewBranch, format!("{} has no {word} {shown}{more} yet", url.label()));
+    let hint = hint.at(origin, "").help(format!("`kalypso publish {which}` creates {them}"));
+    Some(hint.about(&first.object.key()))
 }

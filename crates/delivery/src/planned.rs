@@ -10,6 +10,7 @@ use engine::layout::{Folder, Layout};
 use engine::output::{Destination, Output, assemble, assemble_held, layout};
 use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlanDestination, PlannedId};
+use git::publish::PublishError;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -24,6 +25,7 @@ use crate::compilation::{self, KnownResults};
 use crate::error::DestinationError;
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
+use crate::new_branches::was_never_seen;
 
 /// A destination of the environment's output.
 pub struct GitOpsDestination {
@@ -49,6 +51,35 @@ pub fn targets(
     repositories: Option<&SharedRepositories>,
 ) -> Result<Vec<GitOpsDestination>, DestinationError> {
     each_target(loaded, only, repositories)?.into_iter().map(|(_, target)| target).collect()
+}
+
+/// The destinations of the environment's output for a plan. A branch that `publish` would create is empty.
+///
+/// # Errors
+/// As in [`targets`].
+pub fn planned_targets(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<GitOpsDestination>, DestinationError> {
+    let each = each_target(loaded, only, repositories)?.into_iter();
+    each.map(|(name, target)| target.or_else(|error| new_target(loaded, &name, error))).collect()
+}
+
+fn new_target(loaded: &Loaded, name: &str, error: DestinationError) -> Result<GitOpsDestination, DestinationError> {
+    let found = loaded.fleet.gitops_repos.values().find(|object| object.name.as_str() == name);
+    let (Some(object), Some(access), DestinationError::Publish(PublishError::NoBase { .. })) =
+        (found, &loaded.access, &error)
+    else {
+        return Err(error);
+    };
+    let (place, url) = (object.spec.place.clone(), loaded.url(&object.spec.place.repo)?);
+    if !was_never_seen(access, &url, &place.branch) {
+        return Err(error);
+    }
+    let branch = Branch::of_tree(format!("{}@{}, a new branch", url.label(), place.branch), Tree::default());
+    let (folder, layout) = (folder_of(object)?, layout(object));
+    Ok(GitOpsDestination { name: name.to_owned(), place, folder, layout, branch })
 }
 
 /// The name of a `GitOpsRepo`, and its destination.

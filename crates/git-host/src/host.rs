@@ -8,6 +8,7 @@ use crate::calls::CallCounts;
 use crate::error::HostError;
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
     PullRequestQuery,
@@ -59,6 +60,16 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// # Errors
     /// As in [`Self::account`].
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError>;
+
+    /// Creates a repository without branches, unless it exists. Looks for it first, so an account that may not create any can use one that exists.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], if the owner does not exist, or if the account may not create repositories there.
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        new: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError>;
 
     /// The pull requests that a query selects, by number. Reads all pages.
     ///

@@ -16,6 +16,7 @@ pub mod issue;
 pub mod kind;
 pub mod limits;
 pub mod marker;
+pub mod new_repository;
 pub mod pull_request;
 pub mod rate_limit;
 pub mod repository;

@@ -40,6 +40,16 @@ pub struct Patience {
 #[derive(Clone)]
 pub struct Wait(Arc<dyn Fn(Duration) -> bool + Send + Sync>);
 
+/// The address of the public host of a kind. None for kinds without one.
+pub fn public_url(kind: HostKind) -> Option<&'static str> {
+    match kind {
+        HostKind::GitHub => Some("https://github.com"),
+        HostKind::GitLab => Some("https://gitlab.com"),
+        HostKind::AzureDevOps => Some("https://dev.azure.com"),
+        HostKind::Gitea | HostKind::Git => None,
+    }
+}
+
 /// The usual address of the pages of the host on which a repository is. None if the URL has no host.
 ///
 /// Git over ssh often has another host name than the pages; those of the public hosts are known.

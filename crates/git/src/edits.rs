@@ -8,54 +8,88 @@ use model::git_id::GitId;
 
 use crate::repositories::{EntryKind, FolderEntry};
 
-/// The new content of files, by path. None: the file is deleted.
+/// Changes of files, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edits(BTreeMap<Arc<str>, Option<Arc<[u8]>>>);
+pub struct Edits {
+    files: BTreeMap<Arc<str>, Edit>,
+    /// The new contents by their ids.
+    blobs: BTreeMap<GitId, Arc<[u8]>>,
+}
+
+/// The change of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The file gets this content, which has this id.
+    Content(GitId, Arc<[u8]>),
+    /// A symbolic link is in its place. The id is that of its target's text.
+    Link(GitId),
+    /// The file is deleted.
+    Removed,
+}
 
 impl Edits {
-    /// The edit of a file. `None`: the file is not edited. `Some(None)`: it is deleted.
+    /// The new content of a file. `None`: the file is not edited. `Some(None)`: it is deleted, or replaced by a link.
     pub fn get(&self, path: &str) -> Option<Option<&Arc<[u8]>>> {
-        self.0.get(path).map(Option::as_ref)
+        self.files.get(path).map(|edit| match edit {
+            Edit::Content(_, bytes) => Some(bytes),
+            Edit::Link(_) | Edit::Removed => None,
+        })
     }
 
     /// The content with this blob id, if one of the edits contains it.
     pub fn blob(&self, id: GitId) -> Option<&Arc<[u8]>> {
-        self.0.values().flatten().find(|bytes| GitId::of_blob(bytes) == id)
+        self.blobs.get(&id)
     }
 
     /// The paths of the edited files.
     pub fn paths(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.0.keys()
+        self.files.keys()
+    }
+
+    /// All edits, by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Edit)> {
+        self.files.iter()
     }
 
     /// Whether there are no edits.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
+    }
+
+    /// These edits, followed by later ones.
+    #[must_use]
+    pub fn followed_by(&self, later: &Self) -> Self {
+        self.files.iter().chain(&later.files).map(|(path, edit)| (Arc::clone(path), edit.clone())).collect()
     }
 
     /// The entries of a folder after the edits, from its entries before. None if the folder exists neither before nor after.
     pub fn folder(&self, path: &str, before: Option<Vec<FolderEntry>>) -> Option<Vec<FolderEntry>> {
         let start = if path.is_empty() { String::new() } else { format!("{path}/") };
-        let below = self.0.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
+        let below = self.files.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
         let mut below = below.take_while(|(file, _)| file.starts_with(&start)).peekable();
         if below.peek().is_none() {
             return before;
         }
         let is_new = before.is_none();
         let mut entries = before.unwrap_or_default();
-        for (file, content) in below {
+        for (file, edit) in below {
             let rest = file.get(start.len()..).unwrap_or_default();
-            let (name, kind) =
-                rest.split_once('/').map_or((rest, EntryKind::File), |(name, _)| (name, EntryKind::Folder));
+            let (name, kind, id) = match (rest.split_once('/'), edit) {
+                (Some((name, _)), _) => (name, EntryKind::Folder, GitId::of_blob(b"")),
+                (None, Edit::Link(id)) => (rest, EntryKind::Link, *id),
+                (None, Edit::Content(id, _)) => (rest, EntryKind::File, *id),
+                (None, Edit::Removed) => (rest, EntryKind::File, GitId::of_blob(b"")),
+            };
             let position = entries.iter().position(|entry| entry.name == name);
-            match (content, kind, position) {
-                (None, EntryKind::File, Some(position)) => drop(entries.remove(position)),
-                // The folder stays, even if it is now empty: a walk through it finds no files.
-                (None, _, _) => {}
-                (Some(_), EntryKind::Folder, Some(position)) if entries[position].kind == EntryKind::Folder => {}
-                (Some(content), ..) => {
+            match (edit, kind, position) {
+                (Edit::Removed, EntryKind::File, Some(position)) if entries[position].kind != EntryKind::Folder => {
+                    entries.remove(position);
+                }
+                // A folder stays, even if it is now empty: a walk through it finds no files.
+                (Edit::Removed, _, _) => {}
+                (_, EntryKind::Folder, Some(position)) if entries[position].kind == EntryKind::Folder => {}
+                _ => {
                     entries.retain(|entry| entry.name != name);
-                    let id = GitId::of_blob(if kind == EntryKind::File { content } else { b"" });
                     entries.push(FolderEntry { name: name.to_owned(), kind, id });
                 }
             }
@@ -65,9 +99,23 @@ impl Edits {
     }
 }
 
+/// The new content of files, by path. None: the file is deleted.
 impl FromIterator<(Arc<str>, Option<Arc<[u8]>>)> for Edits {
     fn from_iter<I: IntoIterator<Item = (Arc<str>, Option<Arc<[u8]>>)>>(files: I) -> Self {
-        Self(files.into_iter().collect())
+        let edit = |bytes: Arc<[u8]>| Edit::Content(GitId::of_blob(&bytes), bytes);
+        files.into_iter().map(|(path, content)| (path, content.map_or(Edit::Removed, edit))).collect()
+    }
+}
+
+/// If two edits have the same path, the last one counts.
+impl FromIterator<(Arc<str>, Edit)> for Edits {
+    fn from_iter<I: IntoIterator<Item = (Arc<str>, Edit)>>(files: I) -> Self {
+        let files: BTreeMap<_, _> = files.into_iter().collect();
+        let blobs = files.values().filter_map(|edit| match edit {
+            Edit::Content(id, bytes) => Some((*id, Arc::clone(bytes))),
+            Edit::Link(_) | Edit::Removed => None,
+        });
+        Self { blobs: blobs.collect(), files }
     }
 }
 
@@ -122,5 +170,20 @@ mod tests {
         assert_eq!(edits.blob(GitId::of_blob(b"2")), None);
         assert_eq!(edits.get("b.yaml"), Some(None));
         assert_eq!(edits.get("c.yaml"), None);
+    }
+
+    #[test]
+    fn a_file_that_became_a_folder_is_not_removed_with_it() {
+        let edits = edits(&[("a.yaml", None), ("a.yaml/b.yaml", Some("1"))]);
+        check(&edits, "", Some(&["a.yaml"]), Some(&["a.yaml/"]));
+        check(&edits, "", Some(&["a.yaml/"]), Some(&["a.yaml/"]));
+    }
+
+    #[test]
+    fn later_edits_replace_earlier_ones() {
+        let first = edits(&[("a.yaml", Some("1")), ("b.yaml", Some("2"))]);
+        let both = first.followed_by(&edits(&[("a.yaml", None), ("c.yaml", Some("3"))]));
+        assert_eq!(both, edits(&[("a.yaml", None), ("b.yaml", Some("2")), ("c.yaml", Some("3"))]));
+        assert_eq!(both.blob(GitId::of_blob(b"1")), None);
     }
 }

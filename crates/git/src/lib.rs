@@ -5,6 +5,7 @@
 //! decide the content that is published.
 
 mod budget;
+pub mod checkout;
 mod edits;
 mod key;
 pub mod limits;
@@ -18,7 +19,7 @@ pub mod trust;
 mod url;
 mod walk;
 
-pub use edits::Edits;
+pub use edits::{Edit, Edits};
 pub use key::{Key, SecretTooShort, Signature};
 pub use load::UNTRUSTED_CACHE_HELP;
 pub use repositories::{

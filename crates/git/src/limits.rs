@@ -121,6 +121,9 @@ pub const BASE_REACHES: [usize; 2] = [50, 5_000];
 /// Maximum size of the stored standard output of git, in bytes.
 pub(crate) const OUTPUT_BYTES_MAX: u64 = 16 << 20;
 
+/// Maximum size of the list of a working tree's files, in bytes: a million long paths.
+pub(crate) const LISTING_BYTES_MAX: u64 = 256 << 20;
+
 /// Maximum size of the stored standard error of git, in bytes.
 pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 

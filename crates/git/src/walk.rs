@@ -73,6 +73,11 @@ pub(crate) struct Walked {
     pub(crate) links: Vec<FoundEntry>,
 }
 
+/// Whether a file can affect what is read: it has a name that is read, or it excludes others.
+pub(crate) fn is_relevant(path: &str) -> bool {
+    model::read::is_read(path) || path.rsplit('/').next() == Some(IGNORE_FILE)
+}
+
 /// Normalizes a path: removes `.` segments and superfluous slashes. The empty path is the root.
 pub(crate) fn normalize(path: &str) -> Result<String, PathError> {
     if path.contains('\\') || path.chars().any(char::is_control) {

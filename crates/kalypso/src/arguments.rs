@@ -2,8 +2,10 @@
 
 mod bootstrap;
 mod hub;
+mod init;
 mod questions;
 mod report;
+mod states;
 
 use std::path::PathBuf;
 
@@ -11,8 +13,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::hub::*;
+pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
+pub(crate) use self::states::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
@@ -31,6 +35,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(Demo),
+    Init(Init),
     Check(Check),
     Render(Render),
     Plan(Plan),
@@ -118,6 +123,8 @@ pub(crate) struct Demo {
 Examples:
   kalypso check                              all environments of the control plane
   kalypso check -e prod --strict             one of them; warnings count as problems
+  kalypso check --working-tree               with all changes that are not committed
+  kalypso check --patch my.patch             with a patch of the main branch
   kalypso check --from . -e dev -o github    a checkout in CI, as annotations of the pull request")]
 pub(crate) struct Check {
     /// The environment [default: all]
@@ -125,6 +132,8 @@ pub(crate) struct Check {
     pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) state: StateOptions,
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: crate::diagnostics::Format,
@@ -136,14 +145,17 @@ pub(crate) struct Check {
 Examples:
   kalypso render -e dev --out rendered             what clusters of dev would get
   kalypso render --from . -e dev --out rendered    the same from a checkout, without git
-  kalypso render -e prod --digest                  the git tree id of the result; nothing is written")]
+  kalypso render -e prod --digest                  the git tree id of the result; nothing is written
+  kalypso render --all --out rendered              each environment in a folder of its own
+  kalypso render -e dev --working-tree --out x     with all changes that are not committed")]
 pub(crate) struct Render {
-    /// The environment
-    #[arg(short, long = "env", value_name = "ENV")]
-    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) of: EnvironmentOrAll,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
-    /// The folder to write into: empty, or written by an earlier `render`
+    #[command(flatten)]
+    pub(crate) state: StateOptions,
+    /// The folder to write into: empty, or written by an earlier `render`; with --all, it gets a folder for each environment
     #[arg(long, value_name = "DIR", required_unless_present = "digest", conflicts_with = "digest")]
     pub(crate) out: Option<PathBuf>,
     /// Write nothing, and print the git tree id of the result
@@ -158,26 +170,30 @@ pub(crate) struct Render {
 }
 
 /// Show what would change in the GitOps branch, by assignment and by value
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:
   kalypso plan -e prod                       compared with the environment's GitOps branch
   kalypso plan -e prod --diff                with the difference of every file
   kalypso plan -e prod --commit HEAD~1..     what the last commit of the environment's branch changed
   kalypso plan -e prod --commit main         what promoting the head of main would change
-  git diff | kalypso plan -e prod --patch -  what a change would do that is not committed yet
+  kalypso plan -e prod --working-tree        what all changes would do that are not committed yet
+  git diff | kalypso plan -e prod --patch -  what one of them would do
+  kalypso plan --all                         all environments
   kalypso plan -e prod -l region=west,!edge  only what changes where these labels are
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files
   kalypso plan -e prod --commit my-change --comment    in CI: a comment on the pull request of branch my-change")]
 pub(crate) struct Plan {
-    /// The environment
-    #[arg(short, long = "env", value_name = "ENV")]
-    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) of: EnvironmentOrAll,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
     /// Compare with the files in this folder instead of the GitOps branch
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) against: Option<PathBuf>,
+    /// Compare the control plane with its changes that are not committed, in all its working trees [default: those of the control plane's repository, of the current directory, and of `control-plane` beside kalypso.toml]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "against", "commit", "patch", "gitops_repo", "adopt"])]
+    pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Compare two commits of the control plane; with B alone, compare it with the current sources of the environment
     #[arg(long, value_name = "A..B", conflicts_with_all = ["from", "against", "patch", "gitops_repo", "adopt"])]
     pub(crate) commit: Option<String>,
@@ -185,7 +201,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "gitops_repo", "adopt"])]
     pub(crate) patch: Option<PathBuf>,
     /// Only the `GitOpsRepo` of this name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) gitops_repo: Option<String>,
     /// Show the difference of every file
     #[arg(long)]

@@ -30,6 +30,53 @@ pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     placed
 }
 
+/// Replaces and removes files (none: removed) of a folder that people edit. Each file has its old or its new content at any moment, and keeps its permissions.
+/// No file changes before all new contents are on the disk.
+///
+/// # Errors
+/// As [`write()`]. If a new content can't be written, no file is changed.
+pub(crate) fn replace_all(folder: &Path, files: &[(&str, Option<&[u8]>)]) -> io::Result<()> {
+    let mut staged = Vec::new();
+    let written = files.iter().filter_map(|(path, bytes)| Some((*path, (*bytes)?)));
+    let result = written.map(|(path, bytes)| stage(folder, path, bytes)).try_for_each(|file| {
+        staged.push(file?);
+        Ok(())
+    });
+    let placed = result.and_then(|()| staged.iter().try_for_each(|(new, target)| fs::rename(new, target)));
+    if placed.is_err() {
+        staged.iter().for_each(|(new, _)| drop(fs::remove_file(new)));
+    }
+    placed?;
+    files.iter().filter(|(_, bytes)| bytes.is_none()).try_for_each(|(path, _)| remove(folder, path))
+}
+
+/// Writes the new content of a file beside it. Returns the path of this copy, and that of the file.
+fn stage(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<(PathBuf, PathBuf)> {
+    let target = resolve(folder, path)?;
+    let metadata = match fs::symlink_metadata(&target) {
+        Ok(metadata) if metadata.is_file() => Some(metadata),
+        Ok(_) => return Err(not_followed(&target)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    fs::create_dir_all(target.parent().unwrap_or(folder))?;
+    let mut new = unfinished(&target).into_os_string();
+    // Files with this ending are not read as YAML.
+    new.push("~");
+    let new = PathBuf::from(new);
+    remove_if_there(&new)?;
+    let mut file = File::options().write(true).create_new(true).open(&new)?;
+    let written = file.write_all(bytes).and_then(|()| {
+        metadata.map_or(Ok(()), |metadata| file.set_permissions(metadata.permissions()))?;
+        file.sync_all()
+    });
+    if let Err(error) = written {
+        let _ = fs::remove_file(&new);
+        return Err(error);
+    }
+    Ok((new, target))
+}
+
 /// Opens an existing file to append to it.
 ///
 /// # Errors

@@ -23,6 +23,7 @@ use crate::patch::{PATCH_BYTES_MAX, Patch, ReadFile};
 use crate::progress::Watch;
 use crate::range::{Branches, Of, Range};
 use crate::terminal::count;
+use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
 
 /// The file name that stands for standard input, for a patch from a pipe.
 const STANDARD_INPUT: &str = "-";
@@ -44,6 +45,18 @@ pub(crate) struct EnvironmentChange {
 }
 
 impl EnvironmentChange {
+    /// The states before and after edits of a branch. `from` describes the state before.
+    pub(crate) fn of_edits(
+        (old, new): (Arc<Loaded>, Arc<Loaded>),
+        (branch, from): (&str, String),
+        edits: &Edits,
+    ) -> Self {
+        let paths: Vec<_> = edits.paths().map(ToString::to_string).collect();
+        let to = format!("{from} + {}", named_files(&paths));
+        let answer = json!({"branch": branch, "from": null, "to": null, "files": paths});
+        Self { old, new, from, to, stays: None, answer }
+    }
+
     /// The description of the comparison, for people: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
     pub(crate) fn title(&self) -> String {
         let stays = self.stays.as_ref().map_or_else(String::new, |stays| format!("   ({stays})"));
@@ -65,23 +78,39 @@ struct Now {
     promoted: Option<Commit>,
 }
 
+/// The branches whose change is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The environment's own branch, or else the main branch.
+    Any,
+    /// The main branch: a change of it can be one of all environments.
+    Main,
+}
+
 /// The environment at two commits of the control plane: `A..B`, or from now to `B`.
 ///
 /// Applications are read at the same commits both times.
 pub(crate) fn of_commits(
     source: &SourceOptions,
-    environment: &str,
+    (environment, side): (&str, Side),
     text: &str,
     watch: &mut Watch,
 ) -> anyhow::Result<EnvironmentChange> {
     let now = Now::read(source, environment, watch)?;
     let repositories = &*now.access.repositories;
     let main = now.main_head()?;
-    let Range { of, from, to } = Branches { repositories, own: now.own.clone(), main }.range(text)?;
+    let Range { of, from, to } = match (side, main) {
+        (Side::Any, main) => Branches { repositories, own: now.own.clone(), main }.range(text)?,
+        (Side::Main, Some(main)) => {
+            let range = Branches { repositories, own: main, main: None }.range(text)?;
+            Range { of: Of::Main, ..range }
+        }
+        (Side::Main, None) => return Ok(now.unchanged()),
+    };
     let current = now.commit(of);
     let from = from.unwrap_or(current);
-    let old = now.at(of, from, watch)?;
-    let new = if to == from { Arc::clone(&old) } else { now.at(of, to, watch)? };
+    let old = now.at(of, from);
+    let new = if to == from { Arc::clone(&old) } else { now.at(of, to) };
     let name = now.name(of);
     let answer = json!({"branch": name, "from": from.to_string(), "to": to.to_string()});
     let at = |id: GitId| format!("{name}@{}", id.short());
@@ -91,7 +120,7 @@ pub(crate) fn of_commits(
 /// The environment before and after a patch, which is read from a file or from standard input (`-`).
 pub(crate) fn of_patch(
     source: &SourceOptions,
-    environment: &str,
+    (environment, side): (&str, Side),
     file: &Path,
     watch: &mut Watch,
 ) -> anyhow::Result<EnvironmentChange> {
@@ -117,18 +146,49 @@ pub(crate) fn of_patch(
         let directory = Directory { path: directory, edits: &edits, progress: watch.progress() };
         let read = git::load::read_directory(directory, &old.fleet.environment);
         let read = read.map_err(|error| Failure::usage(error.to_string()))?;
-        let new = loading::whole(Loaded::new(read, old.directory.clone(), None), watch)?;
+        let new = Loaded::new(read, old.directory.clone(), None);
         let from = old.title();
         let (to, answer) = (with(&from), answer(None, None));
         return Ok(EnvironmentChange { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
     }
     let now = Now::read(source, environment, watch)?;
-    let (of, next) = now.next(&apply)?;
-    let new = now.after(next, watch)?;
+    if side == Side::Main && now.promoted.is_none() {
+        return Ok(now.unchanged());
+    }
+    let (of, next) = now.next(&apply, side)?;
+    let new = now.after(next);
     let (name, id) = (now.name(of), now.commit(of));
     let from = format!("{name}@{}", id.short());
     let (to, answer) = (with(&from), answer(Some(&name), Some(id)));
     Ok(EnvironmentChange { old: Arc::clone(&now.loaded), new, from, to, stays: now.stays(of), answer })
+}
+
+/// The environment without and with the changes in working trees that are not committed.
+pub(crate) fn of_working_trees(
+    source: &SourceOptions,
+    environment: &str,
+    trees: &WorkingTrees,
+    watch: &mut Watch,
+) -> anyhow::Result<EnvironmentChange> {
+    let now = Now::read(source, environment, watch)?;
+    let new = now.after(trees.next());
+    let follows = |head: &Commit| {
+        let is_read = |read: &Read| read.url == head.url && !read.is_pinned && read.revision == head.revision.name();
+        now.loaded.reads.iter().any(is_read)
+    };
+    let branches: Vec<_> = trees.branches().iter().filter(|branch| follows(&branch.head)).collect();
+    let path = |branch: &WorkingBranch, path: &str| from_here(&branch.checkout.root().join(path)).display().to_string();
+    let paths = branches.iter().flat_map(|branch| branch.state.changed.iter().map(|changed| path(branch, changed)));
+    let paths: Vec<_> = paths.collect();
+    let folders: Vec<_> =
+        branches.iter().map(|branch| from_here(branch.checkout.root()).display().to_string()).collect();
+    let from = now.loaded.title();
+    let to = match paths.is_empty() {
+        true => format!("{environment} without uncommitted changes"),
+        false => format!("{environment} + uncommitted {}", named_files(&paths)),
+    };
+    let answer = json!({"branch": null, "from": null, "to": null, "workingTrees": folders, "files": paths});
+    Ok(EnvironmentChange { old: now.loaded, new, from, to, stays: None, answer })
 }
 
 fn named_files(paths: &[String]) -> String {
@@ -239,49 +299,62 @@ impl Now {
     }
 
     /// Loads the environment with another commit of one of its branches.
-    fn at(&self, of: Of, id: GitId, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
+    fn at(&self, of: Of, id: GitId) -> Arc<Loaded> {
         if id == self.commit(of) {
-            return Ok(Arc::clone(&self.loaded));
+            return Arc::clone(&self.loaded);
         }
         let mut pins = self.pins();
         if of == Of::Own {
             pins.insert((self.own.url.as_str().to_owned(), self.own.revision.name().to_string()), id);
         }
         let pinned = PinnedRepositories::new(&*self.access.repositories, pins);
-        self.load(&pinned, (of == Of::Main).then_some(id), watch)
+        self.load(&pinned, (of == Of::Main).then_some(id))
     }
 
     /// Loads the environment with commits that do not exist in the repositories.
-    fn after(&self, next: Vec<Next>, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
-        let pinned = PinnedRepositories::new(&*self.access.repositories, self.pins());
-        self.load(&EditedRepositories::new(&pinned, next), None, watch)
+    fn after(&self, next: Vec<Next>) -> Arc<Loaded> {
+        let mut pins = self.pins();
+        pins.extend(next.iter().filter_map(Next::pin));
+        let pinned = PinnedRepositories::new(&*self.access.repositories, pins);
+        self.load(&EditedRepositories::new(&pinned, next), None)
     }
 
-    fn load(
-        &self,
-        repositories: &dyn Repositories,
-        promoted: Option<GitId>,
-        watch: &mut Watch,
-    ) -> anyhow::Result<Arc<Loaded>> {
+    /// Loads the environment. The result may be incomplete.
+    fn load(&self, repositories: &dyn Repositories, promoted: Option<GitId>) -> Arc<Loaded> {
         let control_plane = git::load::ControlPlane { promoted, ..self.access.control_plane() };
         let read = Snapshot::new(repositories, control_plane).load(self.environment());
-        Ok(Arc::new(loading::whole(Loaded::new(read, None, Some(&self.access)), watch)?))
+        Arc::new(Loaded::new(read, None, Some(&self.access)))
+    }
+
+    /// The environment as it is, twice: a change of the main branch does not affect it.
+    fn unchanged(self) -> EnvironmentChange {
+        let title = self.loaded.title();
+        let answer = json!({"branch": null, "from": null, "to": null});
+        let (old, new) = (Arc::clone(&self.loaded), self.loaded);
+        EnvironmentChange { old, new, from: title.clone(), to: title, stays: None, answer }
     }
 
     /// Applies a patch to the environment's branch or, if it does not apply there, to the main branch.
-    fn next(&self, apply: &Apply<'_>) -> anyhow::Result<(Of, Vec<Next>)> {
-        let own = apply(&|path| Ok(self.file(&self.own, path)?));
-        let error = match own {
-            Ok(edits) => return Ok((Of::Own, vec![Next::new(self.own.clone(), edits)])),
-            Err(error) => error,
-        };
+    fn next(&self, apply: &Apply<'_>, side: Side) -> anyhow::Result<(Of, Vec<Next>)> {
+        if side == Side::Main {
+            return self.next_of_main(apply);
+        }
+        match apply(&|path| Ok(self.file(&self.own, path)?)) {
+            Ok(edits) => Ok((Of::Own, vec![Next::new(self.own.clone(), edits)])),
+            Err(error) => self.next_of_main(apply).map_err(|_| error),
+        }
+    }
+
+    fn next_of_main(&self, apply: &Apply<'_>) -> anyhow::Result<(Of, Vec<Next>)> {
         // `Environment` objects are read at the head of the main branch, all other objects at the promoted commit.
-        let Some(head) = self.loaded.reads.iter().find(|read| read.role == ReadRole::Main) else { return Err(error) };
+        let Some(head) = self.loaded.reads.iter().find(|read| read.role == ReadRole::Main) else {
+            return Err(Failure::refused("the environment has no main branch").into());
+        };
         let revision = Revision::Branch(Arc::clone(&head.revision));
         let head = Commit { url: head.url.clone(), revision, id: head.commit };
         let promoted = self.promoted.as_ref().unwrap_or(&head);
         let side = |path: &str| if path.starts_with(git::ENVIRONMENTS) { &head } else { promoted };
-        let Ok(edits) = apply(&|path| Ok(self.file(side(path), path)?)) else { return Err(error) };
+        let edits = apply(&|path| Ok(self.file(side(path), path)?))?;
         let part = |commit: &Commit| {
             let files = edits.paths().filter(|path| side(path).id == commit.id);
             let files = files.map(|path| (Arc::clone(path), edits.get(path).flatten().cloned()));
@@ -294,18 +367,25 @@ impl Now {
         Ok((Of::Main, next))
     }
 
-    /// Reads a file of a commit. None if the file does not exist.
     fn file(&self, commit: &Commit, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
-        let failed = |error: RepositoryError| Failure::outside(error.to_string());
-        let repositories = &self.access.repositories;
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let items = repositories.folder(commit, folder).map_err(failed)?.unwrap_or_default();
-        let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::EntryKind::File) else {
-            return Ok(None);
-        };
-        match repositories.content(commit, item.id, FILE_BYTES_MAX).map_err(failed)? {
-            Content::Bytes(bytes) => Ok(Some(bytes)),
-            Content::TooLarge(size) => Err(Failure::refused(format!("`{path}` has {size} bytes, which is too much"))),
-        }
+        file_of_commit(&*self.access.repositories, commit, path)
+    }
+}
+
+/// Reads a file of a commit. None if the file does not exist.
+pub(crate) fn file_of_commit(
+    repositories: &dyn Repositories,
+    commit: &Commit,
+    path: &str,
+) -> Result<Option<Arc<[u8]>>, Failure> {
+    let failed = |error: RepositoryError| Failure::outside(error.to_string());
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let items = repositories.folder(commit, folder).map_err(failed)?.unwrap_or_default();
+    let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::EntryKind::File) else {
+        return Ok(None);
+    };
+    match repositories.content(commit, item.id, FILE_BYTES_MAX).map_err(failed)? {
+        Content::Bytes(bytes) => Ok(Some(bytes)),
+        Content::TooLarge(size) => Err(Failure::refused(format!("`{path}` has {size} bytes, which is too much"))),
     }
 }

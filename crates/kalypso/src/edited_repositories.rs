@@ -1,7 +1,9 @@
 //! Repositories with additional commits that exist only in memory: existing commits with some files changed.
 
+use delivery::access::SharedRepositories;
+use git::publications::SourceName;
 use git::{
-    Commit, CommitInfo, Content, Edits, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
+    Commit, CommitInfo, Content, Edit, Edits, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError,
     RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
@@ -10,8 +12,14 @@ use std::collections::BTreeMap;
 
 /// Repositories in which some commits are followed by a commit that exists only in memory.
 pub(crate) struct EditedRepositories<'a> {
-    repositories: &'a dyn Repositories,
+    repositories: Below<'a>,
     next: Vec<Next>,
+}
+
+/// The repositories with the existing commits.
+enum Below<'a> {
+    Borrowed(&'a dyn Repositories),
+    Shared(SharedRepositories),
 }
 
 /// A commit that exists only in memory.
@@ -19,21 +27,64 @@ pub(crate) struct Next {
     before: Commit,
     edits: Edits,
     id: GitId,
+    /// Whether only the branch of the commit before leads to it. Else all revisions do that name the commit before.
+    is_of_branch: bool,
 }
 
 impl Next {
-    /// Creates a commit that changes files of the commit `before`.
+    /// Creates a commit that changes files of the commit `before`. Every revision of that commit leads to it.
     pub(crate) fn new(before: Commit, edits: Edits) -> Self {
-        let file = |path| format!("{path} {:?}\n", edits.get(path).flatten().map(|bytes| GitId::of_blob(bytes)));
-        let files: String = edits.paths().map(|path| file(path)).collect();
-        let id = GitId::of_blob(format!("{}\n{files}", before.id).as_bytes());
-        Self { before, edits, id }
+        Self::with((before, edits), false)
+    }
+
+    /// Same as [`Self::new`], but only the branch of `before` leads to it: other branches at the same commit, and objects that name the commit, do not.
+    pub(crate) fn of_branch(before: Commit, edits: Edits) -> Self {
+        Self::with((before, edits), true)
+    }
+
+    fn with((before, edits): (Commit, Edits), is_of_branch: bool) -> Self {
+        let file = |(path, edit): (&_, &_)| match edit {
+            Edit::Content(id, _) => format!("{path} {id}\n"),
+            Edit::Link(id) => format!("{path} -> {id}\n"),
+            Edit::Removed => format!("{path} removed\n"),
+        };
+        let files: String = edits.iter().map(file).collect();
+        let branch = if is_of_branch { format!(" {}", before.revision) } else { String::new() };
+        let id = GitId::of_blob(format!("{}{branch}\n{files}", before.id).as_bytes());
+        Self { before, edits, id, is_of_branch }
+    }
+
+    /// The id of the commit.
+    pub(crate) fn id(&self) -> GitId {
+        self.id
+    }
+
+    /// The branch that leads to the commit, pinned at the commit before, if only the branch does.
+    pub(crate) fn pin(&self) -> Option<(SourceName, GitId)> {
+        let name = (self.before.url.as_str().to_owned(), self.before.revision.name().to_string());
+        self.is_of_branch.then_some((name, self.before.id))
+    }
+
+    fn follows(&self, commit: &Commit, revision: &Revision) -> bool {
+        let is_revision = !self.is_of_branch || self.before.revision == *revision;
+        is_revision && self.before.url == commit.url && self.before.id == commit.id
     }
 }
 
 impl<'a> EditedRepositories<'a> {
     pub(crate) fn new(repositories: &'a dyn Repositories, next: Vec<Next>) -> Self {
-        Self { repositories, next }
+        Self { repositories: Below::Borrowed(repositories), next }
+    }
+
+    pub(crate) fn shared(repositories: SharedRepositories, next: Vec<Next>) -> EditedRepositories<'static> {
+        EditedRepositories { repositories: Below::Shared(repositories), next }
+    }
+
+    fn below(&self) -> &dyn Repositories {
+        match &self.repositories {
+            Below::Borrowed(repositories) => *repositories,
+            Below::Shared(repositories) => &**repositories,
+        }
     }
 
     /// The existing commit below a commit, and the changes since then.
@@ -46,26 +97,26 @@ impl<'a> EditedRepositories<'a> {
 
 impl Repositories for EditedRepositories<'_> {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
-        let commit = self.repositories.resolve(url, revision)?;
-        let next = self.next.iter().find(|next| next.before.url == commit.url && next.before.id == commit.id);
+        let commit = self.below().resolve(url, revision)?;
+        let next = self.next.iter().find(|next| next.follows(&commit, revision));
         Ok(Commit { id: next.map_or(commit.id, |next| next.id), ..commit })
     }
 
     fn references(&self, url: &RepositoryUrl) -> Result<BTreeMap<String, GitId>, RepositoryError> {
-        self.repositories.references(url)
+        self.below().references(url)
     }
 
     fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
-        self.repositories.cached(url, revision)
+        self.below().cached(url, revision)
     }
 
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
-        self.repositories.seen(url, revision)
+        self.below().seen(url, revision)
     }
 
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let (made, edits) = self.made(commit);
-        let items = self.repositories.folder(&made, path)?;
+        let items = self.below().folder(&made, path)?;
         Ok(edits.map_or(items.clone(), |edits| edits.folder(path, items)))
     }
 
@@ -77,7 +128,7 @@ impl Repositories for EditedRepositories<'_> {
     ) -> Result<Option<Vec<FolderEntry>>, RepositoryError> {
         let (made, edits) = self.made(commit);
         // A folder that an edit changes has no stored tree.
-        if edits.is_some() { self.folder(commit, path) } else { self.repositories.known_folder(&made, path, tree) }
+        if edits.is_some() { self.folder(commit, path) } else { self.below().known_folder(&made, path, tree) }
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
@@ -85,25 +136,25 @@ impl Repositories for EditedRepositories<'_> {
         match edits.and_then(|edits| edits.blob(blob)) {
             Some(bytes) if bytes.len() as u64 > limit => Ok(Content::TooLarge(bytes.len() as u64)),
             Some(bytes) => Ok(Content::Bytes(bytes.clone())),
-            None => self.repositories.content(&made, blob, limit),
+            None => self.below().content(&made, blob, limit),
         }
     }
 
     fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError> {
-        self.repositories.tree(&self.made(commit).0)
+        self.below().tree(&self.made(commit).0)
     }
 
     fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
-        self.repositories.subtree(&self.made(commit).0, tree)
+        self.below().subtree(&self.made(commit).0, tree)
     }
 
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
-        self.repositories.info(&self.made(commit).0)
+        self.below().info(&self.made(commit).0)
     }
 
     fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError> {
         let (made, edits) = self.made(commit);
-        let mut history = self.repositories.history(&made, reach)?;
+        let mut history = self.below().history(&made, reach)?;
         if edits.is_some() {
             history.insert(0, commit.clone());
             history.truncate(reach);
@@ -112,15 +163,15 @@ impl Repositories for EditedRepositories<'_> {
     }
 
     fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError> {
-        self.repositories.ancestry(&self.made(commit).0, reach)
+        self.below().ancestry(&self.made(commit).0, reach)
     }
 
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {
-        self.repositories.is_ancestor(ancestor, &self.made(commit).0, reach)
+        self.below().is_ancestor(ancestor, &self.made(commit).0, reach)
     }
 
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
-        self.repositories.push(url, push)
+        self.below().push(url, push)
     }
 }
 
@@ -159,5 +210,22 @@ mod tests {
         assert_eq!(text(&next), Content::Bytes(b"new"[..].into()));
         assert_eq!(text(&made), Content::Bytes(b"old"[..].into()));
         assert_eq!(edited.content(&next, GitId::of_blob(b"new"), 2), Ok(Content::TooLarge(3)));
+    }
+
+    #[test]
+    fn a_commit_of_a_branch_is_that_of_no_other_revision() {
+        let url = RepositoryUrl::from_object("https://git.example/acme/x").unwrap();
+        let repositories = MemoryRepositories::default();
+        repositories.create(&url);
+        let made = commit(&repositories, &url, "old");
+        let edits: Edits = [("a.yaml".into(), Some(b"new"[..].into()))].into_iter().collect();
+        let pinned = Revision::Commit { id: made.id, branch: None };
+        let leads = |next| {
+            let edited = EditedRepositories::new(&repositories, vec![next]);
+            let id = |revision| edited.resolve(&url, revision).unwrap().id;
+            (id(&made.revision) != made.id, id(&pinned) != made.id)
+        };
+        assert_eq!(leads(Next::new(made.clone(), edits.clone())), (true, true));
+        assert_eq!(leads(Next::of_branch(made.clone(), edits)), (true, false));
     }
 }

@@ -9,6 +9,7 @@ mod commands;
 mod compiling;
 mod completion;
 mod configuration;
+mod control_plane_branch;
 mod demo;
 pub mod diagnostics;
 mod edited_repositories;
@@ -22,17 +23,20 @@ mod loading;
 mod names;
 mod paint;
 mod patch;
+mod platform;
 mod process_lock;
 mod progress;
 mod range;
 pub mod reference;
 mod reporting;
+mod states;
 mod stopping;
 mod table;
 mod telemetry;
 mod terminal;
 mod times;
 mod visible;
+mod working_trees;
 
 use std::process::ExitCode;
 

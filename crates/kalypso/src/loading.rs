@@ -41,7 +41,13 @@ pub(crate) fn for_publication(
 
 /// Returns the environment if all objects of the platform were read; else prints the diagnostics and fails.
 pub(crate) fn whole(loaded: Loaded, watch: &mut Watch) -> anyhow::Result<Loaded> {
-    if loaded.is_complete { Ok(loaded) } else { Err(incomplete(&loaded, watch)) }
+    check_whole(&loaded, watch)?;
+    Ok(loaded)
+}
+
+/// Fails if not all objects of the platform were read, and prints the diagnostics then.
+pub(crate) fn check_whole(loaded: &Loaded, watch: &mut Watch) -> anyhow::Result<()> {
+    if loaded.is_complete { Ok(()) } else { Err(incomplete(loaded, watch)) }
 }
 
 /// Prints the diagnostics of an environment for which not all objects of the platform were read.

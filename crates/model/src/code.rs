@@ -487,6 +487,62 @@ codes! {
     ///
     /// Remove the annotation or the entry, or correct its code, object or path.
     UnusedAcknowledgement = "K0137",
+    /// An object to add exists already.
+    ///
+    /// `kalypso add` never changes an object that exists: it could be another one that only has the same name. The place of the existing object is shown.
+    ///
+    /// ```sh
+    /// kalypso add cluster-type large -e dev        # control-plane@dev:cluster-types/large.yaml has it
+    /// ```
+    ///
+    /// Choose another name, edit the file, or remove the object first. `kalypso add config` changes values of containers that exist.
+    ObjectExists = "K0140",
+    /// A file can't be edited without a change of something else.
+    ///
+    /// `kalypso add` and `kalypso remove` keep every byte of a file outside of the edited range. They read the result again, and refuse an edit whose result
+    /// does not have exactly the intended meaning. Reasons are errors in the file, anchors that other fields use, and merge keys.
+    ///
+    /// ```yaml
+    /// metadata:
+    ///   labels: &labels        # a change of these labels would also change those of other objects
+    ///     region: west-us
+    /// ```
+    ///
+    /// Correct the file, or edit it by hand.
+    NotEditable = "K0141",
+    /// An object to remove is still used by others.
+    ///
+    /// Without it, the others would be broken. Their places are shown.
+    ///
+    /// ```sh
+    /// kalypso remove cluster-type large -e dev     # Cluster `chicago-line-7` has `clusterType: large`
+    /// ```
+    ///
+    /// Change or remove the others first. `kalypso remove cluster-type --cascade` also removes the clusters of the type.
+    StillUsed = "K0142",
+    /// There is no such object in the branch.
+    ///
+    /// `kalypso add` and `kalypso remove` edit one branch: that of the environment of `-e`, else the main branch.
+    ///
+    /// ```sh
+    /// kalypso remove policy checkuot -e dev        # there is `checkout`
+    /// ```
+    ///
+    /// Fix the name, or name the other environment. `kalypso get` lists the objects.
+    ObjectNotInBranch = "K0143",
+    /// A row of a CSV file can't be read.
+    ///
+    /// `kalypso add cluster --csv` reads the columns `name` and `cluster-type`. Each other column is a label; an empty cell gives no label. If one row is
+    /// wrong, no cluster is added.
+    ///
+    /// ```csv
+    /// name,cluster-type,region
+    /// store-001,store,west-us
+    /// Store 2,store,west-us          # names have no capitals and no blanks
+    /// ```
+    ///
+    /// Correct the row.
+    InvalidRow = "K0144",
 
     /// A policy selects no cluster type.
     ///
@@ -907,6 +963,19 @@ codes! {
     ///
     /// Give the branch that clusters pull another name, such as that of the environment.
     ProposalIsDestination = "K0510",
+    /// The branch for the output does not exist yet.
+    ///
+    /// A hint, not a problem: it never changes the exit status. The first `kalypso publish` of the environment creates the branch. Until then, clusters that pull it report
+    /// an error.
+    ///
+    /// ```yaml
+    /// kind: GitOpsRepo
+    /// spec:
+    ///   branch: prod                # not in the repository yet
+    /// ```
+    ///
+    /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
+    NewBranch = "K0511",
 
     /// A repository can't be read.
     ///

@@ -4,7 +4,7 @@ use super::{Finding, line_of};
 use crate::workspace::Workspace;
 
 /// Crates without I/O, clock, environment and randomness.
-const PURE: &[&str] = &["gotemplate", "model", "engine"];
+const PURE: &[&str] = &["gotemplate", "model", "engine", "authoring"];
 
 /// The lints whose lists in `clippy.toml` contain the banned calls.
 const SWITCHES: &[&str] = &["disallowed_methods", "disallowed_types"];

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::{Context, work_items};
-use crate::hosts::memory::{Denial, RepositoryState};
+use crate::hosts::memory::{Denial, HostState, RepositoryState};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
@@ -40,6 +40,9 @@ pub(super) fn answer(context: Context<'_>) -> Response {
         [organization, project, "_apis", "wit", rest @ ..] => {
             work_items::answer((state, account, request), &format!("{organization}/{project}"), rest)
         }
+        [organization, project, "_apis", "git", "repositories"] if request.method == "POST" => {
+            create((state, request), (organization, project))
+        }
         [organization, project, "_apis", "git", "repositories", name, rest @ ..] => {
             state.repository(&format!("{organization}/{project}/{name}")).and_then(|state| {
                 Route { state, names: (project, name), account, request }.answer((&request.method, rest))
@@ -48,6 +51,16 @@ pub(super) fn answer(context: Context<'_>) -> Response {
         _ => Err(Denial::NotFound),
     };
     answered.unwrap_or_else(|denial| denied(&denial))
+}
+
+/// Creates a repository in a project.
+fn create((state, request): (&mut HostState, &Request), (organization, project): (&str, &str)) -> Answered {
+    let name = request.text("name").unwrap_or_default();
+    let path = format!("{organization}/{project}/{name}");
+    state.create(&path)?;
+    let state = state.repository(&path)?;
+    let route = Route { state, names: (project, &name), account: "", request };
+    Ok(Response::json(201, &route.repository()))
 }
 
 fn denied(denial: &Denial) -> Response {

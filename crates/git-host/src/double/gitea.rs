@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::http::{Request, Response};
-use crate::hosts::memory::{Denial, RepositoryState};
+use crate::hosts::memory::{Denial, HostState, RepositoryState};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
@@ -22,12 +22,21 @@ pub(super) fn answer(context: Context<'_>) -> Response {
     let Context { state, account, request } = context;
     let answered = match path.as_slice() {
         ["api", "v1", "user"] => Ok(Response::json(200, &user(account))),
+        ["api", "v1", "user", "repos"] => create((state, request), account),
+        ["api", "v1", "orgs", owner, "repos"] => create((state, request), owner),
         ["api", "v1", "repos", owner, name, rest @ ..] => state
             .repository(&format!("{owner}/{name}"))
             .and_then(|state| Route { state, account, request }.answer((&request.method, rest))),
         _ => Err(Denial::NotFound),
     };
     answered.unwrap_or_else(|denial| denied(&denial))
+}
+
+/// Creates a repository of an organization or an account.
+fn create((state, request): (&mut HostState, &Request), owner: &str) -> Answered {
+    let path = format!("{owner}/{}", request.text("name").unwrap_or_default());
+    state.create(&path)?;
+    Ok(Response::json(201, &json!({ "id": 1, "default_branch": state.repository(&path)?.default_branch })))
 }
 
 fn denied(denial: &Denial) -> Response {

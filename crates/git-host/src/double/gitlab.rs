@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::http::{Request, Response};
-use crate::hosts::memory::{Denial, RepositoryState};
+use crate::hosts::memory::{Denial, HostState, RepositoryState};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
@@ -16,6 +16,9 @@ use crate::status::{CommitStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
+
+/// A group without projects.
+const NEW_NAMESPACE: &str = "acme";
 
 /// The id of the project, and that of forks.
 const PROJECT_IDS: (u64, u64) = (1, 2);
@@ -29,6 +32,9 @@ pub(super) fn answer(context: Context<'_>) -> Response {
         ["api", "v4", "users"] => {
             Ok(Response::json(200, &json!([user(request.parameter("username").unwrap_or_default())])))
         }
+        // Each name is the path of a group.
+        ["api", "v4", "namespaces", path] => Ok(Response::json(200, &namespace(path))),
+        ["api", "v4", "projects"] if request.method == "POST" => create(state, request),
         ["api", "v4", "projects", path, rest @ ..] => {
             state.repository(path).and_then(|state| Route { state, account, request }.answer((&request.method, rest)))
         }
@@ -49,8 +55,30 @@ fn denied(denial: &Denial) -> Response {
     }
 }
 
+fn namespace(path: &str) -> Value {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    json!({ "id": id_of(path), "name": name, "path": name, "kind": "group", "full_path": path })
+}
+
+/// Creates a project in the namespace of those of the other projects that has the id. Other namespaces do not exist.
+fn create(state: &mut HostState, request: &Request) -> Answered {
+    let id = request.json().get("namespace_id").and_then(Value::as_u64);
+    let owners = state.paths().filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned()));
+    let owner = owners.chain([NEW_NAMESPACE.to_owned()]).find(|owner| Some(id_of(owner)) == id);
+    let owner = owner.ok_or_else(|| Denial::Invalid("namespace is not valid".to_owned()))?;
+    let path = format!("{owner}/{}", request.text("path").unwrap_or_default());
+    state.create(&path)?;
+    let created = state.repository(&path)?;
+    Ok(Response::json(201, &json!({ "id": 1, "default_branch": created.default_branch })))
+}
+
+/// An id that depends only on a text.
+fn id_of(text: &str) -> u64 {
+    text.bytes().fold(0_u64, |id, byte| id * 31 % 1_000_007 + u64::from(byte))
+}
+
 fn user(name: &str) -> Value {
-    let id = name.bytes().fold(0_u64, |id, byte| id * 31 % 1_000_007 + u64::from(byte));
+    let id = id_of(name);
     json!({ "id": id, "username": name, "name": name, "state": "active" })
 }
 

@@ -1,6 +1,7 @@
 //! Creates things at most once, although answers get lost.
 
 use crate::error::HostError;
+use crate::new_repository::RepositoryCreation;
 
 /// Something that was created, or existed already.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +34,21 @@ pub(crate) fn or_existing<T>(
         // Hosts also use these statuses for other errors. Then nothing is found.
         Err(error @ HostError::Refused { status: 400 | 409 | 422, .. }) => find()?.map(Creation::Existing).ok_or(error),
         Err(error) => Err(error),
+    }
+}
+
+/// Creates a repository, unless it exists. `read` fails with "not found" if it does not exist.
+pub(crate) fn repository(
+    read: impl Fn() -> Result<(), HostError>,
+    create: impl Fn() -> Result<(), HostError>,
+) -> Result<RepositoryCreation, HostError> {
+    let find = || super::found(read());
+    if find()?.is_some() {
+        return Ok(RepositoryCreation::Existed);
+    }
+    match or_existing(find, create)? {
+        Creation::New(()) => Ok(RepositoryCreation::Created),
+        Creation::Existing(()) => Ok(RepositoryCreation::Existed),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
     PullRequestQuery,
@@ -37,6 +38,10 @@ impl GitHost for PlainGit {
 
     fn default_branch(&self, _: &HostRepository) -> Result<String, HostError> {
         no("API for the default branch")
+    }
+
+    fn create_repository(&self, _: &HostRepository, _: &NewRepository) -> Result<RepositoryCreation, HostError> {
+        no("API to create repositories")
     }
 
     fn pull_requests(&self, _: &HostRepository, _: &PullRequestQuery) -> Result<Vec<PullRequest>, HostError> {

@@ -51,6 +51,7 @@ const fn mistake(method: &'static str, target: &'static str, part: Part) -> Mist
 
 /// Those of GitHub.
 pub(crate) const GITHUB: &[Mistake] = &[
+    mistake("POST", "/orgs/", Part::Body(("\"private\"", "\"is_private\""))),
     mistake("POST", "/pulls", Part::Body(("\"head\"", "\"haed\""))),
     mistake("POST", "/pulls", Part::Body(("\"plan\"", "7"))),
     mistake("POST", "/pulls", Part::Body(("\"title\"", "\"titel\""))),
@@ -66,6 +67,7 @@ pub(crate) const GITHUB: &[Mistake] = &[
 
 /// Those of Gitea and Forgejo.
 pub(crate) const GITEA: &[Mistake] = &[
+    mistake("POST", "/orgs/", Part::Body(("\"private\"", "\"is_private\""))),
     mistake("POST", "/pulls", Part::Body(("\"head\"", "\"haed\""))),
     mistake("POST", "/pulls", Part::Body(("\"plan\"", "7"))),
     mistake("POST", "/pulls", Part::Answer(("\"merge_commit_sha\"", "\"merge_commit\""))),
@@ -82,6 +84,7 @@ pub(crate) const GITEA: &[Mistake] = &[
 
 /// Those of GitLab.
 pub(crate) const GITLAB: &[Mistake] = &[
+    mistake("POST", "/projects", Part::Body(("\"private\"", "\"secret\""))),
     mistake("POST", "/merge_requests", Part::Body(("\"source_branch\"", "\"head\""))),
     mistake("POST", "/merge_requests", Part::Body(("\"plan\"", "7"))),
     mistake("POST", "/merge_requests", Part::Answer(("\"iid\"", "\"number\""))),
@@ -97,6 +100,7 @@ pub(crate) const GITLAB: &[Mistake] = &[
 
 /// Those of Azure DevOps.
 pub(crate) const AZURE_DEVOPS: &[Mistake] = &[
+    mistake("POST", "/git/repositories?", Part::Body(("\"name\"", "\"title\""))),
     mistake("POST", "/pullrequests?", Part::Body(("\"sourceRefName\"", "\"sourceRef\""))),
     mistake("POST", "/pullrequests?", Part::Body(("\"plan\"", "7"))),
     mistake("POST", "/pullrequests?", Part::Answer(("\"pullRequestId\"", "\"id\""))),

@@ -2,10 +2,11 @@
 
 use git_host::credential::Credential;
 use git_host::double::{AppDouble, Exchange, HostDouble};
-use git_host::hosts::memory::{BranchRule, MemoryBranches, MemoryHost};
+use git_host::hosts::memory::{BranchRule, Denial, MemoryBranches, MemoryHost};
 use git_host::hosts::{self};
 use git_host::issue::{Label, NewIssue};
 use git_host::marker::Marker;
+use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::pull_request::{
     MergeRequest, NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestStates, Reviewer,
 };
@@ -40,10 +41,34 @@ pub(crate) fn exchanges(kind: HostKind) -> Vec<Exchange> {
         _ => Credential::Token(Secret::new(TOKEN)),
     };
     let client = hosts::connect(&HostSettings::new(kind, &double.url(), credential)).unwrap();
+    create(&host, kind, &double, path);
     write(&*client, &repository);
     pull_request(&*client, &repository);
     refusals(&*client, &repository);
     double.exchanges()
+}
+
+/// Creates repositories of the owner, and of the account, with a token: an app can't.
+fn create(host: &MemoryHost, kind: HostKind, double: &HostDouble, path: &[&str]) {
+    double.accept_token(TOKEN, "kalypso-bot");
+    let credential = Credential::Token(Secret::new(TOKEN));
+    let client = hosts::connect(&HostSettings::new(kind, &double.url(), credential)).unwrap();
+    let new = NewRepository { is_private: true, description: "What clusters pull".to_owned() };
+    let mut path = path.to_vec();
+    path.pop();
+    path.push("control-plane");
+    let of_owner = HostRepository::from_path(&path);
+    assert_eq!(client.create_repository(&of_owner, &new), Ok(RepositoryCreation::Created));
+    assert_eq!(client.create_repository(&of_owner, &new), Ok(RepositoryCreation::Existed));
+    if matches!(kind, HostKind::GitHub | HostKind::Gitea) {
+        let own = HostRepository::from_path(&["kalypso-bot", "control-plane"]);
+        assert_eq!(client.create_repository(&own, &new), Ok(RepositoryCreation::Created));
+    }
+    path.pop();
+    path.push("another");
+    host.state().creation_denial = Some(Denial::Forbidden);
+    client.create_repository(&HostRepository::from_path(&path), &new).unwrap_err();
+    host.state().creation_denial = None;
 }
 
 fn new(head: &str) -> NewPullRequest {

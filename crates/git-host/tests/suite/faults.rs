@@ -7,11 +7,12 @@ use git_host::hosts::memory::BranchRule;
 use git_host::hosts::{self, memory::MemoryHost};
 use git_host::limits::{ANSWER_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX};
 use git_host::marker::Marker;
+use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::pull_request::{
     AutoMerge, Merge, MergeRefusal, MergeRequest, NewPullRequest, PullRequestQuery, Reviewer,
 };
 use git_host::settings::{HostSettings, Patience, Wait};
-use git_host::{HostError, HostKind, sticky};
+use git_host::{HostError, HostKind, HostRepository, sticky};
 
 use crate::world::{TOKEN, Way, World, new};
 
@@ -71,6 +72,23 @@ fn repeating_has_a_limit() {
             "{error}"
         );
         assert_eq!(double(&world).exchanges().len(), Patience::default().attempts as usize);
+    }
+}
+
+#[test]
+fn one_repository_is_created_whatever_happens() {
+    for kind in KINDS {
+        for failure in failures() {
+            for is_done in [false, true] {
+                let world = World::new(kind, Way::Http);
+                fail(&world, "POST", (is_done, failure.clone()));
+                let path = [&world.repository.owner(), "/new"].concat();
+                let repository = HostRepository::from_path(&path.split('/').collect::<Vec<_>>());
+                let created = world.client.create_repository(&repository, &NewRepository::default());
+                assert_eq!(created, Ok(RepositoryCreation::Created), "{kind} {failure:?} {is_done}");
+                assert_eq!(world.state.state().paths().count(), 2);
+            }
+        }
     }
 }
 

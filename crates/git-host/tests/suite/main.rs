@@ -7,6 +7,8 @@ mod merges;
 #[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
+mod repositories;
+#[cfg(test)]
 mod sticky;
 #[cfg(test)]
 mod work_items;
@@ -64,6 +66,10 @@ everywhere! {
         an_automatic_merge_is_done_when_nothing_is_missing,
         an_automatic_merge_is_withdrawn,
         an_automatic_merge_may_be_not_available;
+    repositories:
+        a_repository_is_created_once,
+        an_account_without_the_permission_can_use_what_exists,
+        a_refusal_has_the_words_of_the_host;
     sticky:
         one_comment_is_updated_in_place,
         comments_of_others_never_count,

@@ -16,13 +16,14 @@ mod replay;
 mod snapshot;
 mod view;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
 use model::fleet::FleetInput;
 use model::git_id::GitId;
 use model::name::{BaseRepoName, EnvironmentName, RegistrationName};
+use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
 use model::source::Files;
 
@@ -32,9 +33,10 @@ pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
 pub use self::snapshot::{PlatformPart, Snapshot};
 use crate::publications::{KeptObject, SourceName, source_trailer};
-use crate::repositories::Repositories;
+use crate::repositories::{Commit, Repositories};
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
+use crate::walk::PathError;
 
 /// The control plane that contains the environments, and the context for reading it.
 #[derive(Clone, Copy)]
@@ -58,6 +60,8 @@ pub struct ControlPlane<'a> {
 pub struct Environments {
     /// The names, sorted.
     pub names: Vec<EnvironmentName>,
+    /// The repository, branch and path of each environment.
+    pub places: BTreeMap<EnvironmentName, RepositoryPlace>,
     /// The files that diagnostics refer to.
     pub files: Arc<Files>,
     /// The problems in the input.
@@ -131,4 +135,27 @@ pub enum ReadRole {
 /// Reads one environment at the current commits. To read several environments at the same commits, use a [`Snapshot`].
 pub fn load(repositories: &dyn Repositories, control_plane: ControlPlane<'_>, environment: &EnvironmentName) -> Loaded {
     Snapshot::new(repositories, control_plane).load(environment)
+}
+
+/// The files at and below a path of a commit that are read, by path. A path that does not exist has no files. Links and files that are too large are
+/// left out.
+///
+/// # Errors
+/// If the repository can't be read, or if the path exceeds a limit. The message is for people.
+pub fn files(
+    repositories: &dyn Repositories,
+    commit: &Commit,
+    path: &str,
+) -> Result<BTreeMap<Arc<str>, Arc<[u8]>>, String> {
+    let (url, revision) = (commit.url.clone(), commit.revision.clone());
+    let place = place::SourcePlace { url, revision, path: path.into(), role: ReadRole::Environment };
+    let read = match place::read_place(repositories, commit.clone(), &place) {
+        Err(place::PlaceError::Path(PathError::Missing)) => return Ok(BTreeMap::new()),
+        read => read.map_err(|error| error.to_string())?,
+    };
+    let content = |file: place::RawFile| match file.content {
+        place::RawContent::Bytes(bytes) => Some((file.path, bytes)),
+        _ => None,
+    };
+    Ok(read.files.into_iter().filter_map(content).collect())
 }

@@ -1,6 +1,6 @@
 //! A snapshot of all repositories: every branch is resolved once, and all references to it get the same commit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic};
@@ -48,10 +48,13 @@ impl<'a> Snapshot<'a> {
     pub fn environments(&self) -> Environments {
         let mut assembly = Assembly::new(self.0.control_plane.progress, self.0.control_plane.promoted);
         self.declarations(&mut assembly);
-        let declared = assembly.platform_objects().filter_map(environment);
-        let names: BTreeSet<_> = declared.map(|found| found.name.clone()).collect();
+        let mut places = BTreeMap::new();
+        for found in assembly.platform_objects().filter_map(environment) {
+            // Files are sorted. If several objects have the same name, the first one counts.
+            places.entry(found.name.clone()).or_insert_with(|| found.spec.control_plane.clone());
+        }
         let (files, diagnostics) = assembly.into_diagnostics();
-        Environments { names: names.into_iter().collect(), files, diagnostics }
+        Environments { names: places.keys().cloned().collect(), places, files, diagnostics }
     }
 
     /// Loads one environment. If the repository of an application can't be reached, its last cached commit is used.

@@ -15,7 +15,9 @@ use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
 pub use self::error::{RepositoryError, Wait};
 pub use self::memory::MemoryRepositories;
+pub(crate) use self::object::from_gix as gix_id;
 pub use self::real::GitRepositories;
+pub(crate) use self::real::{in_checkout, options as open_options, own};
 use crate::url::RepositoryUrl;
 
 /// Access to repositories by URL.

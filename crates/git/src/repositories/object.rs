@@ -13,7 +13,7 @@ pub(super) fn to_gix(id: GitId) -> ObjectId {
 }
 
 /// None for ids of other hash functions than SHA-1.
-pub(super) fn from_gix(id: &gix::oid) -> Option<GitId> {
+pub(crate) fn from_gix(id: &gix::oid) -> Option<GitId> {
     id.as_bytes().try_into().ok().map(GitId::from_bytes)
 }
 

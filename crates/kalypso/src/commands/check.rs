@@ -1,12 +1,14 @@
 //! `kalypso check`: the diagnostics of the inputs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use delivery::acknowledgement::{self, Id};
 use delivery::compilation::reuse;
 use delivery::expired_pins::expired_pins;
 use delivery::held_assignments;
 use delivery::loaded::Loaded;
+use delivery::new_branches;
 use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 
@@ -14,16 +16,19 @@ use crate::arguments::Check;
 use crate::diagnostics::{Batch, Checkout, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
-use crate::{compiling, loading, reporting, terminal};
+use crate::states::{self, ReadStates};
+use crate::{compiling, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
+    let ReadStates { environments, checkouts } =
+        states::read(&options.source, &options.state, options.environment.as_deref(), &mut watch)?;
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
-    let mut report = Report::new().checked_out(checkout(options)).made_with(reuse(&compiled));
-    let found = environments.iter().zip(&compiled).map(|(loaded, compiled)| {
+    let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
+    let new_branches = new_branches::hints(&environments);
+    let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
         let found = loaded
             .diagnostics
             .iter()
@@ -32,13 +37,14 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(compiled.diagnostics())
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
-            .chain(expired_pins(&loaded.fleet, now));
+            .chain(expired_pins(&loaded.fleet, now))
+            .chain(new_branches.iter().cloned());
         model::diagnostic::merged(found.collect())
     });
     let found: Vec<_> = found.collect();
     let is_all = options.source.from.is_some() || options.environment.is_none();
     let found = if is_all {
-        without_used_elsewhere(&environments.iter().collect::<Vec<_>>(), found)
+        without_used_elsewhere(&environments.iter().map(|loaded| &**loaded).collect::<Vec<_>>(), found)
     } else {
         environments.iter().zip(found).map(|(loaded, found)| without_possibly_used(loaded, &found)).collect()
     };
@@ -49,12 +55,15 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         let batch = Batch { fallback, ..reporting::batch(diagnostics, compiled) };
         used.extend(reporting::add_all(&mut report, loaded, batch));
     }
-    if is_all && environments.iter().all(is_known) {
+    if is_all && environments.iter().all(|loaded| is_known(loaded)) {
         add_idle(&mut report, (&environments, &compiled), &used);
     }
     watch.end();
     terminal::answer_styled(&report.render(options.output))?;
-    if environments.iter().any(Loaded::is_unreachable) {
+    if options.state.working_tree.is_none() {
+        states::note_uncommitted(&options.source);
+    }
+    if environments.iter().any(|loaded| loaded.is_unreachable()) {
         return Ok(Exit::Unreachable);
     }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
@@ -68,7 +77,7 @@ fn is_known(loaded: &Loaded) -> bool {
 /// Adds a diagnostic for each acknowledgement that matches nothing in any environment.
 fn add_idle<'a>(
     report: &mut Report<'a>,
-    (environments, compiled): (&'a [Loaded], &[engine::compile::Compiled]),
+    (environments, compiled): (&'a [Arc<Loaded>], &[engine::compile::Compiled]),
     used: &BTreeSet<Id>,
 ) {
     for (position, (loaded, compiled)) in environments.iter().zip(compiled).enumerate() {
@@ -80,10 +89,10 @@ fn add_idle<'a>(
     }
 }
 
-/// The path of a plain directory's files from the working directory: code hosts show annotations at such paths.
-fn checkout(options: &Check) -> Checkout {
-    let Some(directory) = &options.source.from else { return Checkout::default() };
+/// The paths of files from the working directory: code hosts show annotations at such paths, and people open them.
+fn checkouts(options: &Check, working_trees: Vec<Checkout>) -> Vec<Checkout> {
+    let Some(directory) = &options.source.from else { return working_trees };
     let here = std::env::current_dir().unwrap_or_default();
     let folder = directory.strip_prefix(&here).unwrap_or(directory).display().to_string();
-    Checkout { folder, ..Checkout::default() }
+    vec![Checkout { folder, ..Checkout::default() }]
 }

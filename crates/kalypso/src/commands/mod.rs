@@ -12,6 +12,7 @@ mod events;
 mod explain;
 mod history;
 mod hub;
+mod init;
 mod man;
 mod plan;
 mod publish;
@@ -29,6 +30,7 @@ use crate::exit::Exit;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Demo(options) => demo::run(options),
+        Command::Init(options) => init::run(options),
         Command::Check(options) => check::run(options),
         Command::Render(options) => render::run(options),
         Command::Plan(options) => plan::run(options),

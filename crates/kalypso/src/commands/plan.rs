@@ -11,91 +11,194 @@ pub(super) mod summary;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use delivery::access::SharedRepositories;
+use delivery::access::{RepositoryAccess, SharedRepositories};
 use delivery::changes::markdown::{self, PlanText};
 use delivery::compilation::reuse;
 use delivery::loaded::Loaded;
-use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, targets};
+use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
 use engine::compile::Compiled;
 use engine::output::destination_problems;
 use git::GitRepositories;
 use model::diagnostic::Diagnostic;
 use model::tree::{OpenError, Tree};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format, PlanFormat};
-use crate::change::{self, EnvironmentChange};
+use crate::change::{self, EnvironmentChange, Side};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::{compiling, configuration, folder, loading, paint, reporting, terminal};
+use crate::working_trees::WorkingTrees;
+use crate::{compiling, configuration, folder, loading, paint, reporting, states, terminal};
 
 /// The maximum length of all plans in Markdown: what the comments of all git hosts can have.
 const MARKDOWN_CHARACTERS_MAX: usize = 60_000;
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
-    let selection = &Selection::of(options)?;
-    let mut watch = Watch::start();
-    let (source, environment) = (&options.source, options.environment.as_str());
-    if let Some(text) = &options.commit {
-        let change = change::of_commits(source, environment, text, &mut watch)?;
-        return between((options, selection), &change, watch);
+    let plans = Plans::open(options)?;
+    if let Some(name) = &options.of.environment {
+        let (exit, answer) = plans.one(name)?;
+        if let (Some(answer), Some(format)) = (answer, format(options)) {
+            terminal::answer(&terminal::structured(&answer, format))?;
+        }
+        return Ok(exit);
     }
-    if let Some(file) = &options.patch {
-        let change = change::of_patch(source, environment, file, &mut watch)?;
-        return between((options, selection), &change, watch);
-    }
-    let loaded = read(options, &mut watch)?;
-    let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
-    let compiled = Arc::new(compiled);
-    let mut report = Report::new();
-    let mut answers = Vec::new();
-    for destination in destinations(options, &loaded)? {
-        let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
-        let diagnostics = all_diagnostics(&loaded, &planned);
-        let fallback = fallback(&planned);
-        let sensitive = Some(planned.sensitive());
-        reporting::add(
-            &mut report,
-            &loaded,
-            Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
-        );
-        answers.push(planned);
-    }
-    watch.end();
-    let answer = PlanAnswer { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
-    answer.show(options, &answers)
+    plans.all()
 }
 
-/// Reads an environment as `publish` does, if its output is pushed to a branch.
-fn read(options: &arguments::Plan, watch: &mut Watch) -> anyhow::Result<Loaded> {
-    if options.source.from.is_some() || options.against.is_some() {
-        return loading::environment(&options.source, &options.environment, watch);
+/// The format for programs. None for people.
+fn format(options: &arguments::Plan) -> Option<Format> {
+    match options.output {
+        PlanFormat::Human | PlanFormat::Markdown => None,
+        PlanFormat::Json => Some(Format::Json),
+        PlanFormat::Yaml => Some(Format::Yaml),
     }
-    loading::for_publication(&options.source, (&options.environment, options.gitops_repo.as_deref()), watch)
 }
 
-/// Reads two states of the control plane. Both are compiled from their sources.
-fn between(
-    (options, selection): (&arguments::Plan, &Selection),
-    change: &EnvironmentChange,
-    mut watch: Watch,
-) -> anyhow::Result<Exit> {
-    let loaded = &*change.new;
-    let [earlier, compiled] = compiling::compile_both(&change.old, loaded, watch.progress());
-    let compiled = Arc::new(compiled);
-    let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
-    let planned = Planned::between(earlier, (loaded, &compiled), &change.from)?;
-    let diagnostics = all_diagnostics(loaded, &planned);
-    let mut report = Report::new();
-    let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
-    reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
-    watch.end();
-    let answer = PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
-    answer.show(options, &[planned])
+/// What the plans of all environments have in common.
+struct Plans<'a> {
+    options: &'a arguments::Plan,
+    selection: Selection,
+    /// The working trees, and access to the control plane with their content.
+    trees: Option<(WorkingTrees, Arc<RepositoryAccess>)>,
+}
+
+impl<'a> Plans<'a> {
+    fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
+        let selection = Selection::of(options)?;
+        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None }) };
+        let watch = Watch::start();
+        let access = loading::access(options.source.config.as_deref(), watch.progress())?;
+        let trees = states::working_trees(&access, folder.as_deref())?;
+        let with_trees = trees.access(&access);
+        Ok(Self { options, selection, trees: Some((trees, with_trees)) })
+    }
+
+    /// Plans all environments. An error of one of them does not affect the others.
+    fn all(&self) -> anyhow::Result<Exit> {
+        let options = self.options;
+        let (mut answers, mut failed, mut is_pending, mut has_problems) = (Vec::new(), Vec::new(), false, false);
+        let names = self.names()?;
+        for (position, name) in names.iter().enumerate() {
+            if position > 0 && format(options).is_none() {
+                terminal::answer("\n")?;
+            }
+            match self.one(name) {
+                Ok((exit, answer)) => {
+                    is_pending |= exit == Exit::Pending;
+                    has_problems |= exit == Exit::Problems;
+                    answers.extend(answer);
+                }
+                Err(error) => {
+                    terminal::warn(&format!("{name} could not be planned: {error}"));
+                    answers.push(json!({"environment": name, "error": error.to_string()}));
+                    failed.push(name.clone());
+                }
+            }
+        }
+        if let Some(format) = format(options) {
+            terminal::answer(&terminal::structured(&json!({"environments": answers}), format))?;
+        }
+        if !failed.is_empty() {
+            let all = terminal::count(names.len(), "environment");
+            return Err(Failure::outside(format!("{} of {all} could not be planned", failed.join(", "))).into());
+        }
+        let exit = if is_pending { Exit::Pending } else { Exit::Good };
+        Ok(exit.unless(has_problems))
+    }
+
+    fn names(&self) -> anyhow::Result<Vec<String>> {
+        let Some((_, access)) = &self.trees else { return states::names(&self.options.source, None, &Watch::start()) };
+        Ok(delivery::reading::environment_names(access)?.iter().map(ToString::to_string).collect())
+    }
+
+    /// Plans one environment. Returns the answer for programs.
+    fn one(&self, environment: &str) -> anyhow::Result<(Exit, Option<Json>)> {
+        let (options, source) = (self.options, &self.options.source);
+        let mut watch = Watch::start();
+        let side = if options.of.all { Side::Main } else { Side::Any };
+        if let Some(text) = &options.commit {
+            let change = change::of_commits(source, (environment, side), text, &mut watch)?;
+            return self.between(&change, watch);
+        }
+        if let Some(file) = &options.patch {
+            let change = change::of_patch(source, (environment, side), file, &mut watch)?;
+            return self.between(&change, watch);
+        }
+        if let Some((trees, _)) = &self.trees
+            && states::names(source, None, &watch)?.iter().any(|name| name == environment)
+        {
+            let change = change::of_working_trees(source, environment, trees, &mut watch)?;
+            return self.between(&change, watch);
+        }
+        self.against_branches(environment, watch)
+    }
+
+    /// Compares an environment with its GitOps branches.
+    fn against_branches(&self, environment: &str, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
+        let options = self.options;
+        let loaded = self.read(environment, &mut watch)?;
+        let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
+        let compiled = Arc::new(compiled);
+        let mut report = self.report();
+        let mut answers = Vec::new();
+        for destination in destinations(options, &loaded)? {
+            let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
+            let diagnostics = all_diagnostics(&loaded, &planned);
+            let fallback = fallback(&planned);
+            let sensitive = Some(planned.sensitive());
+            reporting::add(
+                &mut report,
+                &loaded,
+                Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) },
+            );
+            answers.push(planned);
+        }
+        watch.end();
+        let selection = &self.selection;
+        let answer = PlanAnswer { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
+        answer.show(options, &answers)
+    }
+
+    /// Reads an environment as `publish` does, if its output is pushed to a branch.
+    fn read(&self, environment: &str, watch: &mut Watch) -> anyhow::Result<Loaded> {
+        let options = self.options;
+        if let Some((_, access)) = &self.trees {
+            // The environment exists only in a working tree.
+            let name = loading::environment_name(environment)?;
+            return loading::whole(delivery::reading::for_publication(access, &name, None)?, watch);
+        }
+        if options.source.from.is_some() || options.against.is_some() {
+            return loading::environment(&options.source, environment, watch);
+        }
+        loading::for_publication(&options.source, (environment, options.gitops_repo.as_deref()), watch)
+    }
+
+    /// Reads two states of the control plane. Both are compiled from their sources.
+    fn between(&self, change: &EnvironmentChange, mut watch: Watch) -> anyhow::Result<(Exit, Option<Json>)> {
+        loading::check_whole(&change.old, &mut watch)?;
+        loading::check_whole(&change.new, &mut watch)?;
+        let loaded = &*change.new;
+        let [earlier, compiled] = compiling::compile_both(&change.old, loaded, watch.progress());
+        let compiled = Arc::new(compiled);
+        let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
+        let planned = Planned::between(earlier, (loaded, &compiled), &change.from)?;
+        let diagnostics = all_diagnostics(loaded, &planned);
+        let mut report = self.report();
+        let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
+        reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
+        watch.end();
+        let selection = &self.selection;
+        let answer = PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
+        answer.show(self.options, &[planned])
+    }
+
+    fn report<'r>(&self) -> Report<'r> {
+        Report::new().checked_out(self.trees.as_ref().map(|(trees, _)| trees.checkouts()).unwrap_or_default())
+    }
 }
 
 /// All diagnostics, including the reasons that prevent a publication.
@@ -115,18 +218,15 @@ struct PlanAnswer<'a> {
 }
 
 impl PlanAnswer<'_> {
-    fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
+    /// Prints the plans for people, or returns the answer for programs.
+    fn show(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<(Exit, Option<Json>)> {
         let diffs = |planned| options.diff.then(|| Diffs::new(planned));
         let views = answers.iter().map(|planned| self.selection.view(planned));
         if let Some(number) = options.comment {
             comment::write(options, number, (self.loaded, &self.markdown(answers)))?;
         }
-        let format = match options.output {
-            PlanFormat::Human | PlanFormat::Markdown => None,
-            PlanFormat::Json => Some(Format::Json),
-            PlanFormat::Yaml => Some(Format::Yaml),
-        };
-        match format {
+        let mut structured = None;
+        match format(options) {
             None if options.output == PlanFormat::Markdown => terminal::answer(&self.markdown(answers))?,
             None => {
                 reporting::to_stderr(self.report)?;
@@ -140,25 +240,22 @@ impl PlanAnswer<'_> {
                 let answer = if options.diff { terminal::answer_painted } else { terminal::answer_fitted };
                 answer(&texts, paint::plan)?;
             }
-            Some(format) => {
+            Some(_) => {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
-                let answer = json!({
-                    "environment": options.environment,
+                structured = Some(json!({
+                    "environment": self.loaded.fleet.environment.as_str(),
                     "change": self.change.map(EnvironmentChange::answer),
                     "plans": plans.collect::<Result<Vec<_>, _>>()?,
                     "stats": stats::answer(self.compiled),
                     "report": reporting::json(self.report),
-                });
-                terminal::answer(&terminal::structured(&answer, format))?;
+                }));
             }
         }
         let pending = answers.iter().any(|planned| !planned.plan.is_empty());
         let exit = if pending { Exit::Pending } else { Exit::Good };
-        Ok(exit.unless(reporting::has_problems(self.report, options.source.strict)))
+        Ok((exit.unless(reporting::has_problems(self.report, options.source.strict)), structured))
     }
-}
 
-impl PlanAnswer<'_> {
     /// The plans as Markdown, with the titles of their places.
     fn markdown(&self, answers: &[Planned]) -> String {
         let each = answers.iter().map(|planned| {
@@ -214,7 +311,7 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
         return Ok(vec![GitOpsDestination::of_tree("nothing", Tree::default(), Default::default())]);
     }
     let repositories = is_directory.then(repositories).transpose()?;
-    Ok(targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)
+    Ok(planned_targets(loaded, options.gitops_repo.as_deref(), repositories.as_ref())?)
 }
 
 /// The repositories that a plain directory refers to, without a configuration file.

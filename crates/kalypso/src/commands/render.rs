@@ -1,6 +1,7 @@
 //! `kalypso render`: writes an environment's files to a folder, or prints their digest.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use delivery::branch::folder_of;
@@ -14,43 +15,68 @@ use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
-use crate::diagnostics::{Report, reuse_text};
+use crate::diagnostics::{Checkout, Report, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
-use crate::{compiling, loading, reporting, terminal};
+use crate::{compiling, loading, reporting, states, terminal};
 
 /// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
 const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compile = if options.out.is_some() { compiling::compile_to_open } else { compiling::compile };
-    let compiled = compile(&loaded, watch.progress());
+    let read = states::read(&options.source, &options.state, options.of.environment.as_deref(), &mut watch)?;
+    let mut exit = Exit::Good;
+    let mut answers = Vec::new();
+    for loaded in &read.environments {
+        loading::check_whole(loaded, &mut watch)?;
+        let (has_problems, answer) = one((options, &read.checkouts), loaded, watch)?;
+        exit = exit.unless(has_problems);
+        answers.extend(answer);
+        watch = Watch::start();
+    }
+    watch.end();
+    if options.output != Format::Human {
+        let answer = if options.of.all { json!({"environments": answers}) } else { answers.pop().unwrap_or_default() };
+        terminal::answer(&terminal::structured(&answer, options.output))?;
+    }
+    Ok(exit)
+}
+
+/// Renders one environment. Returns whether there are problems, and the answer for programs.
+fn one(
+    (options, checkouts): (&Render, &[Checkout]),
+    loaded: &Loaded,
+    mut watch: Watch,
+) -> anyhow::Result<(bool, Option<Json>)> {
+    let environment = loaded.fleet.environment.as_str();
+    let out = options.out.as_ref().map(|out| if options.of.all { out.join(environment) } else { out.clone() });
+    let compile = if out.is_some() { compiling::compile_to_open } else { compiling::compile };
+    let compiled = compile(loaded, watch.progress());
     let open = |sealed: &Sealed| compiled.open(sealed);
-    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
-    let diagnostics = diagnostics(&loaded, &compiled, &output);
-    let mut report = Report::new();
-    reporting::add(&mut report, &loaded, reporting::batch(&diagnostics, &compiled));
+    let output = assemble(&compiled, &Tree::default(), &destination(loaded)?, &open)?;
+    let diagnostics = diagnostics(loaded, &compiled, &output);
+    let mut report = Report::new().checked_out(checkouts.to_vec());
+    reporting::add(&mut report, loaded, reporting::batch(&diagnostics, &compiled));
     let write = Write {
         open: &open,
-        environment: &options.environment,
+        environment,
         force: options.force,
         assignments: output.assignments,
         progress: watch.progress(),
     };
-    let written = options.out.as_ref().map(|out| folder::write(out, &output.tree, &write)).transpose()?;
+    let written = out.as_ref().map(|out| folder::write(out, &output.tree, &write)).transpose()?;
     watch.end();
-    let rendered = Rendered { options, compiled: &compiled, output: &output, written };
-    match options.output {
-        Format::Human => {
-            reporting::to_stderr(&report)?;
-            terminal::answer(&rendered.text())?;
-        }
-        format => terminal::answer(&terminal::structured(&rendered.answer(&report)?, format))?,
+    let rendered =
+        Rendered { options, environment, out: out.as_deref(), compiled: &compiled, output: &output, written };
+    let has_problems = reporting::has_problems(&report, options.source.strict);
+    if options.output == Format::Human {
+        reporting::to_stderr(&report)?;
+        terminal::answer(&rendered.text())?;
+        return Ok((has_problems, None));
     }
-    Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+    Ok((has_problems, Some(rendered.answer(&report)?)))
 }
 
 /// The destination of the output: the path of the environment's `GitOpsRepo`, if there is one.
@@ -70,6 +96,9 @@ fn failed(compiled: &Compiled) -> Vec<String> {
 /// The result of rendering.
 struct Rendered<'a> {
     options: &'a Render,
+    environment: &'a str,
+    /// The folder that was written to.
+    out: Option<&'a Path>,
     compiled: &'a Compiled,
     output: &'a Output,
     /// The files that were written, with the ids of their contents. None without `--out`.
@@ -78,12 +107,11 @@ struct Rendered<'a> {
 
 impl Rendered<'_> {
     fn text(&self) -> String {
-        let Self { options, compiled, output, written } = self;
+        let Self { environment, out, compiled, output, written, .. } = self;
         let failed = failed(compiled);
         let mut lines = Vec::new();
         let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
-        let environment = &options.environment;
-        match (&options.out, written) {
+        match (out, written) {
             (Some(out), Some(written)) => lines.push(format!(
                 "Rendered {environment}: {rendered} on {}, {} in {}",
                 model::count::places(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
@@ -100,11 +128,11 @@ impl Rendered<'_> {
     }
 
     fn answer(&self, report: &Report<'_>) -> Result<Json, OpenError> {
-        let Self { options, compiled, output, .. } = self;
+        let Self { options, environment, compiled, output, .. } = self;
         let failed: Vec<_> = failed(compiled);
         let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);
         Ok(json!({
-            "environment": options.environment,
+            "environment": environment,
             "tree": output.tree.id().to_string(),
             "assignments": compiled.len(),
             "recomputed": reuse([*compiled]).recomputed,

@@ -36,7 +36,7 @@ const STEPS: &[Step] = &[
 
 /// The suggestions for `folder`. Commands are indented by four blanks, so that they differ from the text.
 pub(crate) fn text(folder: &Path) -> String {
-    let enter = (folder != Path::new(".")).then(|| format!("    cd {}", quoted(folder.as_os_str())));
+    let enter = enter(folder);
     let program = folder_to_add(std::env::current_exe().ok(), std::env::var_os("PATH").as_deref());
     let find = program.map(|folder| format!("    export PATH={}:\"$PATH\"", quoted(folder.as_os_str())));
     let steps = STEPS.iter().flat_map(|Step { purpose, commands }| {
@@ -46,6 +46,18 @@ pub(crate) fn text(folder: &Path) -> String {
     let first = "Try this (README.md there has more):".to_owned();
     let lines: Vec<_> = std::iter::once(first).chain(enter).chain(find).chain(steps).collect();
     lines.join("\n") + "\n"
+}
+
+/// The command to enter a folder. None if it is the current one.
+pub(crate) fn enter(folder: &Path) -> Option<String> {
+    (folder != Path::new(".")).then(|| format!("    cd {}", quoted(folder.as_os_str())))
+}
+
+/// A path as users type it: `./kalypso-demo`.
+pub(crate) fn shown(path: &Path) -> String {
+    let is_marked = path.is_absolute() || path.starts_with(".") || path.starts_with("..");
+    let path = if is_marked { path.to_owned() } else { Path::new(".").join(path) };
+    path.display().to_string()
 }
 
 /// The folder to add to the shell's `PATH`, so that it finds the running program. None if the shell finds the program already.

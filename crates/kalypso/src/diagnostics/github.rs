@@ -34,13 +34,14 @@ fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Str
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+        Severity::Note => "notice",
     };
     format!("::{level} {}::{}", properties.join(","), data(&lines.join("\n")))
 }
 
 /// The properties for the position. Empty for a file that is not in the repository of the pull request.
 fn place(report: &Report<'_>, spot: &Spot<'_>) -> Vec<(&'static str, String)> {
-    let Some(path) = report.checkout.path(spot.file) else { return Vec::new() };
+    let Some(path) = report.path(spot.file) else { return Vec::new() };
     let mut properties = vec![("file", path)];
     if let Some((start, end)) = spot.positions() {
         properties.extend([("line", start.line.to_string()), ("endLine", end.line.to_string())]);

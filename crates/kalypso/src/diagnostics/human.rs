@@ -44,11 +44,12 @@ fn group(
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let title = level.primary_title(visible(&finding.message).into_owned()).id(finding.code.id());
     let consequences = words::all_consequences(finding, reaches, report.environments.len() > 1);
     Group::with_title(title)
-        .elements(places(&finding.marks, hidden))
+        .elements(places(report, &finding.marks, hidden))
         .elements(finding.notes.iter().map(|note| fact(note)))
         .elements(consequences.iter().map(|text| fact(text)))
         .elements(finding.help.iter().map(|help| Level::HELP.message(visible(help).into_owned())))
@@ -65,7 +66,7 @@ struct Shown<'f> {
     marks: Vec<(Range<usize>, &'f str)>,
 }
 
-fn places(marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>> {
+fn places(report: &Report<'_>, marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     let mut facts = Vec::new();
     for mark in marks.iter().take(PLACES_SHOWN_MAX) {
@@ -83,9 +84,10 @@ fn places(marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>>
     }
     let mut elements = Vec::new();
     for (index, shown) in shown.iter().enumerate() {
-        let excerpt = shown.excerpt(index == 0, hidden);
+        let path = visible(&report.place_name(shown.file)).into_owned();
+        let excerpt = shown.excerpt((&path, index == 0), hidden);
         if excerpt.is_none() {
-            elements.extend(shown.origins());
+            elements.extend(shown.origins(&path));
             facts.extend(shown.marks.iter().map(|(_, text)| (*text).to_owned()));
         }
         elements.extend(excerpt);
@@ -106,7 +108,7 @@ fn add<'f>(shown: &mut Vec<Shown<'f>>, file: &'f File, mark: (Range<usize>, &'f 
 }
 
 impl Shown<'_> {
-    fn excerpt(&self, is_first: bool, hidden: &HiddenBytes<'_>) -> Option<Element<'static>> {
+    fn excerpt(&self, (path, is_first): (&str, bool), hidden: &HiddenBytes<'_>) -> Option<Element<'static>> {
         let ranges: Vec<_> = self.marks.iter().map(|(range, _)| range.clone()).collect();
         let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden.of(self.file))?;
         let annotations = excerpt.marks.iter().zip(&self.marks).enumerate().map(|(index, (mark, (_, text)))| {
@@ -114,22 +116,18 @@ impl Shown<'_> {
             kind.span(mark.clone()).label((!text.is_empty()).then(|| visible(text).into_owned()))
         });
         let annotations: Vec<_> = annotations.collect();
-        let snippet = Snippet::source(excerpt.text).line_start(excerpt.first_line).path(path(self.file));
+        let snippet = Snippet::source(excerpt.text).line_start(excerpt.first_line).path(path.to_owned());
         Some(snippet.annotations(annotations).into())
     }
 
     /// The positions without the lines.
-    fn origins(&self) -> Vec<Element<'static>> {
+    fn origins(&self, path: &str) -> Vec<Element<'static>> {
         let positions = Positions::new(&self.file.content);
-        let file = || Origin::path(path(self.file));
+        let file = || Origin::path(path.to_owned());
         let origins = self.marks.iter().map(|(range, _)| {
             let position = positions.of(range.start);
             file().line(position.line).char_column(position.column).into()
         });
         if self.marks.is_empty() { vec![file().into()] } else { origins.collect() }
     }
-}
-
-fn path(file: &File) -> String {
-    visible(&file.place_name()).into_owned()
 }

@@ -50,6 +50,8 @@ struct Label<'r> {
     revision: Option<&'r str>,
     commit: Option<String>,
     path: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     line: Option<usize>,
     column: Option<usize>,
     end_line: Option<usize>,
@@ -74,6 +76,8 @@ struct Object<'r> {
 struct Counts {
     errors: usize,
     warnings: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acknowledged: Option<usize>,
     files: usize,
@@ -102,29 +106,29 @@ pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
 }
 
 fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
-    let Summary { errors, warnings, acknowledged, files, repositories } = report.summary();
+    let Summary { errors, warnings, notes, acknowledged, files, repositories } = report.summary();
     let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let not_listed = report.findings.len().saturating_sub(listed_max);
     let listed = report.findings.iter().take(listed_max);
-    let acknowledged = Some(acknowledged).filter(|count| *count > 0);
+    let [notes, acknowledged] = [notes, acknowledged].map(|count| Some(count).filter(|count| *count > 0));
     let known = report.acknowledged.iter().take(listed_max).map(|(finding, (why, reaches))| Acknowledged {
-        diagnostic: diagnostic(finding, reaches),
+        diagnostic: diagnostic(report, finding, reaches),
         reason: &why.reason,
         until: why.until.map(|until| until.to_string()),
     });
     Document {
-        diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
+        diagnostics: listed.map(|(finding, reaches)| diagnostic(report, finding, reaches)).collect(),
         acknowledged: known.collect(),
-        summary: Counts { errors, warnings, acknowledged, files, repositories, not_listed, assignments, recomputed },
+        summary: Counts { errors, warnings, notes, acknowledged, files, repositories, not_listed, assignments, recomputed },
     }
 }
 
-fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
+fn diagnostic<'r>(report: &Report<'_>, finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
     Diagnostic {
         code: finding.code.id(),
         severity: finding.severity.to_string(),
         message: &finding.message,
-        labels: finding.marks.iter().map(label).collect(),
+        labels: finding.marks.iter().map(|mark| label(report, mark)).collect(),
         notes: &finding.notes,
         help: &finding.help,
         environments: reaches.iter().filter_map(environment).collect(),
@@ -146,16 +150,19 @@ fn assignments(reach: &Reach) -> impl Iterator<Item = Assignment<'_>> {
     })
 }
 
-fn label<'r>(mark: &'r Mark<'_>) -> Label<'r> {
+fn label<'r>(report: &Report<'_>, mark: &'r Mark<'_>) -> Label<'r> {
     let text = mark.text.as_str();
     let Some(spot) = &mark.spot else { return Label { text, ..Label::default() } };
     let source = &spot.file.source;
     let (start, end) = spot.positions().unzip();
+    let file = report.path_in_working_tree(spot.file);
     Label {
         repository: Some(&*source.url).filter(|url| !url.is_empty()),
         revision: Some(&*source.revision).filter(|revision| !revision.is_empty()),
-        commit: source.commit.map(|commit| commit.to_string()),
+        // The content of a working tree has no commit.
+        commit: source.commit.filter(|_| file.is_none()).map(|commit| commit.to_string()),
         path: Some(&spot.file.path),
+        file,
         line: start.map(|start| start.line),
         column: start.map(|start| start.column),
         end_line: end.map(|end| end.line),

@@ -88,7 +88,7 @@ struct Acknowledgement {
     is_in_source: bool,
 }
 
-/// The checkout: which files are in the working directory of the program, and at which paths. Code hosts show diagnostics at these paths.
+/// A checkout: which files are on this machine, and at which paths. Code hosts and people find diagnostics at these paths.
 ///
 /// By default, the checkout is a plain directory that is equal to the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +97,8 @@ pub struct Checkout {
     pub url: Arc<str>,
     /// The branch, as in [`Source::revision`].
     pub revision: Arc<str>,
+    /// The commit, as in [`Source::commit`], if it is a working tree whose content was read as this commit. None: all files of the branch are in it.
+    pub commit: Option<GitId>,
     /// The root folder of the repository, relative to the working directory. May be empty.
     pub folder: String,
 }
@@ -105,6 +107,9 @@ impl Checkout {
     /// The path of `file` from the working directory. None if the file is not in the checkout.
     fn path(&self, file: &File) -> Option<String> {
         if (&file.source.url, &file.source.revision) != (&self.url, &self.revision) {
+            return None;
+        }
+        if self.commit.is_some() && self.commit != file.source.commit {
             return None;
         }
         let folder = self.folder.trim_start_matches("./").trim_end_matches('/');
@@ -120,7 +125,8 @@ pub struct Report<'a> {
     acknowledged: BTreeMap<Finding<'a>, (Acknowledgement, Vec<Reach>)>,
     environments: BTreeSet<EnvironmentName>,
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
-    checkout: Checkout,
+    /// The checkouts. None: that of a plain directory.
+    checkouts: Vec<Checkout>,
     reuse: Option<Reuse>,
     /// The paths of values that are not shown.
     sensitive: BTreeSet<FieldPath>,
@@ -133,6 +139,8 @@ pub struct Summary {
     pub errors: usize,
     /// The number of warnings, without acknowledged warnings.
     pub warnings: usize,
+    /// The number of notes.
+    pub notes: usize,
     /// The number of acknowledged warnings.
     pub acknowledged: usize,
     /// The number of files that were read.
@@ -168,11 +176,29 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sets another checkout, for the formats of code hosts.
+    /// Sets other checkouts: a file is shown at its path in the first one that has it.
     #[must_use]
-    pub fn checked_out(mut self, checkout: Checkout) -> Self {
-        self.checkout = checkout;
+    pub fn checked_out(mut self, checkouts: Vec<Checkout>) -> Self {
+        self.checkouts = checkouts;
         self
+    }
+
+    /// The path of a file from the working directory. None if it is in no checkout.
+    fn path(&self, file: &File) -> Option<String> {
+        if self.checkouts.is_empty() {
+            return Checkout::default().path(file);
+        }
+        self.checkouts.iter().find_map(|checkout| checkout.path(file))
+    }
+
+    /// The path of a file of a working tree, from the working directory. None for other files, also for those of a plain directory.
+    fn path_in_working_tree(&self, file: &File) -> Option<String> {
+        self.checkouts.iter().filter(|checkout| checkout.commit.is_some()).find_map(|checkout| checkout.path(file))
+    }
+
+    /// The name of a file for people.
+    fn place_name(&self, file: &File) -> String {
+        self.path_in_working_tree(file).unwrap_or_else(|| file.place_name())
     }
 
     /// Sets the amount of work that was done.
@@ -190,6 +216,7 @@ impl<'a> Report<'a> {
         Summary {
             errors: count(Severity::Error),
             warnings: count(Severity::Warning),
+            notes: count(Severity::Note),
             acknowledged: self.acknowledged.len(),
             files: self.files.len(),
             repositories: repositories.len(),
@@ -233,16 +260,14 @@ fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
     sensitive
 }
 
-/// Example: `1 error, 2 warnings in 214 files of 5 repositories`.
+/// Example: `1 error, 2 warnings, 3 notes in 214 files of 5 repositories`.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.errors, self.warnings) {
-            (0, 0) => f.write_str("nothing wrong")?,
-            (errors, 0) => f.write_str(&count(errors, "error"))?,
-            (0, warnings) => f.write_str(&count(warnings, "warning"))?,
-            (errors, warnings) => write!(f, "{}, {}", count(errors, "error"), count(warnings, "warning"))?,
-        }
-        write!(f, " in {}", count(self.files, "file"))?;
+        let counts = [(self.errors, "error"), (self.warnings, "warning"), (self.notes, "note")];
+        let counted = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
+        let nothing = (self.errors + self.warnings == 0).then(|| "nothing wrong".to_owned());
+        let parts: Vec<_> = nothing.into_iter().chain(counted).collect();
+        write!(f, "{} in {}", parts.join(", "), count(self.files, "file"))?;
         match self.repositories {
             0 => {}
             1 => f.write_str(" of 1 repository")?,

@@ -99,7 +99,7 @@ fn place(report: &Report<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
 }
 
 fn physical(report: &Report<'_>, spot: &Spot<'_>) -> Value {
-    let (base, path) = match report.checkout.path(spot.file) {
+    let (base, path) = match report.path(spot.file) {
         Some(path) => (CHECKOUT.to_owned(), path),
         None => (base_name(&spot.file.source), spot.file.path.to_string()),
     };
@@ -128,7 +128,7 @@ fn logical(reaches: &[Reach]) -> Vec<Value> {
 fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
     let findings = report.findings.keys().chain(report.acknowledged.keys());
     let spots = findings.flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
-    let named = spots.map(|spot| match report.checkout.path(spot.file) {
+    let named = spots.map(|spot| match report.path(spot.file) {
         Some(_) => (CHECKOUT.to_owned(), Arc::clone(&spot.file.source)),
         None => (base_name(&spot.file.source), Arc::clone(&spot.file.source)),
     });

@@ -3,7 +3,7 @@
 use model::kind::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
-use model::object::environment::{LONG_NAMES, MISSING_VALUES};
+use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
 use model::object::gitops_repo::FAN_OUT;
 use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
 
@@ -54,6 +54,13 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         values: "`error` (if left out) or `shorten`",
         doc: "What happens to namespace names beyond Kubernetes' 63 characters. `error` stops the assignment; `shorten` cuts the name, and ends it \
               with a short hash that stays the same.",
+    },
+    Setting {
+        kinds: &[Kind::Environment],
+        key: NEXT,
+        pattern: None,
+        values: "the name of an environment",
+        doc: "The environment that changes reach after this one. It describes the order of promotion; output does not depend on it.",
     },
     Setting {
         kinds: &[Kind::GitOpsRepo],

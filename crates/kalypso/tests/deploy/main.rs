@@ -1,9 +1,10 @@
-//! Checks the files of `deploy/`: the systemd unit, the Helm chart, and what the image's Dockerfile says about the program.
+//! Checks what others run: the systemd unit, the Helm chart and the image's Dockerfile of `deploy/`, and the template packs.
 //!
 //! | file | checked by |
 //! |---|---|
 //! | systemd unit and user | `systemd-analyze` and `systemd-sysusers`, where they are installed; the program is started with the unit's command line and environment |
 //! | Helm chart | our template engine with Helm's functions; its own schema of values; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
+//! | template packs | each is compiled with a sample assignment; the same schemas of Kubernetes |
 //! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image's root folder and starts it |
 //!
 //! What can't be checked on a machine is printed as `skipped: …`.
@@ -21,6 +22,8 @@ mod helm;
 mod kubernetes;
 #[cfg(test)]
 mod machine;
+#[cfg(test)]
+mod packs;
 #[cfg(test)]
 mod page;
 #[cfg(test)]

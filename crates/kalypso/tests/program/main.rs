@@ -51,6 +51,8 @@ mod selecting;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod starting;
+#[cfg(test)]
 mod strict;
 #[cfg(test)]
 mod trust;

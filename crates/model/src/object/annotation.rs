@@ -1,7 +1,7 @@
 //! The annotations that Kalypso uses.
 
 use super::config_map::{MERGE, PRIORITY};
-use super::environment::{LONG_NAMES, MISSING_VALUES};
+use super::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
 use super::gitops_repo::FAN_OUT;
 use super::template::{EXTENSION, LITERAL, UNCHECKED};
 use crate::expiry::Expiry;
@@ -35,6 +35,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MERGE, &[Kind::ConfigMap]),
     (MISSING_VALUES, &[Kind::Environment, Kind::ConfigSchema]),
     (LONG_NAMES, &[Kind::Environment]),
+    (NEXT, &[Kind::Environment]),
     (FAN_OUT, &[Kind::GitOpsRepo]),
     (LITERAL, &[Kind::Template]),
     (UNCHECKED, &[Kind::Template]),

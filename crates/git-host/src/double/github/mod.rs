@@ -22,6 +22,8 @@ pub(super) fn answer(context: Context<'_>) -> Response {
     let path: Vec<&str> = context.request.path.iter().map(String::as_str).collect();
     let answered = match path.as_slice() {
         ["api", "graphql"] => Ok(graphql(context)),
+        ["api", "v3", "user", "repos"] => create(context, None),
+        ["api", "v3", "orgs", owner, "repos"] => create(context, Some((*owner).to_owned())),
         ["api", "v3", "repos", owner, name, rest @ ..] => {
             let path = format!("{owner}/{name}");
             let Context { state, account, request } = context;
@@ -32,6 +34,16 @@ pub(super) fn answer(context: Context<'_>) -> Response {
         _ => Err(Denial::NotFound),
     };
     answered.unwrap_or_else(|denial| denied(&denial))
+}
+
+/// Creates a repository of an organization, or of the account.
+fn create(context: Context<'_>, owner: Option<String>) -> Answered {
+    let Context { state, account, request } = context;
+    let owner = owner.unwrap_or_else(|| account.to_owned());
+    let path = format!("{owner}/{}", request.text("name").unwrap_or_default());
+    state.create(&path)?;
+    let created = state.repository(&path)?;
+    Ok(Response::json(201, &json::repository(created, &path)))
 }
 
 fn denied(denial: &Denial) -> Response {

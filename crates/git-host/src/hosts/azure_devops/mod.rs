@@ -2,6 +2,7 @@
 
 pub(crate) mod html;
 mod json;
+mod repositories;
 mod work_items;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -227,6 +229,14 @@ impl GitHost for AzureDevOps {
         let found: RepositoryJson = answer.json()?;
         let branch = found.default_branch.as_deref().and_then(|name| name.strip_prefix(BRANCH_PREFIX));
         branch.map(str::to_owned).ok_or_else(|| answer.unexpected("the repository is empty"))
+    }
+
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        new: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError> {
+        self.create(repository, new)
     }
 
     fn pull_requests(

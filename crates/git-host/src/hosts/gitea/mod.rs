@@ -1,6 +1,7 @@
 //! Gitea and Forgejo: their REST API.
 
 mod json;
+mod repositories;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -18,6 +19,7 @@ use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -214,6 +216,14 @@ impl GitHost for Gitea {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.read(&get(repository, &[])).map(|found: RepositoryJson| found.default_branch)
+    }
+
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        new: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError> {
+        self.create(repository, new)
     }
 
     fn pull_requests(

@@ -3,6 +3,7 @@
 mod app;
 mod auto_merge;
 mod json;
+mod repositories;
 
 use std::sync::OnceLock;
 
@@ -21,6 +22,7 @@ use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -228,6 +230,14 @@ impl GitHost for GitHub {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.read(repository, Call::get(&path(repository, &[]))).map(|found: RepositoryJson| found.default_branch)
+    }
+
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        new: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError> {
+        self.create(repository, new)
     }
 
     fn pull_requests(

@@ -1,6 +1,7 @@
 //! GitLab: its REST API. Its merge requests are pull requests here.
 
 mod json;
+mod repositories;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -18,6 +19,7 @@ use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -229,6 +231,14 @@ impl GitHost for GitLab {
         let answer = self.send(&Resource::of(repository, &[]).get())?;
         let project: ProjectJson = answer.json()?;
         project.default_branch.ok_or_else(|| answer.unexpected("the repository is empty"))
+    }
+
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        new: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError> {
+        self.create(repository, new)
     }
 
     fn pull_requests(

@@ -16,6 +16,7 @@ use crate::error::HostError;
 use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
+use crate::new_repository::{NewRepository, RepositoryCreation};
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState,
@@ -83,6 +84,16 @@ impl MemoryHost {
         repository: &HostRepository,
         work: impl FnOnce(&mut RepositoryState) -> Result<T, Denial>,
     ) -> Result<T, HostError> {
+        self.call_host(call, repository, |state| state.repository(&repository.to_string()).and_then(work))
+    }
+
+    /// Does a call on the host, unless it shall fail.
+    fn call_host<T>(
+        &self,
+        call: &'static str,
+        repository: &HostRepository,
+        work: impl FnOnce(&mut HostState) -> Result<T, Denial>,
+    ) -> Result<T, HostError> {
         let failure = {
             let mut failures = self.failures();
             let found = failures.iter().position(|failure| failure.call == call);
@@ -91,8 +102,7 @@ impl MemoryHost {
         if let Some(Failure { error, is_done: false, .. }) = &failure {
             return Err(error.clone());
         }
-        let mut state = self.state();
-        let result = state.repository(&repository.to_string()).and_then(work);
+        let result = work(&mut self.state());
         if let Some(Failure { error, .. }) = failure {
             return Err(error);
         }
@@ -120,6 +130,20 @@ impl GitHost for MemoryHost {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.call("default_branch", repository, |state| Ok(state.default_branch.clone()))
+    }
+
+    fn create_repository(
+        &self,
+        repository: &HostRepository,
+        _: &NewRepository,
+    ) -> Result<RepositoryCreation, HostError> {
+        self.call_host("create_repository", repository, |state| {
+            let path = repository.to_string();
+            if state.repository(&path).is_ok() {
+                return Ok(RepositoryCreation::Existed);
+            }
+            state.create(&path).map(|()| RepositoryCreation::Created)
+        })
     }
 
     fn pull_requests(

@@ -1,10 +1,11 @@
 //! The state of a host in memory: repositories with their pull requests, issues, comments, labels and statuses.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use model::git_id::GitId;
 
-use super::branches::Branches;
+use super::branches::{Branches, MemoryBranches};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::pull_request::{
@@ -23,6 +24,18 @@ pub struct HostState {
     /// The address of its pages.
     url: String,
     repositories: BTreeMap<String, RepositoryState>,
+    /// The reason why no account can create a repository. None: every account can.
+    pub creation_denial: Option<Denial>,
+    maker: Maker,
+}
+
+/// Makes the branches of new repositories.
+struct Maker(Box<dyn Fn(&str) -> Box<dyn Branches> + Send>);
+
+impl fmt::Debug for Maker {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Maker")
+    }
 }
 
 /// The reason why the host does not do something.
@@ -98,7 +111,29 @@ pub(crate) struct CommentRow {
 
 impl HostState {
     pub(super) fn new(kind: HostKind) -> Self {
-        Self { kind, url: URL.to_owned(), repositories: BTreeMap::new() }
+        let maker = Maker(Box::new(|_| Box::new(MemoryBranches::default())));
+        Self { kind, url: URL.to_owned(), repositories: BTreeMap::new(), creation_denial: None, maker }
+    }
+
+    /// Makes the branches of repositories that clients create. The argument is the path of the repository. Without it, they are in memory.
+    pub fn make_branches_with(&mut self, make: impl Fn(&str) -> Box<dyn Branches> + Send + 'static) {
+        self.maker = Maker(Box::new(make));
+    }
+
+    /// Creates a repository without branches.
+    ///
+    /// # Errors
+    /// If it exists, or accounts can't create repositories.
+    pub fn create(&mut self, path: &str) -> Result<(), Denial> {
+        if let Some(denial) = &self.creation_denial {
+            return Err(denial.clone());
+        }
+        if self.repositories.contains_key(path) {
+            return Err(Denial::Exists("name already exists".to_owned()));
+        }
+        let branches = (self.maker.0)(path);
+        self.add(path, branches);
+        Ok(())
     }
 
     /// Moves the host to another address.

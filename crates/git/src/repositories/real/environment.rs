@@ -63,7 +63,7 @@ const VARIABLES: &[(&str, &str)] = &[
 
 /// Variables of a git that runs this process, for example in a hook. They would lead the git of this process to other repositories. The configuration
 /// may add more: [`Settings::withheld`].
-const FOREIGN_VARIABLES: &[&str] = &[
+pub(super) const FOREIGN_VARIABLES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CEILING_DIRECTORIES",
     "GIT_COMMON_DIR",

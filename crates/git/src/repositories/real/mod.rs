@@ -15,6 +15,7 @@ mod process;
 mod push;
 mod read;
 mod redact;
+mod user;
 mod write;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use self::cache::Copy;
 use self::environment::Setting;
 use self::journal::{Journal, JournalFile};
 use self::read::Fault;
+pub(crate) use self::user::{in_checkout, own};
 use super::{
     Commit, CommitInfo, Content, FolderEntry, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision,
     newest_first,
@@ -88,7 +90,7 @@ const ATTEMPTS: usize = 3;
 
 /// The options for opening repositories. Replacement refs are disabled: an object must have the content that its author gave it. gix allocates a
 /// fixed number of slots for packs at opening, and other processes may add packs later. A slot takes 24 bytes.
-fn options() -> gix::open::Options {
+pub(crate) fn options() -> gix::open::Options {
     let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 1024 };
     gix::open::Options::isolated().config_overrides(["core.useReplaceRefs=false"]).object_store_slots(slots)
 }

@@ -65,8 +65,8 @@ fn rendered(format: Format) -> String {
     let mut files = Files::default();
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
     let url = "https://git.example/acme/control-plane".into();
-    let checkout = Checkout { url, revision: "prod".into(), folder: "./platform/".to_owned() };
-    let mut report = Report::new().checked_out(checkout);
+    let checkout = Checkout { url, revision: "prod".into(), commit: None, folder: "./platform/".to_owned() };
+    let mut report = Report::new().checked_out(vec![checkout]);
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let missing = BTreeSet::new();
     let fallback = Fallback::KeptExcept(&missing, Some(GitId::of_blob(b"")));
@@ -189,4 +189,21 @@ fn sarif() {
     assert_snapshot!(run["versionControlProvenance"][1], @r#"
     {"repositoryUri":"https://git.example/acme/shop","branch":"prod","mappedTo":{"uriBaseId":"shop@prod"},"revisionId":"e23e327668c4212da8a0457f0bcfabaaa10f9a3c"}
     "#);
+}
+
+#[test]
+fn a_note_is_no_problem_in_any_format() {
+    let (mut report, files) = (Report::new(), Files::default());
+    let diagnostics = [Diagnostic::hint(Code::NoTargetSelected, "for your information")];
+    report.add(Batch { diagnostics: &diagnostics, ..Batch::default() }, &mut Locator::of_files(&files));
+    let check = |format, words: &str| {
+        let text = anstream::adapter::strip_str(&report.render(format)).to_string();
+        assert!(text.contains(words), "{text}");
+    };
+    check(Format::Human, "note[K0202]: for your information\n\nnothing wrong, 1 note in 0 files\n");
+    check(Format::Github, "::notice title=K0202::for your information\n");
+    check(Format::Json, "\"severity\": \"note\"");
+    check(Format::Yaml, "notes: 1\n");
+    check(Format::Sarif, "\"level\": \"note\"");
+    assert!(!crate::reporting::has_problems(&report, true));
 }

@@ -1,0 +1,255 @@
+//! Sets and removes values of containers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::field_path::FieldPath;
+use model::kind::Kind;
+use model::name::{ConfigMapName, NameError};
+use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
+use model::yaml::Node;
+
+use crate::additions::{AddOptions, PlacedObject, add};
+use crate::branch_files::{BranchFiles, FoundObject, Refusal};
+use crate::edit::{Change, edit};
+use crate::file_edits::FileEdits;
+use crate::objects::{self, LabelList};
+use crate::removals;
+use crate::value::Value;
+
+/// Labels that are no conditions.
+const IGNORED_LABELS: [&str; 3] =
+    [PLATFORM_CONFIG, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
+
+/// The longest name that is made from labels, in bytes.
+const GENERATED_NAME_BYTES_MAX: usize = 60;
+
+/// The container of values that a command names.
+#[derive(Clone, Debug, Default)]
+pub struct ContainerChoice {
+    /// The conditions: the container has exactly these labels, beside `platform-config`. None if only the name counts.
+    pub labels: Option<LabelList>,
+    /// The name of the `ConfigMap`.
+    pub name: Option<ConfigMapName>,
+}
+
+/// Values that change.
+#[derive(Clone, Debug, Default)]
+pub struct ValueChanges {
+    /// The files to write.
+    pub edits: FileEdits,
+    /// The `ConfigMap`.
+    pub container: Option<PlacedObject>,
+    /// Whether the `ConfigMap` is new.
+    pub is_new: bool,
+    /// The values.
+    pub values: Vec<ValueChange>,
+}
+
+/// A value that changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueChange {
+    /// The key in `data`.
+    pub key: Arc<str>,
+    /// The value before. None if there was none.
+    pub old: Option<Arc<str>>,
+    /// The value after. None if it is removed.
+    pub new: Option<Arc<str>>,
+}
+
+/// Why values can't be set.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The edit is refused.
+    #[error("the edit is refused")]
+    Refused(Refusal),
+    /// No name can be made from the labels.
+    #[error("no name can be made from these labels: {0}")]
+    Name(#[from] NameError),
+    /// Several containers are possible.
+    #[error("{} ConfigMaps have exactly these labels: {}", .0.len(), quoted(.0))]
+    Several(Vec<Arc<str>>),
+    /// No container has these labels.
+    #[error("no ConfigMap has exactly these labels")]
+    NoContainer,
+    /// The container with this name has other labels.
+    #[error("ConfigMap `{0}` exists, and has other labels")]
+    OtherLabels(Arc<str>),
+    /// The container has no such value.
+    #[error("ConfigMap `{container}` has no value `{key}`")]
+    NoValue {
+        /// The container.
+        container: Arc<str>,
+        /// The key.
+        key: Arc<str>,
+        /// The nearest key.
+        nearest: Option<Arc<str>>,
+    },
+}
+
+impl From<Refusal> for ConfigError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+fn quoted(names: &[Arc<str>]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Sets values in the container that a command names, or in a new one if there is none. Values that are equal already change nothing.
+///
+/// # Errors
+/// Several containers are possible, or the file can't be edited.
+pub fn set(
+    files: &BranchFiles<'_>,
+    choice: &ContainerChoice,
+    values: &[(Arc<str>, Arc<str>)],
+    options: AddOptions<'_>,
+) -> Result<ValueChanges, ConfigError> {
+    let found = match find(files, choice, values.iter().map(|(key, _)| &**key)) {
+        Err(ConfigError::NoContainer) => return create(files, choice, values, options),
+        found => found?,
+    };
+    let data = |key: &str| found.root.get("data").and_then(|data| data.get(key)).and_then(Node::as_scalar);
+    let change = |(key, value): &(Arc<str>, Arc<str>)| {
+        let old = data(key).map(|scalar| Arc::clone(&scalar.text));
+        ValueChange { key: Arc::clone(key), old, new: Some(Arc::clone(value)) }
+    };
+    let changes: Vec<_> = values.iter().map(change).filter(|change| change.old != change.new).collect();
+    let edits = edited(
+        files,
+        found,
+        changes.iter().map(|change| {
+            let path = FieldPath::from(["data"]).key(Arc::clone(&change.key));
+            Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
+        }),
+    )?;
+    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values: changes })
+}
+
+/// Removes values from the container that a command names. A container without values is removed.
+///
+/// # Errors
+/// There is no such container or value, several containers are possible, or the file can't be edited.
+pub fn remove(
+    files: &BranchFiles<'_>,
+    choice: &ContainerChoice,
+    keys: &[Arc<str>],
+) -> Result<ValueChanges, ConfigError> {
+    let found = find(files, choice, keys.iter().map(|key| &**key))?;
+    let data = found.root.get("data").and_then(Node::as_mapping).unwrap_or_default();
+    let known: BTreeMap<_, _> =
+        data.iter().filter_map(|(key, value)| Some((&*key.as_scalar()?.text, &value.as_scalar()?.text))).collect();
+    let mut values = Vec::new();
+    for key in keys {
+        let Some(old) = known.get(&**key) else {
+            let nearest = model::similar::nearest(key, known.keys().copied()).map(Arc::from);
+            return Err(ConfigError::NoValue { container: Arc::clone(&found.name), key: Arc::clone(key), nearest });
+        };
+        values.push(ValueChange { key: Arc::clone(key), old: Some(Arc::clone(old)), new: None });
+    }
+    let edits = if values.len() == data.len() {
+        removals::remove(files, &[found])?
+    } else {
+        let removed = |key: &Arc<str>| Change::Remove(FieldPath::from(["data"]).key(Arc::clone(key)));
+        edited(files, found, keys.iter().map(removed))?
+    };
+    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values })
+}
+
+/// The container that a command names.
+fn find<'f, 'k>(
+    files: &'f BranchFiles<'_>,
+    choice: &ContainerChoice,
+    keys: impl Iterator<Item = &'k str>,
+) -> Result<&'f FoundObject, ConfigError> {
+    let has_labels = |object: &FoundObject| {
+        choice.labels.as_ref().is_none_or(|labels| conditions(object) == labels.iter().cloned().collect())
+    };
+    if let Some(name) = &choice.name {
+        return match files.find(Kind::ConfigMap, name.as_str()) {
+            Some(found) if has_labels(found) => Ok(found),
+            Some(found) => Err(ConfigError::OtherLabels(Arc::clone(&found.name))),
+            None => Err(ConfigError::NoContainer),
+        };
+    }
+    let is_container = |object: &&FoundObject| {
+        let is_marked = object.labels().get(PLATFORM_CONFIG).is_some_and(|mark| &**mark == "true");
+        is_marked && !object.name.starts_with(AZURE_PREFIX)
+    };
+    let found: Vec<_> =
+        files.of_kind(Kind::ConfigMap).filter(is_container).filter(|object| has_labels(object)).collect();
+    let keys: Vec<_> = keys.collect();
+    let has_keys = |object: &&&FoundObject| {
+        let data = object.root.get("data");
+        data.is_some_and(|data| keys.iter().all(|key| data.get(key).is_some()))
+    };
+    match found.as_slice() {
+        [] => Err(ConfigError::NoContainer),
+        [found] => Ok(found),
+        several => match several.iter().filter(has_keys).collect::<Vec<_>>().as_slice() {
+            [found] => Ok(found),
+            _ => Err(ConfigError::Several(several.iter().map(|object| Arc::clone(&object.name)).collect())),
+        },
+    }
+}
+
+fn conditions(object: &FoundObject) -> BTreeMap<Arc<str>, Arc<str>> {
+    let mut labels = object.labels();
+    labels.retain(|key, _| !IGNORED_LABELS.contains(&&**key));
+    labels
+}
+
+fn create(
+    files: &BranchFiles<'_>,
+    choice: &ContainerChoice,
+    values: &[(Arc<str>, Arc<str>)],
+    options: AddOptions<'_>,
+) -> Result<ValueChanges, ConfigError> {
+    let labels = choice.labels.clone().unwrap_or_default();
+    let name = choice.name.clone().map_or_else(|| free_name(files, &labels), Ok)?;
+    let additions = add(files, &[objects::config_map(&name, labels, values)], options)?;
+    let value = |(key, value): &(Arc<str>, Arc<str>)| ValueChange {
+        key: Arc::clone(key),
+        old: None,
+        new: Some(Arc::clone(value)),
+    };
+    let (edits, container) = (additions.edits, additions.objects.into_iter().next());
+    Ok(ValueChanges { edits, container, is_new: true, values: values.iter().map(value).collect() })
+}
+
+/// A name from the values of the labels that no `ConfigMap` has yet.
+fn free_name(files: &BranchFiles<'_>, labels: &LabelList) -> Result<ConfigMapName, NameError> {
+    let plain = |value: &Arc<str>| {
+        let plain = value.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        plain.trim_matches('-').to_owned()
+    };
+    let words: Vec<_> = labels.iter().map(|(_, value)| plain(value)).filter(|word| !word.is_empty()).collect();
+    let mut first = if words.is_empty() { "platform-config".to_owned() } else { words.join("-") };
+    first.truncate(GENERATED_NAME_BYTES_MAX);
+    let first = first.trim_end_matches('-');
+    let mut names = std::iter::once(first.to_owned()).chain((2_u32..).map(|number| format!("{first}-{number}")));
+    ConfigMapName::new(names.find(|name| files.find(Kind::ConfigMap, name).is_none()).unwrap_or_default())
+}
+
+fn edited(
+    files: &BranchFiles<'_>,
+    object: &FoundObject,
+    changes: impl Iterator<Item = Change>,
+) -> Result<FileEdits, Refusal> {
+    let mut edits = FileEdits::default();
+    let Some(content) = files.content(&object.path) else { return Ok(edits) };
+    let mut bytes = content.to_vec();
+    for change in changes {
+        bytes = edit(&bytes, object.at, &change).map_err(|error| files.not_editable(&object.path, &error))?;
+    }
+    if *bytes != **content {
+        edits.write(Arc::clone(&object.path), bytes);
+    }
+    Ok(edits)
+}
+
+fn placed(object: &FoundObject) -> PlacedObject {
+    PlacedObject { kind: object.kind, name: Arc::clone(&object.name), path: Arc::clone(&object.path) }
+}

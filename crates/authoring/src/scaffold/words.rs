@@ -1,0 +1,38 @@
+//! Texts inside of YAML and TOML.
+
+use crate::scalar::{self, Context};
+use crate::style::Quote;
+
+/// A text as a scalar of YAML: plain where every reader takes it as the same text, else in double quotes.
+pub(super) fn yaml(text: &str) -> String {
+    scalar::written(text, Context::Block, Quote::Double)
+}
+
+/// A text as a string of TOML.
+pub(super) fn toml(text: &str) -> String {
+    let mut result = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => result.extend(['\\', character]),
+            _ if character.is_control() => result.push_str(&format!("\\u{:04X}", u32::from(character))),
+            _ => result.push(character),
+        }
+    }
+    result.push('"');
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_stays_a_text() {
+        let check = |text: &str, expected: &str| assert_eq!(yaml(text), expected);
+        check("https://git.example/acme/control-plane", "https://git.example/acme/control-plane");
+        check("git@git.example:acme/a", "git@git.example:acme/a");
+        check("no", "\"no\"");
+        check("1e3", "\"1e3\"");
+        assert_eq!(toml("C:\\a \"b\"\n"), "\"C:\\\\a \\\"b\\\"\\u000A\"");
+    }
+}

@@ -1,0 +1,34 @@
+//! Errors of working trees.
+
+use std::path::PathBuf;
+
+/// The reason why a working tree can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckoutError {
+    /// The folder contains no repository, or a broken one.
+    #[error("`{}` is no git repository: {reason}", path.display())]
+    Repository {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// Git failed.
+    #[error("git {command} failed in `{}`: {message}", path.display())]
+    Git {
+        /// The working tree.
+        path: PathBuf,
+        /// The command.
+        command: String,
+        /// Its messages.
+        message: String,
+    },
+    /// A file can't be read.
+    #[error("`{}` can't be read: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+}

@@ -1,0 +1,30 @@
+//! Arguments that select environments, and the state of the control plane in which they are read.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// One environment or all.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct EnvironmentOrAll {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV", required_unless_present = "all")]
+    pub(crate) environment: Option<String>,
+    /// All environments, one after the other
+    #[arg(long, conflicts_with = "environment")]
+    pub(crate) all: bool,
+}
+
+/// The state of the control plane that is read, if it is not the current one.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct StateOptions {
+    /// Read the control plane with its changes that are not committed, from the working trees of its branches [default: those of the control plane's repository, of the current directory, and of `control-plane` beside kalypso.toml]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "commit", "patch"])]
+    pub(crate) working_tree: Option<Option<PathBuf>>,
+    /// Read the control plane at a commit of the environment's branch or, without one environment, of the main branch
+    #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from", "patch"])]
+    pub(crate) commit: Option<String>,
+    /// Read the control plane with a patch: the output of `git diff`; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) patch: Option<PathBuf>,
+}

@@ -1,0 +1,54 @@
+//! `kalypso init`: the repositories of a new platform.
+
+mod given;
+mod hosting;
+mod questions;
+mod summary;
+
+use std::io::IsTerminal as _;
+
+use self::given::Given;
+use self::questions::Questions;
+use super::{check, plan};
+use crate::arguments::{Check, Init, SourceOptions};
+use crate::exit::Exit;
+use crate::platform::answers::Answers;
+use crate::{configuration, platform, terminal};
+
+pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
+    let given = Given::of(options)?;
+    let claim = platform::claim(&options.directory)?;
+    let answers = match claim.earlier() {
+        Some(earlier) => given.same_as(earlier)?,
+        None if options.yes || !std::io::stdin().is_terminal() => given.answers(None)?,
+        None => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
+    };
+    let token = given::token(&answers)?;
+    let created = if options.host.create {
+        hosting::create(&answers, token.as_deref(), !options.host.public)?
+    } else {
+        Vec::new()
+    };
+    let mut made = platform::make(&claim, &answers, token.as_deref())?;
+    made.new.splice(0..0, created);
+    let defaults = if claim.earlier().is_none() { given.defaults(&answers) } else { Vec::new() };
+    drop(claim);
+    terminal::answer(&summary::made(&options.directory, &made, &defaults))?;
+    let exit = look(options, &answers)?;
+    terminal::answer(&summary::next(&options.directory, &answers))?;
+    Ok(exit)
+}
+
+/// Checks the new platform, and plans its first environment.
+fn look(options: &Init, answers: &Answers) -> anyhow::Result<Exit> {
+    let config = Some(options.directory.join(configuration::FILE_NAME));
+    let source = SourceOptions { config, ..SourceOptions::default() };
+    terminal::answer("\nkalypso check\n")?;
+    let exit = check::run(&Check { environment: None, source: source.clone(), output: Default::default() })?;
+    let Some(first) = answers.environments.first().filter(|_| exit == Exit::Good) else { return Ok(exit) };
+    terminal::answer(&format!("\nkalypso plan -e {first}\n"))?;
+    match plan::run(&crate::arguments::Plan { environment: first.clone(), source, ..Default::default() })? {
+        Exit::Pending => Ok(Exit::Good),
+        exit => Ok(exit),
+    }
+}

@@ -1,0 +1,218 @@
+//! One branch of the control plane that is edited: in its working tree, or at its head in git.
+//!
+//! Typical use: [`ControlPlaneBranch::open`], edit some of its [`files`](ControlPlaneBranch::files), show the [`changes`](ControlPlaneBranch::changes)
+//! and their new errors, then [`write`](ControlPlaneBranch::write) and perhaps [`commit`](ControlPlaneBranch::commit), or
+//! [`propose`](ControlPlaneBranch::propose).
+
+mod changes;
+mod comparison;
+mod proposal;
+mod writing;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use delivery::access::{RepositoryAccess, destination_url};
+use git::load::{Environments, Snapshot};
+use git::{Commit, RepositoryError, RepositoryUrl, Revision};
+use model::name::EnvironmentName;
+use model::similar;
+
+pub(crate) use self::changes::Changes;
+pub(crate) use self::comparison::Comparison;
+pub(crate) use self::proposal::{ProposalText, Proposed};
+pub(crate) use self::writing::unfinished;
+use crate::edited_repositories::EditedRepositories;
+use crate::exit::Failure;
+use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
+
+/// The branch that is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BranchOf<'a> {
+    /// The control plane's main branch.
+    Main,
+    /// The branch that an `Environment` object names. It may be in another repository.
+    Environment(&'a EnvironmentName),
+}
+
+/// Where the branch is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditPlace<'a> {
+    /// In the working tree in which it is checked out, on top of the changes that are not committed. The folder is that of `--working-tree`.
+    WorkingTree(Option<&'a Path>),
+    /// On top of its head in git. No working tree is read or changed.
+    Head,
+}
+
+/// A branch that can be edited.
+pub(crate) struct ControlPlaneBranch {
+    access: Arc<RepositoryAccess>,
+    /// The environment whose branch it is. None for the main branch.
+    environment: Option<EnvironmentName>,
+    /// The head of the branch, without uncommitted changes.
+    head: Commit,
+    /// The folder of the environment in the branch. Empty for the root.
+    folder: String,
+    trees: WorkingTrees,
+    environments: Environments,
+    files: BTreeMap<Arc<str>, Arc<[u8]>>,
+    /// Other files, as they were when they were read.
+    other_files: RefCell<BTreeMap<String, Option<Arc<[u8]>>>>,
+    /// Whether it is edited in a working tree.
+    is_in_working_tree: bool,
+}
+
+impl ControlPlaneBranch {
+    /// Opens a branch.
+    ///
+    /// # Errors
+    /// If the environment or its branch does not exist, or can't be read. If it is to be edited in a working tree, and none has it.
+    pub(crate) fn open(access: &Arc<RepositoryAccess>, of: BranchOf<'_>, place: EditPlace<'_>) -> anyhow::Result<Self> {
+        let (trees, is_in_working_tree) = match place {
+            EditPlace::WorkingTree(folder) => (WorkingTrees::open(access, folder)?, true),
+            EditPlace::Head => (WorkingTrees::default(), false),
+        };
+        let edited = EditedRepositories::new(&*access.repositories, trees.next());
+        let environments = Snapshot::new(&edited, access.control_plane()).environments();
+        let (url, branch, folder) = place_of(access, of, &environments)?;
+        let resolve = |repositories: &dyn git::Repositories| {
+            let resolved = repositories.resolve(&url, &Revision::branch(&branch));
+            resolved.map_err(|error| unresolved(&error, &branch))
+        };
+        let head = resolve(&*access.repositories)?;
+        if is_in_working_tree && trees.branch(&url, &branch).is_none() {
+            return Err(not_checked_out(&trees, &url, &branch).into());
+        }
+        let files = git::load::files(&edited, &resolve(&edited)?, &folder);
+        let files = files.map_err(|reason| Failure::outside(format!("branch `{branch}` can't be read: {reason}")))?;
+        let environment = match of {
+            BranchOf::Main => None,
+            BranchOf::Environment(name) => Some(name.clone()),
+        };
+        let (access, other_files) = (Arc::clone(access), RefCell::default());
+        Ok(Self { access, environment, head, folder, trees, environments, files, other_files, is_in_working_tree })
+    }
+
+    /// The name of the branch.
+    pub(crate) fn name(&self) -> Arc<str> {
+        self.head.revision.name()
+    }
+
+    /// The repository.
+    pub(crate) fn url(&self) -> &RepositoryUrl {
+        &self.head.url
+    }
+
+    /// The environment whose branch it is. None for the main branch.
+    pub(crate) fn environment(&self) -> Option<&EnvironmentName> {
+        self.environment.as_ref()
+    }
+
+    /// The environments that the main branch declares, with their repositories, branches and paths.
+    pub(crate) fn environments(&self) -> &Environments {
+        &self.environments
+    }
+
+    /// The files that Kalypso reads, by path from the root of the repository, with their bytes on disk: uncommitted changes and new files count, ignored
+    /// files do not. For an environment's branch, these are the files below the path of its `Environment` object.
+    pub(crate) fn files(&self) -> &BTreeMap<Arc<str>, Arc<[u8]>> {
+        &self.files
+    }
+
+    /// The folder that the environment is read from, relative to the root of the repository. Empty for the root. New files belong below it.
+    pub(crate) fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// The root of the working tree. None if the branch is edited at its head in git.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.working().map(|branch| branch.checkout.root())
+    }
+
+    /// The paths of files with changes that are not committed. Other line endings do not count.
+    pub(crate) fn uncommitted(&self) -> &[Arc<str>] {
+        self.working().map_or(&[], |branch| &branch.state.changed)
+    }
+
+    /// The path of a file for people: from the current directory, if the working tree is below it.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        self.root()
+            .map_or_else(|| format!("{}:{path}", self.name()), |root| from_here(&root.join(path)).display().to_string())
+    }
+
+    /// Any file of the branch, such as `CODEOWNERS`. None if it does not exist.
+    ///
+    /// # Errors
+    /// If it can't be read, or if it is a symbolic link.
+    pub(crate) fn read(&self, path: &str) -> anyhow::Result<Option<Arc<[u8]>>> {
+        if let Some(bytes) = self.files.get(path) {
+            return Ok(Some(Arc::clone(bytes)));
+        }
+        if let Some(read) = self.other_files.borrow().get(path) {
+            return Ok(read.clone());
+        }
+        let read = match self.root() {
+            Some(root) => writing::read(root, path)?,
+            None => crate::change::file_of_commit(&*self.access.repositories, &self.head, path)?,
+        };
+        self.other_files.borrow_mut().insert(path.to_owned(), read.clone());
+        Ok(read)
+    }
+
+    fn working(&self) -> Option<&WorkingBranch> {
+        self.trees.branch(&self.head.url, &self.name()).filter(|_| self.is_in_working_tree)
+    }
+}
+
+/// The repository, branch and folder of what is edited.
+fn place_of(
+    access: &RepositoryAccess,
+    of: BranchOf<'_>,
+    environments: &Environments,
+) -> anyhow::Result<(RepositoryUrl, String, String)> {
+    let BranchOf::Environment(name) = of else {
+        return Ok((access.settings.repo.clone(), access.settings.branch.clone(), String::new()));
+    };
+    let Some(place) = environments.places.get(name) else {
+        let failure = Failure::refused(format!("there is no environment `{name}`"));
+        let names: Vec<_> = environments.names.iter().map(|name| format!("`{name}`")).collect();
+        let similar = similar::nearest(name.as_str(), environments.names.iter().map(EnvironmentName::as_str));
+        return Err(match similar {
+            Some(similar) => failure.help(format!("did you mean `{similar}`?")).into(),
+            None if names.is_empty() => failure.into(),
+            None => failure.help(format!("there are {}", names.join(", "))).into(),
+        });
+    };
+    let folder: Vec<_> = place.path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    Ok((destination_url(Some(access), &place.repo)?, place.branch.to_string(), folder.join("/")))
+}
+
+fn unresolved(error: &RepositoryError, branch: &str) -> Failure {
+    match error {
+        RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. } => {
+            Failure::refused(error.to_string()).help(format!("push the branch first: `git push origin {branch}`"))
+        }
+        _ => Failure::outside(error.to_string()),
+    }
+}
+
+/// The branch is in no working tree: the failure names those that exist, and what to do.
+fn not_checked_out(trees: &WorkingTrees, url: &RepositoryUrl, branch: &str) -> Failure {
+    let failure = Failure::refused(format!("branch `{branch}` of `{url}` is checked out nowhere"));
+    let Some(other) = trees.of_repository(url).next() else {
+        return failure.help(format!(
+            "clone it: `git clone --branch {branch} {url}`, or name a clone with --working-tree DIR; --propose needs no working tree"
+        ));
+    };
+    let root = from_here(other.root());
+    let root = root.display();
+    let has = other.branch().map_or_else(|| "no branch".to_owned(), |other| format!("branch `{other}`"));
+    failure.help(format!(
+        "`{root}` has {has}: `git -C {root} switch {branch}`, or `git -C {root} worktree add ../{branch} {branch}`; --propose needs no working tree"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The environments that edits of a branch change, before and after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use delivery::access::{RepositoryAccess, destination_url};
+use delivery::loaded::Loaded;
+use delivery::pinned_repositories::PinnedRepositories;
+use git::load::{ControlPlane, Environments, ReadRole, Snapshot};
+use git::{Edits, Repositories};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+
+use super::ControlPlaneBranch;
+use crate::change::EnvironmentChange;
+use crate::edited_repositories::{EditedRepositories, Next};
+
+/// What edits do to the environments.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// The environments that read the branch, before and after the edits. One of the two states may be incomplete: see [`Loaded::is_complete`].
+    pub(crate) changed: Vec<EnvironmentChange>,
+    /// Environments that exist only after the edits.
+    pub(crate) added: Vec<Arc<Loaded>>,
+    /// Environments that exist only before the edits.
+    pub(crate) removed: Vec<EnvironmentName>,
+    /// Environments that the edits do not change, because they use a fixed commit of the branch.
+    pub(crate) pinned: Vec<(EnvironmentName, GitId)>,
+}
+
+impl ControlPlaneBranch {
+    /// The environments before and after edits, on top of the uncommitted changes of all working trees. Applications have the same commits both times.
+    pub(crate) fn changes(&self, edits: &Edits) -> Changes {
+        let states = self.states(edits);
+        let (before, after) = (states.environments(&states.before), states.environments(&states.after));
+        let mut changes = Changes::default();
+        let names: BTreeSet<_> = before.names.iter().chain(&after.names).collect();
+        for name in names {
+            match (before.places.get(name), after.places.get(name)) {
+                (Some(_), None) => changes.removed.push(name.clone()),
+                (None, _) => changes.added.push(Arc::new(states.load(&states.after, name))),
+                (Some(old), Some(new)) if old == new && !self.may_read(name) => {}
+                (Some(_), Some(_)) => self.compare((&states, edits), name, &mut changes),
+            }
+        }
+        changes
+    }
+
+    /// Whether an environment may read this branch: its own branch, or the main branch.
+    fn may_read(&self, name: &EnvironmentName) -> bool {
+        let Some(own) = &self.environment else { return true };
+        let is_here = |place: &model::object::environment::RepositoryPlace| {
+            *place.branch == *self.name()
+                && destination_url(Some(&self.access), &place.repo).is_ok_and(|url| url == self.head.url)
+        };
+        own == name || self.environments.places.get(name).is_some_and(is_here)
+    }
+
+    fn compare(&self, (states, edits): (&States<'_>, &Edits), name: &EnvironmentName, changes: &mut Changes) {
+        let old = Arc::new(states.load(&states.before, name));
+        let reads_branch = |role: &ReadRole| *role != ReadRole::Main;
+        let of_branch = old.reads.iter().filter(|read| read.url == self.head.url && reads_branch(&read.role));
+        let is_followed = of_branch.clone().any(|read| !read.is_pinned && *read.revision == *self.name());
+        let declares = edits.paths().any(|path| path.starts_with(git::ENVIRONMENTS));
+        if old.is_complete && !is_followed && !(self.environment.is_none() && declares) {
+            let pinned = of_branch.filter(|read| read.is_pinned && matches!(read.role, ReadRole::Base(_)));
+            changes.pinned.extend(pinned.map(|read| (name.clone(), read.commit)).next());
+            return;
+        }
+        let new = Arc::new(states.load(&states.after_with(&old), name));
+        let from = format!("{}@{}", self.name(), self.head.id.short());
+        let uncommitted = if self.uncommitted().is_empty() { "" } else { " with uncommitted changes" };
+        let change = EnvironmentChange::of_edits((old, new), (&self.name(), format!("{from}{uncommitted}")), edits);
+        changes.changed.push(change);
+    }
+
+    fn states(&self, edits: &Edits) -> States<'_> {
+        let before: Vec<_> =
+            self.trees.branches().iter().map(|branch| (branch.head.clone(), branch.state.edits.clone())).collect();
+        let mut after = before.clone();
+        match after.iter_mut().find(|(head, _)| *head == self.head) {
+            Some((_, uncommitted)) => *uncommitted = uncommitted.followed_by(edits),
+            None => after.push((self.head.clone(), edits.clone())),
+        }
+        let heads = before.iter().chain(&after).map(|(head, _)| head);
+        let heads = heads.map(|head| ((head.url.as_str().to_owned(), head.revision.name().to_string()), head.id));
+        States {
+            access: &self.access,
+            heads: heads.collect(),
+            before: State { edits: before, applications: BTreeMap::new() },
+            after: State { edits: after, applications: BTreeMap::new() },
+        }
+    }
+}
+
+/// The names of branches with their commits.
+type Pins = BTreeMap<(String, String), GitId>;
+
+/// The two states of the control plane.
+struct States<'a> {
+    access: &'a Arc<RepositoryAccess>,
+    /// The heads of the edited branches. They stay the same for both states.
+    heads: Pins,
+    before: State,
+    after: State,
+}
+
+/// A state of the control plane.
+#[derive(Clone)]
+struct State {
+    edits: Vec<(git::Commit, Edits)>,
+    /// The commits of applications, where they are known already.
+    applications: Pins,
+}
+
+impl States<'_> {
+    fn environments(&self, state: &State) -> Environments {
+        self.with(state, |repositories, control_plane| Snapshot::new(repositories, control_plane).environments())
+    }
+
+    fn load(&self, state: &State, name: &EnvironmentName) -> Loaded {
+        self.with(state, |repositories, control_plane| {
+            let read = Snapshot::new(repositories, control_plane).load(name);
+            Loaded::new(read, None, Some(self.access))
+        })
+    }
+
+    /// The later state, with the commits of applications that an environment was read from before.
+    fn after_with(&self, old: &Loaded) -> State {
+        let is_of_application =
+            |read: &&git::load::Read| matches!(read.role, ReadRole::Application(_)) && !read.is_pinned;
+        let applications = old.reads.iter().filter(is_of_application);
+        let pin = |read: &git::load::Read| ((read.url.as_str().to_owned(), read.revision.to_string()), read.commit);
+        State { applications: applications.map(pin).collect(), ..self.after.clone() }
+    }
+
+    fn with<T>(&self, state: &State, work: impl FnOnce(&dyn Repositories, ControlPlane<'_>) -> T) -> T {
+        let pins = state.applications.iter().chain(&self.heads).map(|(name, id)| (name.clone(), *id)).collect();
+        let pinned = PinnedRepositories::new(&*self.access.repositories, pins);
+        let edited = state.edits.iter().filter(|(_, edits)| !edits.is_empty());
+        let next = edited.map(|(head, edits)| Next::of_branch(head.clone(), edits.clone()));
+        let repositories = EditedRepositories::new(&pinned, next.collect());
+        work(&repositories, self.access.control_plane())
+    }
+}

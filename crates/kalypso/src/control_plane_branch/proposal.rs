@@ -1,0 +1,93 @@
+//! Proposes edits: a new branch in the control plane's repository, and a pull request.
+
+use std::path::Path;
+
+use delivery::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
+use delivery::pull_requests::Proposal;
+use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
+use git::{Edits, Person};
+
+use super::ControlPlaneBranch;
+use crate::configuration;
+use crate::exit::Failure;
+
+/// The texts of a proposal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProposalText<'a> {
+    /// The name of the new branch, such as `add/cluster-type-west`.
+    pub(crate) branch: &'a str,
+    /// The first line of the commit message, and the title of the pull request.
+    pub(crate) title: &'a str,
+    /// The body of the pull request, in Markdown.
+    pub(crate) body: &'a str,
+}
+
+/// The result of a proposal.
+pub(crate) struct Proposed {
+    /// The new branch.
+    pub(crate) branch: String,
+    /// The branch that it is to be merged into.
+    pub(crate) base: String,
+    /// What was done.
+    pub(crate) change: ProposedChange,
+}
+
+impl ControlPlaneBranch {
+    /// Pushes a branch with one commit on top of the head, and opens a pull request if kalypso.toml has a `[host]` for the repository. No working tree is
+    /// changed. The same call again updates both.
+    ///
+    /// # Errors
+    /// If the branch exists and is not from an earlier proposal, or if it can't be pushed. If uncommitted changes of a working tree are edited: open the
+    /// branch with [`EditPlace::Head`](super::EditPlace::Head).
+    pub(crate) fn propose(
+        &self,
+        edits: &Edits,
+        text: ProposalText<'_>,
+        config: Option<&Path>,
+    ) -> anyhow::Result<Proposed> {
+        if self.is_in_working_tree {
+            return Err(
+                Failure::refused("a proposal is made from the head of the branch, not from a working tree").into()
+            );
+        }
+        let settings = &self.access.settings.git;
+        let here = std::env::current_dir().unwrap_or_default();
+        let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+        let author = git::checkout::identity(settings, &here).unwrap_or_else(ours);
+        let hosts = configuration::read_hosts(config)?.for_deliveries();
+        let ProposalText { branch, title, body } = text;
+        let seconds = jiff::Timestamp::now().as_second();
+        let proposal = ChangeProposal { base: &self.head, branch, edits, title, body, author: &author, seconds };
+        let change = propose(&*self.access.repositories, hosts.as_ref(), &proposal).map_err(failure)?;
+        Ok(Proposed { branch: branch.to_owned(), base: self.name().to_string(), change })
+    }
+}
+
+impl Proposed {
+    /// What was done and what to do next, for people.
+    pub(crate) fn text(&self) -> String {
+        let Self { branch, base, change } = self;
+        let again = if change.is_known { " already" } else { "" };
+        let commit = change.commit.short();
+        let merge = format!("Merge {branch} into {base} to apply it.");
+        let next = match &change.pull_request {
+            Some(Ok(Proposal::Opened(link))) => format!("Opened pull request {}: {}", link.number, link.url),
+            Some(Ok(Proposal::Updated(link))) => format!("Updated pull request {}: {}", link.number, link.url),
+            Some(Ok(Proposal::Unchanged(link))) => format!("Pull request {} is open: {}", link.number, link.url),
+            Some(Ok(_)) | None => merge,
+            Some(Err(error)) => format!("The pull request could not be opened: {error}\n{merge}"),
+        };
+        format!("Proposed for {base} on branch {branch} ({commit}){again}\n{next}\n")
+    }
+}
+
+fn failure(error: ChangeProposalError) -> Failure {
+    let text = error.to_string();
+    match error {
+        ChangeProposalError::Repository(_) | ChangeProposalError::Open(_) => Failure::outside(text),
+        ChangeProposalError::Foreign { branch, .. } => Failure::refused(text)
+            .help(format!("merge or delete branch `{branch}` first; Kalypso replaces only its own commits")),
+        ChangeProposalError::Nothing(_) => Failure::refused(text),
+        ChangeProposalError::LostRace(_) => Failure::outside(text).help("try again"),
+    }
+}

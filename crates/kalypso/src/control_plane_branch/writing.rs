@@ -1,0 +1,95 @@
+//! Writes edits into a working tree, and commits them.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use git::checkout::Committed;
+use git::{Edit, Edits};
+
+use super::ControlPlaneBranch;
+use crate::beneath;
+use crate::exit::Failure;
+use crate::working_trees::{WorkingBranch, from_here};
+
+impl ControlPlaneBranch {
+    /// Checks that edits can be written: the branch is in a working tree, and no operation of git waits there for an end.
+    ///
+    /// # Errors
+    /// If not. The failure names the command that finishes the operation.
+    pub(crate) fn check_writable(&self) -> Result<(), Failure> {
+        self.writable().map(drop)
+    }
+
+    /// Writes edits into the working tree. Each file is written whole or not at all; an interruption leaves files with their old or their new content.
+    /// Permissions stay.
+    ///
+    /// # Errors
+    /// If [`Self::check_writable`] fails. If a file changed since it was read, or is in the way: then nothing is written. If the file system fails.
+    pub(crate) fn write(&self, edits: &Edits) -> anyhow::Result<()> {
+        let root = self.writable()?.checkout.root();
+        let mut files = Vec::new();
+        for (path, edit) in edits.iter() {
+            if read(root, path)? != self.read(path)? {
+                let shown = self.shown(path);
+                return Err(Failure::refused(format!("`{shown}` changed while it was edited"))
+                    .help("try again")
+                    .into());
+            }
+            match edit {
+                Edit::Content(_, bytes) => files.push((&**path, Some(&**bytes))),
+                Edit::Removed => files.push((&**path, None)),
+                Edit::Link(_) => return Err(Failure::refused(format!("`{path}` would be a symbolic link")).into()),
+            }
+        }
+        let failed = |error: io::Error| Failure::outside(format!("`{}` can't be changed: {error}", root.display()));
+        Ok(beneath::replace_all(root, &files).map_err(failed)?)
+    }
+
+    /// Commits exactly the edited files with `git commit`: with the user's identity, settings and hooks. Other staged changes stay staged.
+    ///
+    /// # Errors
+    /// If [`Self::check_writable`] fails, or if git or a hook refuses. Then the files stay edited.
+    pub(crate) fn commit(&self, edits: &Edits, message: &str) -> anyhow::Result<Committed> {
+        let working = self.writable()?;
+        let paths: Vec<_> = edits.paths().map(|path| &**path).collect();
+        let committed = git::checkout::commit(&self.access.settings.git, &working.checkout, &paths, message);
+        let failed = |error: git::checkout::CheckoutError| {
+            let root = from_here(working.checkout.root());
+            let help = format!("the files are changed, but not committed: see `git -C {} status`", root.display());
+            Failure::refused(error.to_string()).help(help)
+        };
+        Ok(committed.map_err(failed)?)
+    }
+
+    fn writable(&self) -> Result<&WorkingBranch, Failure> {
+        let no_tree = || Failure::refused(format!("branch `{}` is not edited in a working tree", self.name()));
+        let working = self.working().ok_or_else(no_tree)?;
+        match unfinished(working) {
+            Some(failure) => Err(failure),
+            None => Ok(working),
+        }
+    }
+}
+
+/// The failure for an operation of git that is not finished in a working tree. None if there is none.
+pub(crate) fn unfinished(branch: &WorkingBranch) -> Option<Failure> {
+    let root = from_here(branch.checkout.root());
+    let root = root.display();
+    if let Some(operation) = branch.checkout.operation() {
+        let command = operation.kind.command();
+        let message = format!("a `git {command}` is not finished in `{root}`");
+        let help =
+            format!("finish it: `git -C {root} {command} --continue`, or end it: `git -C {root} {command} --abort`");
+        return Some(Failure::refused(message).help(help));
+    }
+    let path = branch.state.unmerged.first()?;
+    let message = format!("`{path}` in `{root}` has conflicts");
+    Some(Failure::refused(message).help(format!("decide them, then `git -C {root} add {path}`")))
+}
+
+/// Reads a file of a working tree. None if it does not exist.
+pub(super) fn read(root: &Path, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
+    let failed = |error: io::Error| Failure::refused(format!("`{path}` can't be read: {error}"));
+    Ok(beneath::read(root, path).map_err(failed)?.map(Into::into))
+}

@@ -1,0 +1,117 @@
+//! Reads environments in the state of the control plane that the command line selects: the current one, a commit, a patch, or the working trees.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use delivery::access::RepositoryAccess;
+use delivery::loaded::Loaded;
+use delivery::reading;
+use git::checkout::local_folder;
+
+use crate::arguments::{SourceOptions, StateOptions};
+use crate::change::{self, Side};
+use crate::diagnostics::Checkout;
+use crate::exit::Failure;
+use crate::progress::Watch;
+use crate::terminal::{self, count};
+use crate::working_trees::WorkingTrees;
+use crate::{configuration, loading};
+
+/// Environments that were read. They may be incomplete.
+pub(crate) struct ReadStates {
+    pub(crate) environments: Vec<Arc<Loaded>>,
+    /// The working trees that were read.
+    pub(crate) checkouts: Vec<Checkout>,
+}
+
+/// Reads one environment, or all environments.
+///
+/// # Errors
+/// If the state can't be read: a commit does not exist, a patch does not apply, or no working tree is found.
+pub(crate) fn read(
+    source: &SourceOptions,
+    state: &StateOptions,
+    environment: Option<&str>,
+    watch: &mut Watch,
+) -> anyhow::Result<ReadStates> {
+    if let Some(folder) = &state.working_tree {
+        let access = loading::access(source.config.as_deref(), watch.progress())?;
+        let trees = working_trees(&access, folder.as_deref())?;
+        let name = environment.map(loading::environment_name).transpose()?;
+        let read = reading::from_git(&trees.access(&access), name.as_ref())?;
+        return Ok(ReadStates { environments: read.into_iter().map(Arc::new).collect(), checkouts: trees.checkouts() });
+    }
+    let side = if environment.is_some() { Side::Any } else { Side::Main };
+    let change = |name: &str, watch: &mut Watch| match (&state.commit, &state.patch) {
+        (Some(text), _) => change::of_commits(source, (name, side), text, watch).map(Some),
+        (None, Some(file)) => change::of_patch(source, (name, side), file, watch).map(Some),
+        (None, None) => Ok(None),
+    };
+    if state.commit.is_none() && state.patch.is_none() {
+        let read = loading::environments(source, environment, watch.progress())?;
+        return Ok(ReadStates { environments: read.into_iter().map(Arc::new).collect(), checkouts: Vec::new() });
+    }
+    let mut environments = Vec::new();
+    for name in names(source, environment, watch)? {
+        environments.extend(change(&name, watch)?.map(|change| change.new));
+    }
+    Ok(ReadStates { environments, checkouts: Vec::new() })
+}
+
+/// The named environment, or the names of all environments.
+pub(crate) fn names(source: &SourceOptions, environment: Option<&str>, watch: &Watch) -> anyhow::Result<Vec<String>> {
+    if let Some(name) = environment {
+        return Ok(vec![name.to_owned()]);
+    }
+    if source.from.is_some() {
+        let read = loading::environments(source, None, watch.progress())?;
+        return Ok(read.iter().map(|loaded| loaded.fleet.environment.to_string()).collect());
+    }
+    let access = loading::access(source.config.as_deref(), watch.progress())?;
+    Ok(reading::environment_names(&access)?.iter().map(ToString::to_string).collect())
+}
+
+/// Opens the working trees for `--working-tree`, and says what of them is not as it seems.
+///
+/// # Errors
+/// If no branch of the control plane is checked out.
+pub(crate) fn working_trees(access: &RepositoryAccess, folder: Option<&Path>) -> anyhow::Result<WorkingTrees> {
+    let trees = WorkingTrees::open(access, folder)?;
+    if trees.branches().is_empty() {
+        let message = format!("no branch of the control plane `{}` is checked out here", access.settings.repo);
+        return Err(Failure::usage(message).help("name a folder with a clone of it: --working-tree DIR").into());
+    }
+    for failure in trees.branches().iter().filter_map(crate::control_plane_branch::unfinished) {
+        terminal::warn(&failure.message);
+    }
+    if !trees.elsewhere().is_empty() {
+        let branches: Vec<_> = trees.elsewhere().iter().map(|branch| format!("`{branch}`")).collect();
+        let are = if branches.len() == 1 { "is" } else { "are" };
+        let branches = model::count::named(&branches);
+        terminal::note(&format!("note: {branches} {are} checked out nowhere, and read from git"));
+    }
+    Ok(trees)
+}
+
+/// Says that a control plane on this machine has changes that were not read, because they are not committed.
+pub(crate) fn note_uncommitted(source: &SourceOptions) {
+    let Some((files, folders)) = uncommitted(source).filter(|(files, _)| *files > 0) else { return };
+    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    terminal::note(&format!(
+        "note: {} in {} {} changes that are not committed, and were not read: `kalypso check --working-tree` reads them",
+        count(files, "file"),
+        model::count::named(&folders),
+        if files == 1 { "has" } else { "have" }
+    ));
+}
+
+/// The number of files with such changes, and their working trees. None for a control plane on another machine, and if they can't be read: the note only helps.
+fn uncommitted(source: &SourceOptions) -> Option<(usize, Vec<std::path::PathBuf>)> {
+    if source.from.is_some() {
+        return None;
+    }
+    let settings = configuration::read(source.config.as_deref()).ok()?;
+    local_folder(&settings.git, &settings.repo)?;
+    let access = RepositoryAccess::new(settings, model::progress::Progress::default());
+    Some(WorkingTrees::open(&access, None).ok()?.uncommitted())
+}

@@ -1,0 +1,231 @@
+//! The working trees in which branches of the control plane are checked out.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use delivery::access::{RepositoryAccess, destination_url};
+use git::checkout::{Checkout, CheckoutError, StateError, WorkingState, checkouts, local_folder, repository_above};
+use git::load::Snapshot;
+use git::{Commit, RepositoryError, RepositoryUrl, Revision};
+use model::git_id::GitId;
+
+use crate::diagnostics;
+use crate::edited_repositories::{EditedRepositories, Next};
+use crate::exit::Failure;
+
+/// The folder of the control plane beside the configuration file, if the file names a remote repository.
+const BESIDE: &str = "control-plane";
+
+/// The working trees of the control plane's branches: the main branch, and those of the environments.
+#[derive(Default)]
+pub(crate) struct WorkingTrees {
+    branches: Vec<WorkingBranch>,
+    /// The names of branches that are checked out nowhere.
+    elsewhere: Vec<String>,
+    /// All working trees that were found, with the URL of their repository.
+    found: Vec<(RepositoryUrl, Checkout)>,
+}
+
+/// A branch that is checked out.
+pub(crate) struct WorkingBranch {
+    /// The head of the branch, as it is read without working trees.
+    pub(crate) head: Commit,
+    /// The working tree.
+    pub(crate) checkout: Checkout,
+    /// The content of the working tree, compared with the head.
+    pub(crate) state: WorkingState,
+}
+
+impl WorkingTrees {
+    /// Finds the working trees, and reads them. `named` is a folder in a working tree; its repository comes first.
+    ///
+    /// # Errors
+    /// If the named folder is not in a working tree of the control plane, or if a working tree can't be read.
+    pub(crate) fn open(access: &RepositoryAccess, named: Option<&Path>) -> anyhow::Result<Self> {
+        let mut search = Search { access, folders: folders(access, named)?, trees: Self::default() };
+        let settings = &access.settings;
+        search.find(&settings.repo)?;
+        if let Some(folder) = named.filter(|_| search.trees.found.is_empty()) {
+            return Err(other_repository(folder, &settings.repo).into());
+        }
+        search.read(&settings.repo, &settings.branch)?;
+        let edited = EditedRepositories::new(&*access.repositories, search.trees.next());
+        let environments = Snapshot::new(&edited, access.control_plane()).environments();
+        for place in environments.places.values() {
+            // A URL that is not allowed is reported when the environment is read.
+            let Ok(url) = destination_url(Some(access), &place.repo) else { continue };
+            search.find(&url)?;
+            search.read(&url, &place.branch)?;
+        }
+        Ok(search.trees)
+    }
+
+    /// The commits that exist only in memory: the content of the working trees.
+    pub(crate) fn next(&self) -> Vec<Next> {
+        let differing = self.branches.iter().filter(|branch| !branch.state.edits.is_empty());
+        differing.map(WorkingBranch::next).collect()
+    }
+
+    /// The working trees as a report shows their files: at their paths from the current directory.
+    pub(crate) fn checkouts(&self) -> Vec<diagnostics::Checkout> {
+        let checkout = |branch: &WorkingBranch| diagnostics::Checkout {
+            url: branch.head.url.as_str().into(),
+            revision: branch.head.revision.name(),
+            commit: Some(branch.commit()),
+            folder: from_here(branch.checkout.root()).display().to_string(),
+        };
+        self.branches.iter().map(checkout).collect()
+    }
+
+    /// The number of files with changes that are not committed, with the folders of their working trees.
+    pub(crate) fn uncommitted(&self) -> (usize, Vec<PathBuf>) {
+        let changed = self.branches.iter().filter(|branch| !branch.state.changed.is_empty());
+        let folders = changed.clone().map(|branch| from_here(branch.checkout.root())).collect();
+        (changed.map(|branch| branch.state.changed.len()).sum(), folders)
+    }
+
+    /// Access to the control plane with the content of its working trees.
+    pub(crate) fn access(&self, access: &RepositoryAccess) -> Arc<RepositoryAccess> {
+        let edited = EditedRepositories::shared(Arc::clone(&access.repositories), self.next());
+        Arc::new(RepositoryAccess::with(access.settings.clone(), Arc::new(edited), access.progress.clone()))
+    }
+
+    /// The branches that are checked out.
+    pub(crate) fn branches(&self) -> &[WorkingBranch] {
+        &self.branches
+    }
+
+    /// The names of the branches that are checked out nowhere.
+    pub(crate) fn elsewhere(&self) -> &[String] {
+        &self.elsewhere
+    }
+
+    /// A branch that is checked out. None if no working tree has it.
+    pub(crate) fn branch(&self, url: &RepositoryUrl, name: &str) -> Option<&WorkingBranch> {
+        self.branches.iter().find(|branch| branch.head.url == *url && *branch.head.revision.name() == *name)
+    }
+
+    /// The working trees of a repository, with any branch.
+    pub(crate) fn of_repository(&self, url: &RepositoryUrl) -> impl Iterator<Item = &Checkout> {
+        self.found.iter().filter(move |(of, _)| of == url).map(|(_, checkout)| checkout)
+    }
+}
+
+impl WorkingBranch {
+    fn next(&self) -> Next {
+        Next::of_branch(self.head.clone(), self.state.edits.clone())
+    }
+
+    /// The commit as which the content of the working tree is read. It exists only in memory, if the content differs from the head.
+    fn commit(&self) -> GitId {
+        if self.state.edits.is_empty() { self.head.id } else { self.next().id() }
+    }
+}
+
+/// A search for working trees.
+struct Search<'a> {
+    access: &'a RepositoryAccess,
+    folders: Vec<Folder>,
+    trees: WorkingTrees,
+}
+
+/// A folder that may be in a working tree.
+struct Folder {
+    path: PathBuf,
+    is_named: bool,
+}
+
+impl Search<'_> {
+    /// Finds the working trees of a repository.
+    fn find(&mut self, url: &RepositoryUrl) -> Result<(), Failure> {
+        if self.trees.found.iter().any(|(of, _)| of == url) {
+            return Ok(());
+        }
+        let settings = &self.access.settings.git;
+        let local = local_folder(settings, url).map(|path| Folder { path, is_named: false });
+        let mut roots = BTreeSet::new();
+        let named_first = self.folders.iter().filter(|folder| folder.is_named).chain(&local);
+        for folder in named_first.chain(self.folders.iter().filter(|folder| !folder.is_named)) {
+            let found = match checkouts(settings, url, &folder.path) {
+                Ok(found) => found,
+                Err(error) if folder.is_named => return Err(Failure::usage(error.to_string())),
+                Err(_) => continue,
+            };
+            let new = found.into_iter().filter(|checkout| roots.insert(checkout.root().to_owned()));
+            let new: Vec<_> = new.map(|checkout| (url.clone(), checkout)).collect();
+            self.trees.found.extend(new);
+        }
+        Ok(())
+    }
+
+    /// Reads the working tree of a branch, if there is one.
+    fn read(&mut self, url: &RepositoryUrl, branch: &str) -> Result<(), Failure> {
+        if self.trees.branch(url, branch).is_some() {
+            return Ok(());
+        }
+        let checkout = self.trees.of_repository(url).find(|checkout| checkout.branch() == Some(branch)).cloned();
+        let Some(checkout) = checkout else {
+            if !self.trees.elsewhere.iter().any(|other| other == branch) {
+                self.trees.elsewhere.push(branch.to_owned());
+            }
+            return Ok(());
+        };
+        let repositories = &*self.access.repositories;
+        let head = match repositories.resolve(url, &Revision::branch(branch)) {
+            // The environment is read again later, and its error shown.
+            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(()),
+            head => head.map_err(|error| Failure::outside(error.to_string()))?,
+        };
+        let state = git::checkout::working_state(&self.access.settings.git, &checkout, (repositories, &head));
+        let state = state.map_err(|error| unreadable(&error))?;
+        self.trees.branches.push(WorkingBranch { head, checkout, state });
+        Ok(())
+    }
+}
+
+/// The folders that may be in a working tree of the control plane: the named one, else that of the current directory, and the one beside the
+/// configuration file.
+fn folders(access: &RepositoryAccess, named: Option<&Path>) -> Result<Vec<Folder>, Failure> {
+    if let Some(named) = named {
+        let absolute = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+        let root = repository_above(&absolute).map(Path::to_owned);
+        let is_bare = absolute.join("HEAD").is_file();
+        let path = root.or_else(|| is_bare.then_some(absolute)).ok_or_else(|| {
+            let message = format!("`{}` is in no git repository", named.display());
+            Failure::usage(message).help("name a folder with a clone of the control plane")
+        })?;
+        return Ok(vec![Folder { path, is_named: true }]);
+    }
+    let here = std::env::current_dir().ok();
+    let here = here.as_deref().and_then(repository_above).map(Path::to_owned);
+    let beside = access.settings.git.base.join(BESIDE);
+    let folders = here.into_iter().chain(beside.join(".git").exists().then_some(beside));
+    Ok(folders.map(|path| Folder { path, is_named: false }).collect())
+}
+
+fn other_repository(folder: &Path, url: &RepositoryUrl) -> Failure {
+    Failure::usage(format!("`{}` is no working tree of the control plane `{url}`", folder.display()))
+        .help("name a folder with a clone of it: one of its remotes must have this URL")
+}
+
+/// A failure to read a working tree.
+fn unreadable(error: &StateError) -> Failure {
+    let failure = Failure::outside(error.to_string());
+    match error {
+        StateError::Checkout(CheckoutError::Git { path, message, .. }) if message.contains("safe.directory") => {
+            failure.help(format!("if you trust it: git config --global --add safe.directory {}", path.display()))
+        }
+        _ => failure,
+    }
+}
+
+/// A path from the current directory, if it is below it.
+pub(crate) fn from_here(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+    match path.strip_prefix(&here) {
+        Ok(below) if below.as_os_str().is_empty() => PathBuf::from("."),
+        Ok(below) => below.to_owned(),
+        Err(_) => path.to_owned(),
+    }
+}
