@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Severity};
+use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin};
 use model::expiry::Expiry;
 use model::field_path::FieldPath;
 use model::fleet::{Author, Fleet};
@@ -93,7 +93,7 @@ pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], 
     let mut divided = Divided::default();
     for diagnostic in diagnostics {
         let is_about = |acknowledgement: &&Acknowledgement<'_>| {
-            diagnostic.severity == Severity::Warning
+            !diagnostic.is_error()
                 && acknowledgement.code == diagnostic.code
                 && acknowledgement.is_about(fleet, diagnostic)
         };

@@ -12,9 +12,11 @@ use model::locate::Locator;
 
 use crate::diagnostics::{Batch, Format, Report};
 
-/// Adds diagnostics to a report. Warnings about shared objects are left out: other environments, which were not read, may use these objects.
+/// Adds diagnostics to a report. Notes are left out: they are for readers of a check. Warnings about shared objects are left out, too: other
+/// environments, which were not read, may use these objects.
 pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) {
-    let diagnostics = without_possibly_used(loaded, batch.diagnostics);
+    let mut diagnostics = without_possibly_used(loaded, batch.diagnostics);
+    diagnostics.retain(|diagnostic| !diagnostic.is_note());
     add_all(report, loaded, Batch { diagnostics: &diagnostics, ..batch });
 }
 

@@ -18,6 +18,9 @@ pub enum Severity {
     Error,
     /// Kalypso leaves nothing out, but the result is probably not what the author expects.
     Warning,
+    /// The result is as the author expects, but the reader of a check may want to know. Never counts as a problem, and is left out of plans, pull requests
+    /// and issues.
+    Note,
 }
 
 impl fmt::Display for Severity {
@@ -25,6 +28,7 @@ impl fmt::Display for Severity {
         f.write_str(match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Note => "note",
         })
     }
 }
@@ -145,6 +149,11 @@ impl Diagnostic {
         Self::new(Severity::Warning, code, message.into())
     }
 
+    /// A hint, which counts as no problem.
+    pub fn hint(code: Code, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, message.into())
+    }
+
     fn new(severity: Severity, code: Code, message: String) -> Self {
         let (labels, notes, help, assignments) = Default::default();
         Self { severity, code, message, labels, notes, help, assignments, object: None, cause: None }
@@ -195,6 +204,11 @@ impl Diagnostic {
     /// Whether the severity is error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Whether the severity is note.
+    pub fn is_note(&self) -> bool {
+        self.severity == Severity::Note
     }
 }
 

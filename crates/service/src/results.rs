@@ -115,15 +115,15 @@ impl SyncReport {
     }
 
     fn add_environment(&mut self, loaded: &Loaded, diagnostics: &[Diagnostic]) {
-        self.result.errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
-        self.result.warnings = diagnostics.len() - self.result.errors;
+        let mut sorted: Vec<_> = diagnostics.iter().filter(|diagnostic| !diagnostic.is_note()).collect();
+        self.result.errors = sorted.iter().filter(|diagnostic| diagnostic.is_error()).count();
+        self.result.warnings = sorted.len() - self.result.errors;
         let source = |read: &git::load::Read| SyncSource {
             repository: read.url.as_str().to_owned(),
             revision: read.revision.to_string(),
             commit: read.commit.to_string(),
         };
         self.result.sources = loaded.reads.iter().map(source).collect();
-        let mut sorted: Vec<_> = diagnostics.iter().collect();
         sorted.sort_by_key(|diagnostic| !diagnostic.is_error());
         let mut locator = Locator::new(&loaded.fleet);
         self.problems = sorted.into_iter().take(PROBLEMS_MAX).map(|found| problem(found, &mut locator)).collect();

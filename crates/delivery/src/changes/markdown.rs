@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use engine::plan::{ChangeKind, PlannedId};
 use model::count::{count, named, thousands};
-use model::diagnostic::{Diagnostic, Severity};
+use model::diagnostic::Diagnostic;
 use model::locate::Locator;
 
 use super::places::Places;
@@ -137,12 +137,12 @@ fn row(group: &Group, ids: &[&PlannedId], places: &mut Places<'_>) -> String {
     format!("| {workload} | {} | {number} | {} | {reason} |\n", sign(*kind), code(what))
 }
 
-/// Errors and warnings as Markdown, errors first. Empty if there are none.
+/// Errors and warnings as Markdown, errors first. Empty if there are none. Notes are left out.
 pub fn problems(loaded: &Loaded, diagnostics: &[Diagnostic], listed: usize) -> String {
-    if diagnostics.is_empty() {
+    let mut sorted: Vec<_> = diagnostics.iter().filter(|diagnostic| !diagnostic.is_note()).collect();
+    if sorted.is_empty() {
         return String::new();
     }
-    let mut sorted: Vec<_> = diagnostics.iter().collect();
     sorted.sort_by_key(|diagnostic| !diagnostic.is_error());
     let errors = sorted.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let counts = [(errors, "error"), (sorted.len() - errors, "warning")];
@@ -163,11 +163,7 @@ pub fn problems(loaded: &Loaded, diagnostics: &[Diagnostic], listed: usize) -> S
 
 /// A diagnostic as plain text.
 fn problem(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
-    let severity = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let mut text = format!("{severity}[{}]: {}\n", diagnostic.code, diagnostic.message);
+    let mut text = format!("{}[{}]: {}\n", diagnostic.severity, diagnostic.code, diagnostic.message);
     let place = diagnostic.labels.iter().find_map(|label| locator.shown(&label.origin));
     if let Some(place) = place {
         let _ = writeln!(text, "  --> {place}");

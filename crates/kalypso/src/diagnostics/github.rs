@@ -34,6 +34,7 @@ fn command(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Str
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+        Severity::Note => "notice",
     };
     format!("::{level} {}::{}", properties.join(","), data(&lines.join("\n")))
 }

@@ -44,6 +44,7 @@ fn group(
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let title = level.primary_title(visible(&finding.message).into_owned()).id(finding.code.id());
     let consequences = words::all_consequences(finding, reaches, report.environments.len() > 1);

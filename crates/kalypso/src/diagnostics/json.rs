@@ -75,6 +75,8 @@ struct Counts {
     errors: usize,
     warnings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     acknowledged: Option<usize>,
     files: usize,
     repositories: usize,
@@ -102,11 +104,11 @@ pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
 }
 
 fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
-    let Summary { errors, warnings, acknowledged, files, repositories } = report.summary();
+    let Summary { errors, warnings, notes, acknowledged, files, repositories } = report.summary();
     let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let not_listed = report.findings.len().saturating_sub(listed_max);
     let listed = report.findings.iter().take(listed_max);
-    let acknowledged = Some(acknowledged).filter(|count| *count > 0);
+    let [notes, acknowledged] = [notes, acknowledged].map(|count| Some(count).filter(|count| *count > 0));
     let known = report.acknowledged.iter().take(listed_max).map(|(finding, (why, reaches))| Acknowledged {
         diagnostic: diagnostic(finding, reaches),
         reason: &why.reason,
@@ -115,7 +117,7 @@ fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
     Document {
         diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
         acknowledged: known.collect(),
-        summary: Counts { errors, warnings, acknowledged, files, repositories, not_listed, assignments, recomputed },
+        summary: Counts { errors, warnings, notes, acknowledged, files, repositories, not_listed, assignments, recomputed },
     }
 }
 

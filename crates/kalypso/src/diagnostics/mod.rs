@@ -133,6 +133,8 @@ pub struct Summary {
     pub errors: usize,
     /// The number of warnings, without acknowledged warnings.
     pub warnings: usize,
+    /// The number of notes.
+    pub notes: usize,
     /// The number of acknowledged warnings.
     pub acknowledged: usize,
     /// The number of files that were read.
@@ -190,6 +192,7 @@ impl<'a> Report<'a> {
         Summary {
             errors: count(Severity::Error),
             warnings: count(Severity::Warning),
+            notes: count(Severity::Note),
             acknowledged: self.acknowledged.len(),
             files: self.files.len(),
             repositories: repositories.len(),
@@ -233,16 +236,14 @@ fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
     sensitive
 }
 
-/// Example: `1 error, 2 warnings in 214 files of 5 repositories`.
+/// Example: `1 error, 2 warnings, 3 notes in 214 files of 5 repositories`.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.errors, self.warnings) {
-            (0, 0) => f.write_str("nothing wrong")?,
-            (errors, 0) => f.write_str(&count(errors, "error"))?,
-            (0, warnings) => f.write_str(&count(warnings, "warning"))?,
-            (errors, warnings) => write!(f, "{}, {}", count(errors, "error"), count(warnings, "warning"))?,
-        }
-        write!(f, " in {}", count(self.files, "file"))?;
+        let counts = [(self.errors, "error"), (self.warnings, "warning"), (self.notes, "note")];
+        let counted = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
+        let nothing = (self.errors + self.warnings == 0).then(|| "nothing wrong".to_owned());
+        let parts: Vec<_> = nothing.into_iter().chain(counted).collect();
+        write!(f, "{} in {}", parts.join(", "), count(self.files, "file"))?;
         match self.repositories {
             0 => {}
             1 => f.write_str(" of 1 repository")?,

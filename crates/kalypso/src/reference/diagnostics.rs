@@ -8,7 +8,8 @@ const INTRODUCTION: &str = "\
 What can be wrong with inputs, by code. A code keeps its meaning; the words of a message may change. This page is made from the codes themselves.
 
 An **error** stops what it reaches and nothing else: those assignments keep what was published last. A **warning** stops nothing, but something is probably
-not as it was meant; `--strict` lets warnings count as problems, but for those that are [acknowledged](../how-to/keep-check-strict-clean.md). What objects may hold is in the [reference of kinds](kinds.md).
+not as it was meant; `--strict` lets warnings count as problems, but for those that are [acknowledged](../how-to/keep-check-strict-clean.md). A **note** is a hint: it never counts as a problem,
+and only `check` shows it. What objects may hold is in the [reference of kinds](kinds.md).
 
 ## For programs
 
@@ -18,7 +19,7 @@ code scanning, `-o github` for annotations of a workflow.
 | field | value |
 |---|---|
 | `diagnostics[].code` | the code, `K0312` |
-| `diagnostics[].severity` | `error` or `warning` |
+| `diagnostics[].severity` | `error`, `warning` or `note` |
 | `diagnostics[].message` | one sentence about this very case |
 | `diagnostics[].labels[]` | places; the first one is the place to fix |
 | `diagnostics[].labels[].repository`, `.revision`, `.commit` | where the file is from; `null` for a plain directory |
@@ -32,6 +33,7 @@ code scanning, `-o github` for annotations of a workflow.
 | `diagnostics[].object` | the object that it is about, with `kind` and `name`; may be `null` |
 | `acknowledged[]` | warnings that were acknowledged, as in `diagnostics[]`, with `reason` and `until`, which may be `null`; left out if there are none |
 | `summary.acknowledged` | how many these are; left out if there are none |
+| `summary.notes` | how many diagnostics are notes; left out if there are none |
 | `summary` | `errors`, `warnings`, `files` and `repositories` that were read; in the answer of `check` also how many `assignments` there are, and how many were `recomputed` because no earlier run knew them |
 | `summary.not_listed` | how many diagnostics are left out of other answers, which list 1,000; 0 in that of `check` |
 ";

@@ -190,3 +190,20 @@ fn sarif() {
     {"repositoryUri":"https://git.example/acme/shop","branch":"prod","mappedTo":{"uriBaseId":"shop@prod"},"revisionId":"e23e327668c4212da8a0457f0bcfabaaa10f9a3c"}
     "#);
 }
+
+#[test]
+fn a_note_is_no_problem_in_any_format() {
+    let (mut report, files) = (Report::new(), Files::default());
+    let diagnostics = [Diagnostic::hint(Code::NoTargetSelected, "for your information")];
+    report.add(Batch { diagnostics: &diagnostics, ..Batch::default() }, &mut Locator::of_files(&files));
+    let check = |format, words: &str| {
+        let text = anstream::adapter::strip_str(&report.render(format)).to_string();
+        assert!(text.contains(words), "{text}");
+    };
+    check(Format::Human, "note[K0202]: for your information\n\nnothing wrong, 1 note in 0 files\n");
+    check(Format::Github, "::notice title=K0202::for your information\n");
+    check(Format::Json, "\"severity\": \"note\"");
+    check(Format::Yaml, "notes: 1\n");
+    check(Format::Sarif, "\"level\": \"note\"");
+    assert!(!crate::reporting::has_problems(&report, true));
+}
