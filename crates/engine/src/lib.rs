@@ -37,6 +37,7 @@ pub mod sensitive;
 pub mod settings;
 pub mod target;
 pub mod trace;
+mod unassigned;
 mod unused;
 mod value;
 mod variant;

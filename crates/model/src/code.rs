@@ -562,6 +562,25 @@ codes! {
     ///
     /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
     UnusedPin = "K0206",
+    /// No policy assigns a deployment target.
+    ///
+    /// This is a note, and no problem: an application team can add a target before the platform team has a place for it. The target runs nowhere until a
+    /// policy selects it. `check` shows one note for each workload. The note is left out while Kalypso does not know all policies, cluster types and
+    /// targets, for example in a checkout without policies.
+    ///
+    /// ```yaml
+    /// kind: Workload
+    /// metadata: { name: checkout }
+    /// spec:
+    ///   deploymentTargets:
+    ///     - name: canary
+    ///       environment: prod
+    ///       labels: { purpose: canary }     # no policy of prod selects this label
+    /// ```
+    ///
+    /// If the target should run, the platform team adds a `SchedulingPolicy` that selects it, or the application team gives it the labels that an existing
+    /// policy selects. `kalypso contract -e prod checkout` shows which values the target would get, and which would be missing.
+    UnassignedTarget = "K0207",
     /// A failing assignment is held: rendered from an earlier publication, with a release pin.
     ///
     /// The assignment can't be rendered from the current control plane, and a release pin applies to it. To apply the pin, Kalypso renders the assignment
