@@ -38,6 +38,7 @@ pub mod settings;
 pub mod target;
 pub mod trace;
 mod unassigned;
+mod unassigned_values;
 mod unused;
 mod value;
 mod variant;

@@ -706,6 +706,24 @@ codes! {
     ///
     /// Targets that repeat the same text count once. Write smaller schemas, or divide the repository into several registrations.
     TooManySchemas = "K0315",
+    /// A value violates a schema, and no assignment uses both yet.
+    ///
+    /// The labels of the `ConfigMap` fix what the value is for: a workload, a deployment target, a cluster type, or the same labels that a `ConfigSchema` has. So
+    /// an assignment that gets the value is checked with this schema, and would fail. No policy makes such an assignment yet, so nothing stops now.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   labels:
+    ///     platform-config: "true"
+    ///     workload: checkout     # no policy assigns `checkout`, and its schema has `"PORT": { "type": "integer" }`
+    /// data:
+    ///   PORT: "54x2"
+    /// ```
+    ///
+    /// Fix the value, or the schema. Only what is certain is reported: values that the `ConfigMap` sets itself, and no missing values. As soon as an
+    /// assignment gets the value, the error is K0312 instead.
+    WrongForLater = "K0316",
 
     /// A template does not parse.
     ///
