@@ -8,6 +8,7 @@ mod check;
 pub mod compile;
 pub mod compose;
 mod container;
+pub mod contract;
 mod digest;
 pub mod explain;
 pub mod hold;

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod contract;
 mod hub;
 mod questions;
 mod report;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::contract::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
@@ -34,6 +36,7 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    Contract(Contract),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

@@ -1,5 +1,6 @@
 //! JSON schemas of values: compiled once, and checked against many compositions.
 
+mod asked;
 mod bounds;
 mod budget;
 mod coerce;
@@ -33,6 +34,7 @@ use crate::matching::APPLICATION;
 use crate::settings::{self, MissingValues};
 use crate::target::{Application, SchemaText, Target};
 
+pub(crate) use asked::{Asked, AskedProperty};
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
