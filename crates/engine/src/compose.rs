@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use gotemplate::value::{Entries, Key, MapKind, Value};
 use gotemplate::{PartCache, Text};
 
-use crate::container::Container;
+use crate::container::{Container, Entry};
 use crate::merge::{Merge, STEPS_MAX};
-use crate::record::Sink;
+use crate::record::{Silent, Sink};
 use crate::value;
 use model::digest::Digest;
 
@@ -40,6 +40,23 @@ impl Composition {
         };
         let digest = value::digest(&data, &quoted);
         Self { data, quoted, overflow: None, digest, version: OnceLock::new(), part_cache }
+    }
+
+    /// The composition of the values of one key, merged in this order.
+    pub(crate) fn of_key(values: &[&Entry]) -> Self {
+        let (mut entries, mut quoted, mut steps_left) = (Entries::new(), BTreeSet::new(), STEPS_MAX);
+        for entry in values {
+            quoted.clear();
+            quoted.extend(entry.value.is_quoted.then(|| entry.text.clone()));
+            let (key, new) = (Key::Text(entry.text.clone()), &entry.value.value);
+            if let Some(old) = entries.get_mut(&key) {
+                let merge = Merge { strategy: entry.strategy, sink: &mut Silent, steps_left: &mut steps_left };
+                { merge }.merge(old, new);
+            } else {
+                entries.insert(key, new.clone());
+            }
+        }
+        Self::new(Value::map(MapKind::TextToAny, entries), quoted)
     }
 
     /// Sets the version of the configuration, to that of other values.

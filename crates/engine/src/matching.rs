@@ -31,6 +31,17 @@ pub(crate) fn is_met_by_target(key: &str, value: &str, target: &Target) -> bool 
     }
 }
 
+/// Whether a target meets a condition of a container or schema, also the condition [`APPLICATION`].
+pub(crate) fn is_met_by_assigned(key: &str, value: &str, target: &Target) -> bool {
+    if key == APPLICATION {
+        return target
+            .application
+            .as_ref()
+            .is_some_and(|application| *Application::as_condition(application) == *value);
+    }
+    is_met_by_target(key, value, target)
+}
+
 /// Numeric ids for the label pairs (key and value) that containers and schemas require.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {

@@ -147,6 +147,11 @@ impl Rendered {
 }
 
 impl Templates {
+    /// Whether a template can read the value of a key.
+    pub(crate) fn reads_value(&self, key: &str) -> bool {
+        self.reads.entry(CONFIG_DATA, key)
+    }
+
     /// Finds the templates of a cluster type.
     ///
     /// # Errors

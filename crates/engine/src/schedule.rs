@@ -103,6 +103,18 @@ impl Schedule {
         })
     }
 
+    /// The targets that are assigned to at least one place.
+    pub(crate) fn assigned(&self) -> RoaringBitmap {
+        let selections = self.selections.iter().filter(|selection| !selection.places.is_empty());
+        selections.fold(RoaringBitmap::new(), |all, selection| all | &selection.targets)
+    }
+
+    /// The places to which policies assign a target.
+    pub(crate) fn places_of(&self, target: u32) -> RoaringBitmap {
+        let selections = self.selections.iter().filter(|selection| selection.targets.contains(target));
+        selections.fold(RoaringBitmap::new(), |all, selection| all | &selection.places)
+    }
+
     /// Whether any policy exists more than once.
     pub(crate) fn has_unclear(&self) -> bool {
         self.selections.iter().any(|selection| selection.is_unclear)

@@ -70,7 +70,7 @@ impl<'f> Coverage<'f> {
 }
 
 /// Whether something unread may contain an object of these kinds.
-fn may_hold(unread: &UnreadPart, kinds: &[Kind]) -> bool {
+pub(crate) fn may_hold(unread: &UnreadPart, kinds: &[Kind]) -> bool {
     unread.object.as_ref().is_none_or(|key| kinds.contains(&key.kind))
 }
 
@@ -222,9 +222,10 @@ struct UnusedLabels<'p> {
 impl UnusedLabels<'_> {
     /// None if the object may apply to something that is not loaded, or to something of another environment.
     fn diagnostic(&mut self, object: &LabelledObject<'_>) -> Option<Diagnostic> {
-        let unmet = object.labels().find(|(key, value)| !self.is_met(key, value));
-        if let Some((key, value)) = unmet {
-            return self.is_certain(key).then(|| self.unmet(object, key, value));
+        let unmet: Vec<_> = object.labels().filter(|(key, value)| !self.is_met(key, value)).collect();
+        if let Some(((key, value), others)) = unmet.split_first() {
+            let diagnostic = self.is_certain(key).then(|| self.unmet(object, key, value))?;
+            return Some(self.with_others(diagnostic, others));
         }
         let is_elsewhere = |(key, value): &(Arc<str>, Arc<str>)| self.is_met_elsewhere(key, value);
         if !self.coverage.has_all_places || !self.coverage.has_all_targets || object.labels().any(is_elsewhere) {
@@ -270,6 +271,16 @@ impl UnusedLabels<'_> {
             Some(advice) => diagnostic.help(advice),
             None => diagnostic,
         }
+    }
+
+    /// Adds the other labels that nothing has.
+    fn with_others(&mut self, mut diagnostic: Diagnostic, others: &[&(Arc<str>, Arc<str>)]) -> Diagnostic {
+        for (key, value) in others.iter().take(COMBINED_MAX).filter(|(key, _)| self.is_certain(key)).collect::<Vec<_>>()
+        {
+            let advice = self.advice(key, value).map_or_else(String::new, |advice| format!(": {advice}"));
+            diagnostic = diagnostic.note(format!("nothing has `{key}: {value}` either{advice}"));
+        }
+        diagnostic
     }
 
     /// Whether everything that could meet a label is loaded.

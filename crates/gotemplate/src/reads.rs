@@ -17,6 +17,10 @@ use crate::value::Key;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     fields: BTreeSet<Arc<str>>,
+    /// The fields of which only entries with these names are read, written as `.Field.Name`.
+    entries: BTreeSet<(Arc<str>, Arc<str>)>,
+    /// The fields that are read in another way.
+    wholes: BTreeSet<Arc<str>>,
     is_everything: bool,
 }
 
@@ -57,10 +61,19 @@ impl Reads {
         self.is_everything || self.fields.contains(name)
     }
 
+    /// Whether the template can read the entry `entry` of the top-level field `name`. The field as a whole counts as all its entries.
+    pub fn entry(&self, name: &str, entry: &str) -> bool {
+        self.is_everything
+            || self.wholes.contains(name)
+            || self.entries.iter().any(|(field, read)| **field == *name && **read == *entry)
+    }
+
     /// The fields that are in either set.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         self.fields.extend(other.fields.iter().cloned());
+        self.entries.extend(other.entries.iter().cloned());
+        self.wholes.extend(other.wholes.iter().cloned());
         self.is_everything |= other.is_everything;
         self
     }
@@ -191,7 +204,12 @@ impl Analysis<'_> {
     fn path(&mut self, receiver: bool, path: &[Field]) -> bool {
         let Some(field) = path.first() else { return receiver };
         if receiver && let Key::Text(name) = &field.name {
-            self.reads.fields.insert(name.to_str().into());
+            let name: Arc<str> = name.to_str().into();
+            match path.get(1).map(|entry| &entry.name) {
+                Some(Key::Text(entry)) => drop(self.reads.entries.insert((Arc::clone(&name), entry.to_str().into()))),
+                _ => drop(self.reads.wholes.insert(Arc::clone(&name))),
+            }
+            self.reads.fields.insert(name);
         }
         false
     }
@@ -205,7 +223,7 @@ mod tests {
     /// Checks the fields that a template reads, in order. `*` is everything.
     fn check(text: &str, expected: &str) {
         let template = Template::parse("t", text).expect("a template");
-        let Reads { fields, is_everything } = template.reads();
+        let Reads { fields, is_everything, .. } = template.reads();
         let fields: Vec<_> = fields.iter().map(|name| &**name).collect();
         assert_eq!(if *is_everything { "*".to_owned() } else { fields.join(" ") }, expected, "{text}");
     }
@@ -217,6 +235,20 @@ mod tests {
         check("{{ toYaml .A | indent 2 }}{{ .B | default .C.x }}{{ printf \"%s\" $.D }}", "A B C D");
         check("{{ (index .A \"x\").B }}", "A");
         check("{{ (.).A }}{{ ($).B }}", "A B");
+    }
+
+    #[test]
+    fn entries_of_a_field_count_by_their_names() {
+        let entries = |text: &str| {
+            let template = Template::parse("t", text).expect("a template");
+            ["x", "y"].map(|entry| template.reads().entry("A", entry))
+        };
+        assert_eq!(entries("{{ .A.x.z }}{{ .B.y }}"), [true, false]);
+        assert_eq!(entries("{{ $.A.x }}{{ if .A.y }}{{ end }}"), [true, true]);
+        assert_eq!(entries("{{ .B }}"), [false, false]);
+        for text in ["{{ .A }}", "{{ (.A).x }}", "{{ with .A }}{{ .x }}{{ end }}", "{{ index .A \"x\" }}", "{{ . }}"] {
+            assert_eq!(entries(text), [true, true], "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod bootstrap;
+mod contract;
 mod hub;
 mod init;
 mod questions;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::bootstrap::*;
+pub(crate) use self::contract::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Publish(Publish),
     Explain(Explain),
     Bootstrap(Bootstrap),
+    Contract(Contract),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

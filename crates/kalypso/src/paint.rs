@@ -45,6 +45,14 @@ pub(crate) fn explanation(text: &str) -> String {
     })
 }
 
+/// Colours a contract: values that are not given.
+pub(crate) fn contract(text: &str) -> String {
+    lines(text, |line| {
+        let is_problem = line.starts_with("  `") && !line.starts_with("   ");
+        if is_problem { in_colour(line, RED) } else { words(line, "not given", YELLOW) }
+    })
+}
+
 /// Colours the states of hosts.
 pub(crate) fn states(text: &str) -> String {
     lines(text, |line| {

@@ -96,6 +96,29 @@ metadata: {name: broken, labels: {platform-config: "true", deployment-target: he
 data: {PORT: many}
 "#;
 
+/// Adds a value that is missing with advice, and a target that no policy assigns.
+const MISSING: &str = r#"
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: host, labels: {platform-config: "true", region: west}}
+data: {HOST: west.example}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: mistake, labels: {platform-config: "true"}}
+data: {HOSTT: any.example}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ConfigSchema
+metadata: {name: hosts}
+spec: {schema: '{"required": ["HOST"], "properties": {"HOST": {"type": "string"}}}'}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {name: other, labels: {workload: hello}}
+spec: {environment: dev, manifests: {repo: r}}
+"#;
+
 /// Adds a value.
 const PATCH: &str = "\
 diff --git a/port.yaml b/port.yaml
@@ -161,6 +184,13 @@ fn check(title: &str, answers: &[Value]) {
     let is_there = |field: &str| found.iter().any(|other| is_in(field, other));
     let gone: Vec<_> = documented.iter().map(|(field, _)| field.as_str()).filter(|field| !is_there(field)).collect();
     assert!(gone.is_empty(), "{title}: {gone:?} are in the reference, but not in the answer");
+}
+
+#[test]
+fn contract() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("all.yaml"), [PLATFORM, BROKEN, MISSING].join("---\n")).unwrap();
+    check("contract", &[run(folder.path(), &["contract", "hello", "--from", ".", "-e", "dev"])]);
 }
 
 fn git(repository: &Path, arguments: &[&str]) {

@@ -618,6 +618,25 @@ codes! {
     ///
     /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
     UnusedPin = "K0206",
+    /// No policy assigns a deployment target.
+    ///
+    /// This is a note, and no problem: an application team can add a target before the platform team has a place for it. The target runs nowhere until a
+    /// policy selects it. `check` shows one note for each workload. The note is left out while Kalypso does not know all policies, cluster types and
+    /// targets, for example in a checkout without policies.
+    ///
+    /// ```yaml
+    /// kind: Workload
+    /// metadata: { name: checkout }
+    /// spec:
+    ///   deploymentTargets:
+    ///     - name: canary
+    ///       environment: prod
+    ///       labels: { purpose: canary }     # no policy of prod selects this label
+    /// ```
+    ///
+    /// If the target should run, the platform team adds a `SchedulingPolicy` that selects it, or the application team gives it the labels that an existing
+    /// policy selects. `kalypso contract -e prod checkout` shows which values the target would get, and which would be missing.
+    UnassignedTarget = "K0207",
     /// A failing assignment is held: rendered from an earlier publication, with a release pin.
     ///
     /// The assignment can't be rendered from the current control plane, and a release pin applies to it. To apply the pin, Kalypso renders the assignment
@@ -743,6 +762,24 @@ codes! {
     ///
     /// Targets that repeat the same text count once. Write smaller schemas, or divide the repository into several registrations.
     TooManySchemas = "K0315",
+    /// A value violates a schema, and no assignment uses both yet.
+    ///
+    /// The labels of the `ConfigMap` fix what the value is for: a workload, a deployment target, a cluster type, or the same labels that a `ConfigSchema` has. So
+    /// an assignment that gets the value is checked with this schema, and would fail. No policy makes such an assignment yet, so nothing stops now.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   labels:
+    ///     platform-config: "true"
+    ///     workload: checkout     # no policy assigns `checkout`, and its schema has `"PORT": { "type": "integer" }`
+    /// data:
+    ///   PORT: "54x2"
+    /// ```
+    ///
+    /// Fix the value, or the schema. Only what is certain is reported: values that the `ConfigMap` sets itself, and no missing values. As soon as an
+    /// assignment gets the value, the error is K0312 instead.
+    WrongForLater = "K0316",
 
     /// A template does not parse.
     ///

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::class_pairs::NO_PAIR;
-use super::{ClassPairs, Compiled, Row};
+use super::{ClassPair, ClassPairs, Compiled, Row};
 use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
-use crate::unused;
+use crate::{unassigned_values, unused};
 
 /// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -25,6 +25,8 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row, &used_pairs);
     let found: Vec<Vec<(DiagnosticSource, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
     let UsedObjects { containers, schemas, rivals } = used_pairs.objects(compiled);
+    let is_covered = |container: u32, schema: u32| used_pairs.have(compiled, container, schema);
+    diagnostics.extend(unassigned_values::wrong_values(prepared, &containers, &is_covered));
     diagnostics.extend(unused::unused_labels(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
     // Diagnostics of one object are the same for all its assignments. Each is created once.
@@ -105,10 +107,20 @@ impl UsedPairs {
         }
     }
 
+    fn used<'c>(&self, compiled: &'c Compiled) -> impl Iterator<Item = &'c ClassPair> {
+        let used = self.0.iter().enumerate().filter(|(_, is_used)| is_used.load(Ordering::Relaxed));
+        used.map(|(position, _)| require(compiled.pairs.at(position as u32), NO_PAIR))
+    }
+
+    /// Whether an assignment uses both a container and a schema.
+    fn have(&self, compiled: &Compiled, container: u32, schema: u32) -> bool {
+        let mut pairs = self.used(compiled);
+        pairs.any(|pair| pair.containers.binary_search(&container).is_ok() && pair.schemas.contains(&schema))
+    }
+
     fn objects(&self, compiled: &Compiled) -> UsedObjects {
         let mut objects = UsedObjects::default();
-        let used = self.0.iter().enumerate().filter(|(_, is_used)| is_used.load(Ordering::Relaxed));
-        for pair in used.map(|(position, _)| require(compiled.pairs.at(position as u32), NO_PAIR)) {
+        for pair in self.used(compiled) {
             objects.containers.extend(pair.containers.iter());
             objects.schemas.extend(pair.schemas.iter());
             objects.rivals.extend(pair.rivals.iter());

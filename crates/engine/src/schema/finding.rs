@@ -13,6 +13,9 @@ use super::marks::allows_one_value;
 use crate::redaction;
 use crate::target::SchemaText;
 
+/// Keywords under which a schema may not apply.
+const CONDITIONAL: [&str; 8] = ["anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas"];
+
 /// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
@@ -60,6 +63,53 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
         None => format!("{subject} does not match the schema: {error}"),
     };
     vec![Finding { path, kind: FindingKind::Wrong, message, schema, schema_path }]
+}
+
+/// Whether an error is about the value of a top-level key, whatever other values there are. It is found on the way through `properties`,
+/// `patternProperties` and `additionalProperties`, not through an alternative or a condition.
+pub(super) fn is_about(error: &ValidationError<'_>, key: &str) -> bool {
+    let instance = field_path(error.instance_path());
+    let is_of_root = match error.kind() {
+        Kind::AdditionalProperties { .. } | Kind::PropertyNames { .. } => true,
+        _ => instance.steps().first() == Some(&Step::Key(key.into())),
+    };
+    is_of_root && !is_conditional(error)
+}
+
+/// Whether an error is about several values together.
+pub(super) fn relates(error: &ValidationError<'_>) -> bool {
+    let is_of_one = matches!(
+        error.kind(),
+        Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::PropertyNames { .. } | Kind::Type { .. }
+    );
+    let is_of_root = error.instance_path().into_iter().next().is_none();
+    is_conditional(error) || (is_of_root && !is_of_one)
+}
+
+/// Whether an error is found on a way through an alternative or a condition at the root.
+fn is_conditional(error: &ValidationError<'_>) -> bool {
+    let path = field_path(error.evaluation_path());
+    let mut above = path.steps().iter().take_while(|step| match step {
+        Step::Key(step) => !matches!(&**step, "properties" | "patternProperties" | "additionalProperties"),
+        Step::Index(_) => true,
+    });
+    above.any(|step| matches!(step, Step::Key(key) if CONDITIONAL.contains(&&**key)))
+}
+
+/// Whether an error stays if mappings and lists get further entries from other containers.
+pub(super) fn stays(error: &ValidationError<'_>) -> bool {
+    let is_scalar = !error.instance().is_object() && !error.instance().is_array();
+    let grows = |kind: &Kind| {
+        let of_whole =
+            matches!(kind, Kind::Type { .. } | Kind::FalseSchema | Kind::UniqueItems | Kind::MaxItems { .. });
+        !of_whole && !matches!(kind, Kind::AdditionalProperties { .. } | Kind::PropertyNames { .. })
+    };
+    if error.instance_path().into_iter().count() <= 1 && is_scalar {
+        return true;
+    }
+    let path = field_path(error.evaluation_path());
+    let depends = |step: &Step| matches!(step, Step::Key(key) if CONDITIONAL.contains(&&**key));
+    (is_scalar || !grows(error.kind())) && !path.steps().iter().any(depends)
 }
 
 /// A finding for a value that looks like a number that JSON does not have.

@@ -1,5 +1,6 @@
 //! JSON schemas of values: compiled once, and checked against many compositions.
 
+mod asked;
 mod bounds;
 mod budget;
 mod coerce;
@@ -33,6 +34,7 @@ use crate::matching::APPLICATION;
 use crate::settings::{self, MissingValues};
 use crate::target::{Application, SchemaText, Target};
 
+pub(crate) use asked::{Asked, AskedProperty};
 use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
@@ -271,6 +273,54 @@ impl Schema {
     }
 }
 
+impl Schema {
+    /// Checks the value of one key, which is the only one in `composition`. Findings are about this value: missing keys are left out. If the schema relates
+    /// values with one another, only findings that do not depend on other values are returned.
+    pub(crate) fn check_key(
+        &self,
+        key: &str,
+        composition: &Composition,
+        sensitive: &BTreeSet<FieldPath>,
+    ) -> Vec<Finding> {
+        self.findings_of(composition, sensitive, &|error| finding::is_about(error, key))
+    }
+
+    /// The findings of [`Self::check_key`] that stay, whatever other containers merge into the value.
+    pub(crate) fn certain_findings(
+        &self,
+        key: &str,
+        composition: &Composition,
+        sensitive: &BTreeSet<FieldPath>,
+    ) -> Vec<Finding> {
+        self.findings_of(composition, sensitive, &|error| finding::is_about(error, key) && finding::stays(error))
+    }
+
+    /// The findings about several values together: by alternatives, conditions and counts.
+    pub(crate) fn check_relations(&self, composition: &Composition, sensitive: &BTreeSet<FieldPath>) -> Vec<Finding> {
+        self.findings_of(composition, sensitive, &finding::relates)
+    }
+
+    fn findings_of(
+        &self,
+        composition: &Composition,
+        sensitive: &BTreeSet<FieldPath>,
+        is_counted: &dyn Fn(&ValidationError<'_>) -> bool,
+    ) -> Vec<Finding> {
+        let Ok(compiled) = &self.compiled else { return Vec::new() };
+        let mut data = JsonData::of(composition);
+        let is_text = |key: &&String| compiled.types.get(*key).is_some_and(|types| types.text);
+        if let Some(key) = data.not_json.iter().find(|key| !is_text(key)) {
+            return vec![finding::not_json(key, &self.text)];
+        }
+        coerce::apply(&compiled.types, composition, &mut data.object);
+        if compiled.cost.check(&data.object, self.allowance).is_err() || compiled.validator.is_valid(&data.object) {
+            return Vec::new();
+        }
+        let errors = compiled.validator.iter_errors(&data.object).filter(|error| is_counted(error));
+        errors.take(FINDINGS_MAX).flat_map(|error| finding::of(&error, &self.text, sensitive)).collect()
+    }
+}
+
 /// The application to whose targets a schema is restricted. None: no restriction. The application with the workload's name may also check
 /// targets that the platform team labelled with this workload. Other applications may not: they could name their workloads like a workload
 /// of the platform team.
@@ -312,8 +362,7 @@ fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
     let document = references::Document::new(&json, draft).map_err(|error| unusable(references::reason(&error)))?;
     let references = document.references().map_err(|error| unusable(error.to_string()))?;
     let unfolded = bounds::unfolded(&references, &json).map_err(unusable)?;
-    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
-    let mut options = jsonschema::options().offline().with_pattern_options(patterns);
+    let mut options = jsonschema::options().offline().with_pattern_options(pattern_options());
     if json.get("$schema").is_none() {
         options = options.with_draft(draft);
     }
@@ -321,6 +370,11 @@ fn compile(text: &str) -> Result<CompiledSchema, SchemaError> {
     let (types, sensitive) = (coerce::types(&references, &json), walk::sensitive(&references, &json));
     let (misspelled, cost) = (keywords::misspelled(&json), cost::Graph::of(&references, &json));
     Ok(CompiledSchema { validator, types, sensitive, misspelled, unfolded, cost })
+}
+
+/// The engine of regular expressions, with the limits for patterns of other teams.
+fn pattern_options() -> PatternOptions<jsonschema::Regex> {
+    PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX)
 }
 
 fn not_json(error: &serde_json::Error) -> SchemaError {

@@ -11,7 +11,7 @@ use super::marks::{allows_one_value, is_marked};
 use super::references::{Document, References};
 
 /// Keywords with requirements for a single value, in display order.
-const VALUE_KEYWORDS: [&str; 14] = [
+pub(super) const VALUE_KEYWORDS: [&str; 14] = [
     "type",
     "enum",
     "const",
@@ -159,16 +159,19 @@ pub(crate) fn requirements(text: &str, path: &FieldPath, is_sensitive: bool) -> 
         }
         schema = references.of(schema).next().unwrap_or(schema);
     }
-    let is_shown = |keyword: &str, value: &Json| {
-        !is_sensitive || !(keyword == "const" || (keyword == "enum" && allows_one_value(value)))
-    };
-    let requirements = VALUE_KEYWORDS.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
-    let requirements = requirements.filter(|(keyword, value)| is_shown(keyword, value));
-    let text_of = |(keyword, value): (&&str, &Json)| match (*keyword, value) {
+    let keywords = VALUE_KEYWORDS.iter().filter_map(|keyword| Some((*keyword, schema.get(*keyword)?)));
+    let texts: Vec<_> = keywords.filter_map(|(keyword, value)| keyword_text(keyword, value, is_sensitive)).collect();
+    Some((place, texts.join(", ")))
+}
+
+/// A keyword with its value. None for a keyword that reveals a sensitive value, because it allows no other.
+pub(super) fn keyword_text(keyword: &str, value: &Json, is_sensitive: bool) -> Option<String> {
+    if is_sensitive && (keyword == "const" || (keyword == "enum" && allows_one_value(value))) {
+        return None;
+    }
+    Some(match (keyword, value) {
         ("type", Json::String(name)) => name.clone(),
         (_, Json::String(text)) => format!("{keyword} {text}"),
         (_, other) => format!("{keyword} {other}"),
-    };
-    let texts: Vec<_> = requirements.map(text_of).collect();
-    Some((place, texts.join(", ")))
+    })
 }

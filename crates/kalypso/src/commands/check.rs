@@ -35,6 +35,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
             .chain(compiled.diagnostics())
+            .chain(compiled.prepared().unassigned_notes())
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now))

@@ -340,7 +340,7 @@ fn held_json(held: &[(String, Held)]) -> Json {
     folders.map(json).collect::<Vec<_>>().into()
 }
 
-fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
+pub(super) fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
     let Some(place) = locator.locate(origin) else { return Json::Null };
     let (position, file) = (locator.position(&place), locator.file(&place));
     json!({

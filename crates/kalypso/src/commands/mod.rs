@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod completions;
 mod confirm;
+mod contract;
 mod demo;
 mod deployments;
 mod drift;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Bootstrap(options) => bootstrap::run(options),
+        Command::Contract(options) => contract::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

@@ -119,7 +119,17 @@ fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
     Document {
         diagnostics: listed.map(|(finding, reaches)| diagnostic(report, finding, reaches)).collect(),
         acknowledged: known.collect(),
-        summary: Counts { errors, warnings, notes, acknowledged, files, repositories, not_listed, assignments, recomputed },
+        summary: Counts {
+            errors,
+            warnings,
+            notes,
+            acknowledged,
+            files,
+            repositories,
+            not_listed,
+            assignments,
+            recomputed,
+        },
     }
 }
 

@@ -1,0 +1,135 @@
+//! Which containers give a key to a target, and at which places.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gotemplate::value::Value;
+use roaring::RoaringBitmap;
+
+use super::reach::{Places, Reach};
+use crate::container::{Container, Entry};
+use crate::invariant::require;
+use crate::settings::Strategy;
+use crate::target::Target;
+
+/// All values of a fleet by key.
+pub(super) struct Supply<'p> {
+    reach: &'p Reach<'p>,
+    keys: HashMap<&'p str, KeySupply<'p>>,
+}
+
+/// A value in a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct EntryAt {
+    /// The position of the container in merge order.
+    pub(super) container: u32,
+    /// The position of the entry in the container.
+    pub(super) entry: u32,
+}
+
+/// The values of one key.
+#[derive(Default)]
+struct KeySupply<'p> {
+    entries: Vec<EntryAt>,
+    /// The labels that targets can meet, each once. Targets that meet the same of them get the same values.
+    of_targets: Vec<&'p (Arc<str>, Arc<str>)>,
+    known: Mutex<HashMap<Vec<u32>, Arc<Supplied>>>,
+}
+
+/// The values of a key for a target.
+#[derive(Debug, Default)]
+pub(super) struct Supplied {
+    /// The places where the key has a value.
+    pub(super) given: RoaringBitmap,
+    /// The containers that apply, in merge order, with their places.
+    pub(super) by: Vec<(EntryAt, Places)>,
+}
+
+impl<'p> Supply<'p> {
+    pub(super) fn new(reach: &'p Reach<'p>) -> Self {
+        let mut keys: HashMap<&'p str, KeySupply<'p>> = HashMap::new();
+        let mut seen = HashSet::new();
+        for (container, object) in reach.prepared.containers.list.iter().enumerate() {
+            let of_targets: Vec<_> =
+                object.conditions.iter().filter(|(key, value)| reach.is_of_targets(key, value)).collect();
+            for (entry, value) in object.entries.iter().enumerate() {
+                let supply = keys.entry(&value.key).or_default();
+                supply.entries.push(EntryAt { container: container as u32, entry: entry as u32 });
+                let new = of_targets.iter().filter(|label| seen.insert((&*value.key, **label)));
+                supply.of_targets.extend(new);
+            }
+        }
+        Self { reach, keys }
+    }
+
+    /// All keys, in no particular order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'p str> {
+        self.keys.keys().copied()
+    }
+
+    /// All values of a key, in merge order.
+    pub(super) fn entries(&self, key: &str) -> &[EntryAt] {
+        self.keys.get(key).map_or(&[], |supply| &supply.entries)
+    }
+
+    /// The values of a key for a target.
+    pub(super) fn of(&self, key: &str, target: &Target) -> Arc<Supplied> {
+        let Some(supply) = self.keys.get(key) else { return Arc::default() };
+        let met = supply.of_targets.iter().enumerate();
+        let met = met.filter(|(_, (key, value))| crate::matching::is_met_by_assigned(key, value, target));
+        let signature: Vec<u32> = met.map(|(position, _)| position as u32).collect();
+        let known = supply.known.lock().unwrap_or_else(PoisonError::into_inner).get(&signature).cloned();
+        known.unwrap_or_else(|| {
+            let made = Arc::new(self.supplied(&supply.entries, target));
+            let mut known = supply.known.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(signature).or_insert(made))
+        })
+    }
+
+    fn supplied(&self, entries: &[EntryAt], target: &Target) -> Supplied {
+        let mut supplied = Supplied::default();
+        for at in entries {
+            let places = self.reach.places(&self.container(*at).conditions, target);
+            if !places.is_empty() {
+                supplied.given |= &*places;
+                supplied.by.push((*at, places));
+            }
+        }
+        supplied
+    }
+
+    pub(super) fn container(&self, at: EntryAt) -> &'p Arc<Container> {
+        let list = &self.reach.prepared.containers.list;
+        require(list.get(at.container as usize), "a container of a key is not in the fleet")
+    }
+
+    pub(super) fn entry(&self, at: EntryAt) -> &'p Entry {
+        require(self.container(at).entries.get(at.entry as usize), "an entry of a key is not in its container")
+    }
+
+    /// Whether a value replaces all values of earlier containers.
+    pub(super) fn replaces(&self, at: EntryAt) -> bool {
+        let entry = self.entry(at);
+        entry.strategy == Strategy::Replace || !matches!(entry.value.value, Value::Map(_) | Value::List(_))
+    }
+
+    /// The values that have an effect at these places, the last one first, each with the places where it has an effect.
+    pub(super) fn effective(&self, supplied: &Supplied, places: &RoaringBitmap) -> Vec<(EntryAt, RoaringBitmap)> {
+        let mut left = places.clone();
+        let mut found = Vec::new();
+        for (at, with) in supplied.by.iter().rev() {
+            if left.is_empty() {
+                break;
+            }
+            let here = &left & &**with;
+            if here.is_empty() {
+                continue;
+            }
+            if self.replaces(*at) {
+                left -= &here;
+            }
+            found.push((*at, here));
+        }
+        found
+    }
+}

@@ -1,0 +1,171 @@
+//! `kalypso contract`: the values that workloads ask for, and the values that the platform gives.
+
+mod answer;
+mod blocks;
+mod markdown;
+mod text;
+
+use std::collections::BTreeSet;
+
+use delivery::loaded::Loaded;
+use engine::compile::Prepared;
+use engine::contract::{AskedValue, Contract, Scope, WorkloadContract};
+use model::locate::Locator;
+use model::name::{ClusterName, ClusterTypeName};
+
+use crate::arguments::{self, Format, PlanFormat};
+use crate::exit::{Exit, Failure};
+use crate::progress::Watch;
+use crate::{loading, paint, terminal};
+
+pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
+    let mut watch = Watch::start();
+    let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
+    let whole = environments.into_iter().map(|loaded| loading::whole(loaded, &mut watch));
+    let environments = whole.collect::<anyhow::Result<Vec<_>>>()?;
+    let scope = Scope {
+        workload: options.workload.as_deref(),
+        place: options.cluster_type.as_deref(),
+        has_details: options.workload.is_some() || options.cluster_type.is_some(),
+    };
+    let contracts: Vec<_> = environments
+        .iter()
+        .map(|loaded| Prepared::with_progress(&loaded.fleet, watch.progress()).contract(scope))
+        .collect();
+    if let Some(unknown) = unknown(options, &environments, &contracts) {
+        return Err(unknown.into());
+    }
+    watch.end();
+    let mut shown: Vec<_> =
+        environments.iter().zip(&contracts).map(|(loaded, contract)| Shown::new(loaded, contract)).collect();
+    if scope.has_details {
+        shown.retain(|shown| !shown.contract.workloads.is_empty());
+    }
+    let view = View { workload: scope.workload, place: scope.place };
+    match options.output {
+        PlanFormat::Human => terminal::answer_fitted(&text::answer(view, &mut shown), paint::contract)?,
+        PlanFormat::Markdown => terminal::answer(&markdown::answer(view, &mut shown))?,
+        PlanFormat::Json => terminal::answer(&terminal::structured(&answer::json(&mut shown), Format::Json))?,
+        PlanFormat::Yaml => terminal::answer(&terminal::structured(&answer::json(&mut shown), Format::Yaml))?,
+    }
+    let has_problems = contracts.iter().flat_map(|contract| &contract.workloads).any(WorkloadContract::has_problems);
+    Ok(Exit::Good.unless(has_problems))
+}
+
+/// What is shown of the contracts.
+#[derive(Clone, Copy, Debug)]
+struct View<'a> {
+    workload: Option<&'a str>,
+    place: Option<&'a str>,
+}
+
+/// The contract of an environment, with the places of its objects.
+struct Shown<'a> {
+    environment: &'a str,
+    contract: &'a Contract,
+    locator: Locator<'a>,
+    /// The place of the platform's values: a repository and a branch. None for a plain directory.
+    platform: Option<String>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(loaded: &'a Loaded, contract: &'a Contract) -> Self {
+        let fleet = &loaded.fleet;
+        let object = fleet.cluster_types.values().next().and_then(|object| fleet.address(&object.key()));
+        let source = object.map(|address| fleet.files.get(address.file).source.place_name());
+        Self {
+            environment: fleet.environment.as_str(),
+            contract,
+            locator: Locator::new(fleet),
+            platform: source.filter(|name| !name.is_empty()),
+        }
+    }
+}
+
+/// The state of a value, worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Wrong,
+    Missing,
+    /// Some or all assignments do not get it, and need not.
+    NotGiven,
+    Given,
+}
+
+impl State {
+    fn of(value: &AskedValue) -> Self {
+        if !value.wrong.is_empty() {
+            Self::Wrong
+        } else if value.missing.is_some() {
+            Self::Missing
+        } else if value.given < value.asked {
+            Self::NotGiven
+        } else {
+            Self::Given
+        }
+    }
+}
+
+/// The number of values of a workload in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    asked: usize,
+    given: usize,
+    missing: usize,
+    wrong: usize,
+}
+
+impl Counts {
+    fn of(workload: &WorkloadContract) -> Self {
+        let values = || workload.values.iter().filter(|value| !value.key.is_empty());
+        Self {
+            asked: values().count(),
+            given: values().filter(|value| value.given == value.asked).count(),
+            missing: values().filter(|value| value.missing.is_some()).count(),
+            wrong: workload.values.iter().filter(|value| !value.wrong.is_empty()).count(),
+        }
+    }
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            asked: self.asked + more.asked,
+            given: self.given + more.given,
+            missing: self.missing + more.missing,
+            wrong: self.wrong + more.wrong,
+        }
+    }
+}
+
+/// The error for a workload or a cluster type that no environment has.
+fn unknown(options: &arguments::Contract, environments: &[Loaded], contracts: &[Contract]) -> Option<Failure> {
+    let fleets = || environments.iter().map(|loaded| &loaded.fleet);
+    let message = |what: &str, name: &str| match &options.environment {
+        Some(environment) => format!("{environment} has no {what} `{name}`"),
+        None => format!("no environment has a {what} `{name}`"),
+    };
+    if let Some(name) = &options.workload {
+        let is_known = contracts.iter().any(|contract| !contract.workloads.is_empty());
+        let known: BTreeSet<_> =
+            fleets().flat_map(|fleet| fleet.workloads.keys().map(model::name::WorkloadName::as_str)).collect();
+        let elsewhere = || {
+            Failure::refused(format!("workload `{name}` has no deployment target here"))
+                .help("its targets are for other environments")
+        };
+        let failure = || with_nearest(Failure::refused(message("workload", name)), name, known.iter().copied());
+        return (!is_known).then(|| if known.contains(name.as_str()) { elsewhere() } else { failure() });
+    }
+    let name = options.cluster_type.as_ref()?;
+    let types = fleets().flat_map(|fleet| fleet.cluster_types.keys().map(ClusterTypeName::as_str));
+    let clusters = fleets().flat_map(|fleet| fleet.clusters.keys().map(ClusterName::as_str));
+    let known: BTreeSet<_> = types.chain(clusters).collect();
+    let failure = Failure::refused(message("cluster type or cluster", name));
+    (!known.contains(name.as_str())).then(|| with_nearest(failure, name, known.iter().copied()))
+}
+
+fn with_nearest<'k>(failure: Failure, name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
+    let nearest = known.map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
+    match nearest {
+        Some((_, nearest)) => failure.help(format!("the nearest name is `{nearest}`")),
+        None => failure,
+    }
+}
