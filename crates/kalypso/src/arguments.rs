@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod contract;
+mod get;
 mod hub;
 mod init;
 mod questions;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::contract::*;
+pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Render(Render),
     Plan(Plan),
     Publish(Publish),
+    Get(Get),
+    Describe(Describe),
     Explain(Explain),
     Bootstrap(Bootstrap),
     Contract(Contract),

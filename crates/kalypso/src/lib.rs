@@ -19,6 +19,7 @@ mod folder_file;
 mod hub_client;
 mod hub_tasks;
 mod interrupts;
+mod listing;
 mod loading;
 mod names;
 mod paint;

@@ -8,9 +8,11 @@ mod confirm;
 mod contract;
 mod demo;
 mod deployments;
+mod describe;
 mod drift;
 mod events;
 mod explain;
+mod get;
 mod history;
 mod hub;
 mod init;
@@ -36,6 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Render(options) => render::run(options),
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
+        Command::Get(options) => get::run(options),
+        Command::Describe(options) => describe::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Bootstrap(options) => bootstrap::run(options),
         Command::Contract(options) => contract::run(options),

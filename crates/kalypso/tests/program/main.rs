@@ -25,6 +25,7 @@ mod hostile;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod listing;
 mod memos;
 #[cfg(test)]
 mod mishaps;
