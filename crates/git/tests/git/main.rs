@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod kept;
 #[cfg(test)]
+mod limits;
+mod limits_model;
 mod load;
 #[cfg(test)]
 mod objects;
