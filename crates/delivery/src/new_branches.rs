@@ -67,10 +67,10 @@ struct NewBranch<'a> {
 
 /// The hints at branches that do not exist yet, by the positions of the environments. All new branches of a repository are one hint, of the first environment. The
 /// branches of each repository are requested once. A repository that can't be read gives no hint: publishing reports it.
-pub fn hints(environments: &[Loaded]) -> Vec<Vec<Diagnostic>> {
+pub fn hints<L: AsRef<Loaded>>(environments: &[L]) -> Vec<Vec<Diagnostic>> {
     let mut known = BTreeMap::new();
     let mut new: BTreeMap<RepositoryUrl, Vec<NewBranch<'_>>> = BTreeMap::new();
-    for (position, loaded) in environments.iter().enumerate() {
+    for (position, loaded) in environments.iter().map(AsRef::as_ref).enumerate() {
         let Some(access) = &loaded.access else { continue };
         let environment = &loaded.fleet.environment;
         for object in loaded.fleet.gitops_repos.values() {

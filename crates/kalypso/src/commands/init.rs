@@ -10,7 +10,7 @@ use std::io::IsTerminal as _;
 use self::given::Given;
 use self::questions::Questions;
 use super::{check, plan};
-use crate::arguments::{Check, Init, SourceOptions};
+use crate::arguments::{Check, EnvironmentOrAll, Init, Plan, SourceOptions};
 use crate::exit::Exit;
 use crate::platform::answers::Answers;
 use crate::{configuration, platform, terminal};
@@ -44,10 +44,11 @@ fn look(options: &Init, answers: &Answers) -> anyhow::Result<Exit> {
     let config = Some(options.directory.join(configuration::FILE_NAME));
     let source = SourceOptions { config, ..SourceOptions::default() };
     terminal::answer("\nkalypso check\n")?;
-    let exit = check::run(&Check { environment: None, source: source.clone(), output: Default::default() })?;
+    let exit = check::run(&Check { source: source.clone(), ..Check::default() })?;
     let Some(first) = answers.environments.first().filter(|_| exit == Exit::Good) else { return Ok(exit) };
     terminal::answer(&format!("\nkalypso plan -e {first}\n"))?;
-    match plan::run(&crate::arguments::Plan { environment: first.clone(), source, ..Default::default() })? {
+    let of = EnvironmentOrAll { environment: Some(first.clone()), all: false };
+    match plan::run(&Plan { of, source, ..Plan::default() })? {
         Exit::Pending => Ok(Exit::Good),
         exit => Ok(exit),
     }

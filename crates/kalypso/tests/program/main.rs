@@ -59,3 +59,5 @@ mod starting;
 mod strict;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod working_tree;

@@ -83,7 +83,7 @@ fn place_text(place: &RepositoryPlace) -> String {
 }
 
 pub(super) fn base_repo(object: &Object<BaseRepo>) -> Row {
-    let BaseRepo { place, commit } = &object.spec;
+    let BaseRepo { place, commit, .. } = &object.spec;
     let shown = commit.as_deref().map_or("(head)", |commit| commit.get(..7).unwrap_or(commit));
     let mut row = repository(place);
     row.cells.push(shown.to_owned());
