@@ -8,6 +8,7 @@ mod init;
 mod questions;
 mod report;
 mod states;
+mod why_not;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;
+pub(crate) use self::why_not::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Bootstrap(Bootstrap),
     Contract(Contract),
+    WhyNot(WhyNot),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
@@ -327,18 +330,21 @@ pub(crate) struct PublicationHub {
     pub(crate) hub_only: bool,
 }
 
-/// Explain why an assignment exists, or where one of its values comes from
+/// Explain why an assignment exists, or where one of its values comes from; or show an overview of a cluster type, cluster, target or workload
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso explain -e prod chicago-edge/checkout-us                   the assignment
   kalypso explain -e prod chicago-edge/checkout-us DATABASE_URL      one value
-  kalypso explain -e prod chicago-edge/checkout-us database.pool.max a nested one")]
+  kalypso explain -e prod chicago-edge/checkout-us database.pool.max a nested one
+  kalypso explain -e prod chicago-edge                               a cluster type or cluster: its labels and assignments
+  kalypso explain -e prod checkout                                   a workload, or a deployment target
+  kalypso explain -e prod workload/checkout                          only the workload of this name")]
 pub(crate) struct Explain {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
-    /// The assignment
+    /// The assignment; or the name of a cluster type, cluster, deployment target or workload, also as KIND/NAME
     #[arg(value_name = "CLUSTER_TYPE/TARGET")]
     pub(crate) assignment: String,
     /// The value

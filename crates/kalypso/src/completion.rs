@@ -81,6 +81,7 @@ fn with_candidates(argument: clap::Arg) -> clap::Arg {
         "key" => of_kinds(&[NameKind::Key]),
         "assignment" => ArgValueCompleter::new(assignments),
         "objects" => ArgValueCompleter::new(objects),
+        "subject" => ArgValueCompleter::new(subjects),
         "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
         "kind" => ArgValueCompleter::new(kinds),
         "name" | "names" => ArgValueCompleter::new(named_objects),
@@ -185,6 +186,19 @@ fn objects(typed: &OsStr) -> Vec<CompletionCandidate> {
     match before {
         Some(kind) => offered(typed, of_kind(kind)),
         None => offered(typed, ListedKind::ALL.map(|kind| kind.words().1.to_owned())),
+    }
+}
+
+/// Completes questions about what is missing: the names of places and targets, and after a place all targets, also those that do not run there.
+fn subjects(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let names = names();
+    let targets = names.of_kind(NameKind::Target);
+    match typed.to_str().and_then(|typed| typed.split_once('/')) {
+        None => {
+            let places = names.of_kind(NameKind::ClusterType).chain(names.of_kind(NameKind::Cluster));
+            offered(typed, places.chain(targets))
+        }
+        Some((place, _)) => offered(typed, targets.map(|target| format!("{place}/{target}"))),
     }
 }
 

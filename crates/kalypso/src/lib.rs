@@ -25,6 +25,7 @@ mod names;
 mod paint;
 mod patch;
 mod platform;
+mod places;
 mod process_lock;
 mod progress;
 mod range;

@@ -25,6 +25,7 @@ mod rollout;
 mod schema;
 mod serve;
 mod status;
+mod why_not;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Explain(options) => explain::run(options),
         Command::Bootstrap(options) => bootstrap::run(options),
         Command::Contract(options) => contract::run(options),
+        Command::WhyNot(options) => why_not::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

@@ -2,6 +2,7 @@
 
 mod listing;
 mod schema;
+mod why_not;
 
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
@@ -38,6 +39,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
     ("contract", CONTRACT),
+    ("explain NAME", why_not::OVERVIEW),
+    ("why-not", why_not::WHY_NOT),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),

@@ -61,3 +61,5 @@ mod strict;
 mod trust;
 #[cfg(test)]
 mod working_tree;
+#[cfg(test)]
+mod why_not;

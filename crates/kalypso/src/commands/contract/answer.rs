@@ -7,7 +7,7 @@ use model::diagnostic::AssignmentId;
 use model::locate::Locator;
 use serde_json::{Value as Json, json};
 
-use super::super::explain::place_json;
+use crate::places::json as place_json;
 use super::{Counts, Shown};
 
 pub(super) fn json(shown: &mut [Shown<'_>]) -> Json {
