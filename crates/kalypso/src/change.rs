@@ -181,8 +181,8 @@ pub(crate) fn of_working_trees(
     let folders: Vec<_> = branches.iter().map(|branch| shown(branch, "")).collect();
     let from = now.loaded.title();
     let to = match paths.is_empty() {
-        true => format!("{environment} without uncommitted changes"),
-        false => format!("{environment} + uncommitted {}", named_files(&paths)),
+        true => format!("{environment} without changes in working trees"),
+        false => format!("{environment} + {}", named_files(&paths)),
     };
     // The environment uses a fixed commit of a branch with uncommitted changes.
     let stays = if unread.is_empty() { None } else { now.stays(Of::Own) };

@@ -28,3 +28,10 @@ pub(crate) struct StateOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
 }
+
+impl StateOptions {
+    /// Whether the current state is read.
+    pub(crate) fn is_current(&self) -> bool {
+        self.working_tree.is_none() && self.commit.is_none() && self.patch.is_none()
+    }
+}
