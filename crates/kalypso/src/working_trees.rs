@@ -180,10 +180,10 @@ impl Search<'_> {
             return Ok(());
         }
         let settings = &self.access.settings.git;
-        let local = local_folder(settings, url).map(|path| Folder { path, is_named: false });
+        let is_named = self.folders.iter().any(|folder| folder.is_named);
+        let local = local_folder(settings, url).filter(|_| !is_named).map(|path| Folder { path, is_named: false });
         let mut roots = BTreeSet::new();
-        let named_first = self.folders.iter().filter(|folder| folder.is_named).chain(&local);
-        for folder in named_first.chain(self.folders.iter().filter(|folder| !folder.is_named)) {
+        for folder in local.iter().chain(&self.folders) {
             let found = match checkouts(settings, url, &folder.path) {
                 Ok(found) => found,
                 Err(error) if folder.is_named => return Err(Failure::usage(error.to_string())),

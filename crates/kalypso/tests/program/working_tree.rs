@@ -118,6 +118,7 @@ fn working_trees_are_found_from_within_or_by_name() {
     crate::company::Ran::of(inside).ends(2).says(&["dev + west.yaml"]);
     let missing = company.kalypso("check --working-tree served").ends(64);
     missing.says(&["`served` is in no git repository"]);
+    git(&company.path("served/control-plane.git"), &["worktree", "add", "--quiet", "../../of-bare", "main"]);
     let other = company.kalypso("check --working-tree served/shop.git").ends(64);
     other.says(&["is no working tree of the control plane", "one of its remotes must have this URL"]);
 }
