@@ -20,6 +20,7 @@ pub(crate) struct EnvironmentOrAll {
 pub(crate) struct StateOptions {
     /// Read the control plane with all changes that are not committed, from its working trees; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "commit", "patch"])]
+    #[expect(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Read the control plane at a commit of the environment's branch or, without one environment, of the main branch
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from", "patch"])]
