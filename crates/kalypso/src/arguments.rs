@@ -203,6 +203,7 @@ pub(crate) struct Plan {
     pub(crate) against: Option<PathBuf>,
     /// Show what all changes would do that are not committed, in the working trees of the control plane; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "against", "commit", "patch", "gitops_repo", "adopt"])]
+    #[expect(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Compare two commits of the control plane; with B alone, compare it with the current sources of the environment
     #[arg(long, value_name = "A..B", conflicts_with_all = ["from", "against", "patch", "gitops_repo", "adopt"])]

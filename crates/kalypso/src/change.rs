@@ -180,9 +180,10 @@ pub(crate) fn of_working_trees(
     let paths: Vec<_> = read.into_iter().map(|(branch, path)| shown(branch, path)).collect();
     let folders: Vec<_> = branches.iter().map(|branch| shown(branch, "")).collect();
     let from = now.loaded.title();
-    let to = match paths.is_empty() {
-        true => format!("{environment} without uncommitted changes"),
-        false => format!("{environment} + uncommitted {}", named_files(&paths)),
+    let to = if paths.is_empty() {
+        format!("{environment} without changes in working trees")
+    } else {
+        format!("{environment} + {}", named_files(&paths))
     };
     // The environment uses a fixed commit of a branch with uncommitted changes.
     let stays = if unread.is_empty() { None } else { now.stays(Of::Own) };

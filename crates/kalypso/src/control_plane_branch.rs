@@ -26,6 +26,7 @@ pub(crate) use self::proposal::{ProposalText, Proposed};
 pub(crate) use self::writing::unfinished;
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;
+use crate::terminal;
 use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
 
 /// The branch that is edited.
@@ -85,6 +86,8 @@ impl ControlPlaneBranch {
         if is_in_working_tree && trees.branch(&url, &branch).is_none() {
             return Err(not_checked_out(&trees, &url, &branch).into());
         }
+        let topic = trees.branch(&url, &branch).and_then(WorkingBranch::topic_note);
+        topic.iter().for_each(|note| terminal::note(note));
         let files = git::load::files(&edited, &resolve(&edited)?, &folder);
         let files = files.map_err(|reason| Failure::outside(format!("branch `{branch}` can't be read: {reason}")))?;
         let environment = match of {

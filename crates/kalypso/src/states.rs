@@ -14,7 +14,7 @@ use crate::diagnostics::Checkout;
 use crate::exit::Failure;
 use crate::progress::Watch;
 use crate::terminal::{self, count};
-use crate::working_trees::{WorkingTrees, from_here};
+use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
 use crate::{configuration, loading};
 
 /// Environments that were read. They may be incomplete.
@@ -84,7 +84,9 @@ pub(crate) fn working_trees(access: &RepositoryAccess, folder: Option<&Path>) ->
     for failure in trees.branches().iter().filter_map(crate::control_plane_branch::unfinished) {
         terminal::warn(&failure.message);
     }
-    for branch in trees.branches().iter().filter(|branch| branch.is_behind(&*access.repositories)) {
+    trees.branches().iter().filter_map(WorkingBranch::topic_note).for_each(|note| terminal::note(&note));
+    let own = trees.branches().iter().filter(|branch| branch.topic.is_none());
+    for branch in own.filter(|branch| branch.is_behind(&*access.repositories)) {
         let (name, root) = (branch.head.revision.name(), from_here(branch.checkout.root()));
         let root = root.display();
         terminal::warn(&format!("`{root}` does not have the newest commits of `{name}`: `git -C {root} pull`"));

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
-use git::checkout::{Checkout, CheckoutError, StateError, WorkingState, checkouts, local_folder, repository_above};
+use git::checkout::{
+    Checkout, CheckoutError, StateError, WorkingState, checkouts, distance, local_folder, repository_above,
+};
 use git::limits::BASE_REACHES;
 use git::load::Snapshot;
 use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
@@ -36,7 +38,12 @@ pub(crate) struct WorkingBranch {
     pub(crate) checkout: Checkout,
     /// The content of the working tree, compared with the head.
     pub(crate) state: WorkingState,
+    /// The topic branch that is checked out instead. It left the branch for a change.
+    pub(crate) topic: Option<Arc<str>>,
 }
+
+/// The name of a branch with the URL of its repository.
+type BranchName = (RepositoryUrl, String);
 
 impl WorkingTrees {
     /// Finds the working trees, and reads them. `named` is a folder in a working tree; its repository comes first.
@@ -46,19 +53,20 @@ impl WorkingTrees {
     pub(crate) fn open(access: &RepositoryAccess, named: Option<&Path>) -> anyhow::Result<Self> {
         let mut search = Search { access, folders: folders(access, named)?, trees: Self::none(access) };
         let settings = &access.settings;
-        search.find(&settings.repo)?;
+        let main = (settings.repo.clone(), settings.branch.clone());
+        search.find(&main.0)?;
         if let Some(folder) = named.filter(|_| search.trees.found.is_empty()) {
             return Err(other_repository(folder, &settings.repo).into());
         }
-        search.read(&settings.repo, &settings.branch)?;
-        let edited = EditedRepositories::new(&*access.repositories, search.trees.next());
-        let environments = Snapshot::new(&edited, access.control_plane()).environments();
-        for place in environments.places.values() {
-            // A URL that is not allowed is reported when the environment is read.
-            let Ok(url) = destination_url(Some(access), &place.repo) else { continue };
-            search.find(&url)?;
-            search.read(&url, &place.branch)?;
+        search.read(&main)?;
+        let mut wanted = search.read_environments(&main)?;
+        search.read_topics(&wanted)?;
+        if search.trees.branch(&main.0, &main.1).is_some_and(|branch| branch.topic.is_some()) {
+            wanted = search.read_environments(&main)?;
         }
+        wanted.retain(|(url, branch)| search.trees.branch(url, branch).is_none());
+        search.trees.elsewhere = wanted.into_iter().map(|(_, branch)| branch).collect();
+        search.trees.elsewhere.dedup();
         Ok(search.trees)
     }
 
@@ -92,7 +100,9 @@ impl WorkingTrees {
 
     /// The number of files with changes that are not committed, with the folders of their working trees.
     pub(crate) fn uncommitted(&self) -> (usize, Vec<PathBuf>) {
-        let changed = self.branches.iter().filter(|branch| !branch.state.changed.is_empty());
+        // Changes on a topic branch may be committed there.
+        let own = self.branches.iter().filter(|branch| branch.topic.is_none());
+        let changed = own.filter(|branch| !branch.state.changed.is_empty());
         let folders = changed.clone().map(|branch| from_here(branch.checkout.root())).collect();
         (changed.map(|branch| branch.state.changed.len()).sum(), folders)
     }
@@ -137,6 +147,13 @@ impl WorkingBranch {
         earlier.is_some_and(|commit| BASE_REACHES.iter().any(|reach| is_ancestor(commit, reach)))
     }
 
+    /// Says that a topic branch is read instead of the branch itself. None if the branch itself is checked out.
+    pub(crate) fn topic_note(&self) -> Option<String> {
+        let (topic, branch) = (self.topic.as_ref()?, self.head.revision.name());
+        let root = from_here(self.checkout.root());
+        Some(format!("note: branch `{topic}` in {} stands for `{branch}`, which it began at", root.display()))
+    }
+
     /// The commit as which the content of the working tree is read. It exists only in memory, if the content differs from the head.
     fn commit(&self, settings: &Arc<git::Settings>) -> GitId {
         if self.state.edits.is_empty() { self.head.id } else { self.next(settings).id() }
@@ -163,10 +180,10 @@ impl Search<'_> {
             return Ok(());
         }
         let settings = &self.access.settings.git;
-        let local = local_folder(settings, url).map(|path| Folder { path, is_named: false });
+        let is_named = self.folders.iter().any(|folder| folder.is_named);
+        let local = local_folder(settings, url).filter(|_| !is_named).map(|path| Folder { path, is_named: false });
         let mut roots = BTreeSet::new();
-        let named_first = self.folders.iter().filter(|folder| folder.is_named).chain(&local);
-        for folder in named_first.chain(self.folders.iter().filter(|folder| !folder.is_named)) {
+        for folder in local.iter().chain(&self.folders) {
             let found = match checkouts(settings, url, &folder.path) {
                 Ok(found) => found,
                 Err(error) if folder.is_named => return Err(Failure::usage(error.to_string())),
@@ -179,18 +196,67 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Reads the working trees of the environments' branches. Returns all branches, `main` among them.
+    fn read_environments(&mut self, main: &BranchName) -> Result<Vec<BranchName>, Failure> {
+        let edited = EditedRepositories::new(&*self.access.repositories, self.trees.next());
+        let environments = Snapshot::new(&edited, self.access.control_plane()).environments();
+        let mut all = BTreeSet::from([main.clone()]);
+        for place in environments.places.values() {
+            // A URL that is not allowed is reported when the environment is read.
+            let Ok(url) = destination_url(Some(self.access), &place.repo) else { continue };
+            self.find(&url)?;
+            let branch = (url, place.branch.to_string());
+            self.read(&branch)?;
+            all.insert(branch);
+        }
+        Ok(all.into_iter().collect())
+    }
+
     /// Reads the working tree of a branch, if there is one.
-    fn read(&mut self, url: &RepositoryUrl, branch: &str) -> Result<(), Failure> {
+    fn read(&mut self, branch: &BranchName) -> Result<(), Failure> {
+        let has_branch = |checkout: &&Checkout| checkout.branch() == Some(&branch.1);
+        let checkout = self.trees.of_repository(&branch.0).find(has_branch).cloned();
+        checkout.map_or(Ok(()), |checkout| self.read_as(branch, checkout, None))
+    }
+
+    /// Reads working trees with topic branches. Each stands for the branch that it left last, if that branch is checked out nowhere.
+    fn read_topics(&mut self, all: &[BranchName]) -> Result<(), Failure> {
+        if all.iter().all(|(url, branch)| self.trees.branch(url, branch).is_some()) {
+            return Ok(());
+        }
+        for (of, checkout) in self.trees.found.clone() {
+            let Some(topic) = checkout.branch().map(Arc::<str>::from) else { continue };
+            let of_it: Vec<_> = all.iter().filter(|(url, _)| *url == of).collect();
+            if of_it.iter().any(|(_, branch)| **branch == *topic) {
+                continue;
+            }
+            let mut left = Vec::new();
+            for branch in of_it {
+                let head = self.access.repositories.resolve(&branch.0, &Revision::branch(&branch.1));
+                let far =
+                    head.ok().and_then(|head| distance(&self.access.settings.git, &checkout, (&branch.1, head.id)));
+                left.extend(far.map(|far| (far, branch)));
+            }
+            left.sort();
+            match &left[..] {
+                // If it left two branches at the same commit, it is not known which one it belongs to.
+                [(one, _), (other, _), ..] if one == other => {}
+                [(_, branch), ..] => self.read_as(branch, checkout, Some(topic))?,
+                [] => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_as(
+        &mut self,
+        (url, branch): &BranchName,
+        checkout: Checkout,
+        topic: Option<Arc<str>>,
+    ) -> Result<(), Failure> {
         if self.trees.branch(url, branch).is_some() {
             return Ok(());
         }
-        let checkout = self.trees.of_repository(url).find(|checkout| checkout.branch() == Some(branch)).cloned();
-        let Some(checkout) = checkout else {
-            if !self.trees.elsewhere.iter().any(|other| other == branch) {
-                self.trees.elsewhere.push(branch.to_owned());
-            }
-            return Ok(());
-        };
         let repositories = &*self.access.repositories;
         let head = match repositories.resolve(url, &Revision::branch(branch)) {
             // The environment is read again later, and its error shown.
@@ -199,7 +265,7 @@ impl Search<'_> {
         };
         let state = git::checkout::working_state(&self.access.settings.git, &checkout, (repositories, &head));
         let state = state.map_err(|error| unreadable(&error))?;
-        self.trees.branches.push(WorkingBranch { head, checkout, state });
+        self.trees.branches.push(WorkingBranch { head, checkout, state, topic });
         Ok(())
     }
 }

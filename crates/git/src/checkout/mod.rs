@@ -9,6 +9,7 @@ mod find;
 mod listing;
 mod operation;
 mod state;
+mod topic;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub use self::error::CheckoutError;
 pub use self::find::{checkouts, local_folder, repository_above};
 pub use self::operation::{Operation, OperationKind};
 pub use self::state::{StateError, WorkingState, working_state};
+pub use self::topic::{Distance, distance};
 
 /// A working tree: the main one of a repository, or a linked one (`git worktree add`).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use git::checkout::{Checkout, OperationKind, WorkingState, checkouts, commit, identity, working_state};
+use git::checkout::{Checkout, OperationKind, WorkingState, checkouts, commit, distance, identity, working_state};
 use git::{Commit, Edit, Repositories, Revision};
 use proptest::prelude::*;
 
@@ -24,8 +24,8 @@ impl Clone {
         disk.commit("control-plane", "dev", &[("dev.yaml", "a: 1\n")]);
         let root = disk.folder.path().join("clone");
         let from = disk.served().join("control-plane.git");
+        git_in(disk.folder.path(), &["clone", "--quiet", from.to_str().unwrap(), "clone"]);
         let clone = Self { disk, root };
-        clone.git_in(clone.disk.folder.path(), &["clone", "--quiet", from.to_str().unwrap(), "clone"]);
         for (name, value) in [("user.name", "Ann"), ("user.email", "ann@example.com")] {
             clone.git(&["config", name, value]);
         }
@@ -33,13 +33,7 @@ impl Clone {
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        self.git_in(&self.root, arguments)
-    }
-
-    fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
-        let output = command(folder).args(arguments).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        git_in(&self.root, arguments)
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -77,6 +71,12 @@ fn command(folder: &Path) -> Command {
     command
 }
 
+fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let output = command(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
 fn branches(checkouts: &[Checkout]) -> Vec<Option<&str>> {
     checkouts.iter().map(Checkout::branch).collect()
 }
@@ -91,7 +91,7 @@ fn all_working_trees_of_a_repository_are_found_from_each_of_them() {
     }
     let bare = clone.disk.served().join("control-plane.git");
     assert_eq!(clone.find(&bare), []);
-    clone.git_in(&bare, &["worktree", "add", "--quiet", "../../of-bare", "dev"]);
+    git_in(&bare, &["worktree", "add", "--quiet", "../../of-bare", "dev"]);
     assert_eq!(branches(&clone.find(&bare)), [Some("dev")]);
     fs::remove_dir_all(&linked).unwrap();
     assert_eq!(branches(&clone.find(&clone.root)), [Some("main")]);
@@ -143,6 +143,26 @@ fn commits_that_were_not_pushed_count() {
     clone.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     clone.disk.commit("control-plane", "main", &[("a.yaml", "a: 3\n")]);
     clone.check_changed(&["a.yaml", "b/c.yaml"]);
+}
+
+#[test]
+fn a_topic_branch_is_nearest_to_the_branch_that_it_left() {
+    let clone = Clone::new();
+    let distances = |branches: &[&str]| {
+        let checkout = clone.find(&clone.root).remove(0);
+        let of = |name: &&str| {
+            let head = model::git_id::GitId::from_hex(&clone.git(&["rev-parse", name])).unwrap();
+            distance(&clone.settings(), &checkout, (name, head)).map(|found| (found.ahead, found.behind))
+        };
+        branches.iter().map(of).collect::<Vec<_>>()
+    };
+    clone.git(&["switch", "--quiet", "-c", "stage"]);
+    clone.git(&["commit", "--quiet", "--allow-empty", "-m", "Of stage"]);
+    clone.git(&["switch", "--quiet", "-c", "topic", "main"]);
+    clone.git(&["commit", "--quiet", "--allow-empty", "-m", "Of the topic"]);
+    assert_eq!(distances(&["main", "stage", "origin/dev"]), [Some((1, 0)), Some((1, 1)), None]);
+    clone.git(&["switch", "--quiet", "-c", "other-topic", "stage"]);
+    assert_eq!(distances(&["main", "stage"]), [Some((1, 0)), Some((0, 0))]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(crate) struct EnvironmentOrAll {
 pub(crate) struct StateOptions {
     /// Read the control plane with all changes that are not committed, from its working trees; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "commit", "patch"])]
+    #[expect(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Read the control plane at a commit of the environment's branch or, without one environment, of the main branch
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from", "patch"])]
@@ -27,4 +28,11 @@ pub(crate) struct StateOptions {
     /// Read the control plane with a patch: the output of `git diff`; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
+}
+
+impl StateOptions {
+    /// Whether the current state is read.
+    pub(crate) fn is_current(&self) -> bool {
+        self.working_tree.is_none() && self.commit.is_none() && self.patch.is_none()
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     }
     watch.end();
     terminal::answer_styled(&report.render(options.output))?;
-    if options.state.working_tree.is_none() {
+    if options.state.is_current() {
         states::note_uncommitted(&options.source);
     }
     if environments.iter().any(|loaded| loaded.is_unreachable()) {

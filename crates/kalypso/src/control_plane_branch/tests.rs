@@ -1,3 +1,5 @@
+//! Tests of edits in real working trees.
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

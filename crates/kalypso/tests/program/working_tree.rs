@@ -42,13 +42,13 @@ fn west(value: &str) -> String {
 fn changes_of_all_working_trees_are_planned_together() {
     let clones = Clones::new();
     let company = &clones.0;
-    company.kalypso("plan -e dev --working-tree").ends(0).says(&["→ dev without uncommitted changes"]);
+    company.kalypso("plan -e dev --working-tree").ends(0).says(&["→ dev without changes in working trees"]);
     clones.write(&format!("environments/dev/{WEST}"), &west("mysql://west-2/a"));
     clones.write("control-plane/configs/all.yaml", &config("all", "", "NEW: value"));
     let plan = company.kalypso("plan -e dev --working-tree").ends(2);
     let plan =
         plan.says(&["2 assignments change", "\"mysql://west/a\" → \"mysql://west-2/a\"", "NEW  (new) \"value\""]);
-    assert!(plan.out.contains("dev + uncommitted"), "{}", plan.out);
+    assert!(plan.out.contains("→ dev + "), "{}", plan.out);
     assert!(plan.out.contains("control-plane/configs/all.yaml, environments/dev/configs/west.yaml"), "{}", plan.out);
     let json = company.kalypso("plan --all --working-tree=environments/dev -o json").ends(2).json();
     let change = &json["environments"][0]["change"];
@@ -115,9 +115,10 @@ fn working_trees_are_found_from_within_or_by_name() {
     let mut inside = company.command();
     let inside =
         inside.current_dir(company.path("environments/dev/configs")).args(["plan", "-e", "dev", "--working-tree"]);
-    crate::company::Ran::of(inside).ends(2).says(&["dev + uncommitted west.yaml"]);
+    crate::company::Ran::of(inside).ends(2).says(&["dev + west.yaml"]);
     let missing = company.kalypso("check --working-tree served").ends(64);
     missing.says(&["`served` is in no git repository"]);
+    git(&company.path("served/control-plane.git"), &["worktree", "add", "--quiet", "../../of-bare", "main"]);
     let other = company.kalypso("check --working-tree served/shop.git").ends(64);
     other.says(&["is no working tree of the control plane", "one of its remotes must have this URL"]);
 }
@@ -132,6 +133,25 @@ fn branches_that_are_checked_out_nowhere_are_read_from_git() {
     plan.says(&["note: `dev` is checked out nowhere, and read from git", "2 assignments change"]);
     git(&company.path("control-plane"), &["switch", "--quiet", "--detach"]);
     company.kalypso("check --working-tree").ends(64).says(&["is checked out here"]);
+}
+
+#[test]
+fn a_topic_branch_stands_for_the_branch_that_it_began_at() {
+    let clones = Clones::new();
+    let company = &clones.0;
+    for (folder, topic) in [("environments/dev", "faster"), ("control-plane", "more-values")] {
+        git(&company.path(folder), &["switch", "--quiet", "-c", topic]);
+    }
+    clones.write(&format!("environments/dev/{WEST}"), &west("mysql://west-2/a"));
+    git(&company.path("environments/dev"), &["commit", "--quiet", "--all", "-m", "Not merged"]);
+    clones.write("control-plane/configs/all.yaml", &config("all", "", "NEW: value"));
+    let plan = company.kalypso("plan -e dev --working-tree").ends(2);
+    let plan = plan.says(&["2 assignments change", "mysql://west-2/a", "NEW  (new)"]);
+    assert_eq!(
+        plan.err,
+        "note: branch `more-values` in control-plane stands for `main`, which it began at\n\
+         note: branch `faster` in environments/dev stands for `dev`, which it began at\n"
+    );
 }
 
 #[test]
@@ -159,7 +179,7 @@ fn a_pinned_environment_ignores_what_is_not_committed_on_main() {
     git(&company.path("environments/dev"), &["pull", "--quiet"]);
     clones.write("control-plane/configs/all.yaml", &config("all", "", "NEW: value"));
     let plan = company.kalypso("plan -e dev --working-tree").ends(0);
-    plan.says(&["nothing changes", "→ dev without uncommitted changes   (main stays at"]);
+    plan.says(&["nothing changes", "→ dev without changes in working trees   (main stays at"]);
 }
 
 #[test]
@@ -185,7 +205,7 @@ fn other_line_endings_are_no_change() {
     let file = company.path(&format!("environments/dev/{WEST}"));
     git(&company.path("environments/dev"), &["config", "core.autocrlf", "true"]);
     fs::write(&file, fs::read_to_string(&file).unwrap().replace('\n', "\r\n")).unwrap();
-    company.kalypso("plan -e dev --working-tree").ends(0).says(&["dev without uncommitted changes"]);
+    company.kalypso("plan -e dev --working-tree").ends(0).says(&["dev without changes in working trees"]);
     clones.write(&format!("environments/dev/{WEST}"), &west("mysql://west-2/a").replace('\n', "\r\n"));
     let plan = company.kalypso("plan -e dev --working-tree").ends(2);
     plan.says(&["1 assignment changes", "\"mysql://west-2/a\"", "because configs/west.yaml:7"]);
