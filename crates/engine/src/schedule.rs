@@ -138,6 +138,12 @@ impl Schedule {
         selecting.fold(RoaringBitmap::new(), |all, selection| all | &selection.places)
     }
 
+    /// The places to which policies assign one of these targets.
+    pub(crate) fn places_of_any(&self, targets: &RoaringBitmap) -> RoaringBitmap {
+        let selections = self.selections.iter().filter(|selection| !selection.targets.is_disjoint(targets));
+        selections.fold(RoaringBitmap::new(), |all, selection| all | &selection.places)
+    }
+
     /// Whether any policy exists more than once.
     pub(crate) fn has_unclear(&self) -> bool {
         self.selections.iter().any(|selection| selection.is_unclear)

@@ -29,6 +29,8 @@ pub(super) struct ValueChecks<'p> {
     supply: &'p Supply<'p>,
     asked: HashMap<u32, SchemaChecks<'p>>,
     by_sequence: Mutex<FindingsBySequence>,
+    /// The violations of a schema by the values with a number, at all places.
+    by_supplied: Mutex<HashMap<(u32, usize), Arc<Violations>>>,
     merged_left: AtomicUsize,
     sets_left: AtomicUsize,
 }
@@ -64,7 +66,8 @@ impl<'p> ValueChecks<'p> {
         let asked =
             schemas.iter().map(|id| (*id, SchemaChecks::new(prepared, supply, schema(prepared, *id)))).collect();
         let (merged_left, sets_left) = (AtomicUsize::new(MERGED_MAX), AtomicUsize::new(SETS_MAX));
-        Self { prepared, supply, asked, by_sequence: Mutex::default(), merged_left, sets_left }
+        let (by_sequence, by_supplied) = Default::default();
+        Self { prepared, supply, asked, by_sequence, by_supplied, merged_left, sets_left }
     }
 
     /// What a schema asks for.
@@ -72,15 +75,34 @@ impl<'p> ValueChecks<'p> {
         &self.checks(schema).asked
     }
 
+    /// Whether any schema asks for a key. A schema that can't be used may.
+    pub(super) fn is_asked(&self, key: &str) -> bool {
+        self.asked.iter().any(|(id, checks)| schema(self.prepared, *id).compiled.is_err() || checks.asked.asks_for(key))
+    }
+
     /// The keys whose values may violate a schema.
     pub(super) fn suspects(&self, schema: u32) -> &BTreeSet<&'p str> {
         &self.checks(schema).suspects
     }
 
-    /// The violations of a schema by the values of one of its suspects.
+    /// The violations of a schema by the values of one of its suspects, at these places.
     pub(super) fn of_key(&self, schema: u32, supplied: &Supplied, places: &RoaringBitmap) -> Violations {
+        let key = (schema, supplied.number);
+        let known = self.by_supplied.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let everywhere = known.unwrap_or_else(|| {
+            let made = Arc::new(self.everywhere(schema, supplied));
+            let mut known = self.by_supplied.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(key).or_insert(made))
+        });
+        let here = |violation: &Violation| Violation { places: &violation.places & places, ..violation.clone() };
+        let found = everywhere.found.iter().map(here).filter(|violation| !violation.places.is_empty());
+        Violations { found: found.collect(), unchecked: &everywhere.unchecked & places }
+    }
+
+    /// The violations of a schema by the values of a key, at all places.
+    fn everywhere(&self, schema: u32, supplied: &Supplied) -> Violations {
         let mut violations = Violations::default();
-        let mut left = places & &supplied.given;
+        let mut left = supplied.given.clone();
         let mut merged = RoaringBitmap::new();
         for (at, with) in supplied.by.iter().rev() {
             let here = &left & &**with;
@@ -199,7 +221,8 @@ impl<'p> SchemaChecks<'p> {
 
 /// Whether values of a key may violate a schema: one does so alone, or merged values can do so although each alone does not.
 fn is_suspect(prepared: &Prepared, (supply, schema, asked): (&Supply<'_>, &Schema, &Asked), key: &str) -> bool {
-    let is_merge_closed = asked.properties.get(key).is_some_and(|property| property.is_merge_closed);
+    // A rule about names alone does not depend on the value.
+    let is_merge_closed = asked.properties.get(key).map_or(!asked.asks_for(key), |property| property.is_merge_closed);
     let mut seen: BTreeSet<(Digest, bool)> = BTreeSet::new();
     supply.entries(key).iter().any(|at| {
         let entry = supply.entry(*at);

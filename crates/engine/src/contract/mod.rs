@@ -68,7 +68,7 @@ pub struct WorkloadContract {
     pub places: PlaceCount,
     /// The values that schemas ask for, by key. The key is empty for rules about several values.
     pub values: Vec<AskedValue>,
-    /// The values that its assignments get, and no schema asks for. Only with details.
+    /// The values that its assignments get, and no schema asks for. Only with details, and not for a part of its places.
     pub unasked: Vec<GivenValue>,
     /// The places of its schemas that can't be used. It is not known what they ask for.
     pub unusable_schemas: Vec<Origin>,
@@ -220,7 +220,9 @@ impl Prepared {
         let schemas: BTreeSet<u32> = of_labels.chain(own).collect();
         let checks = ValueChecks::new(self, &supply, &schemas);
         let clusters = self.places().filter(|(_, place)| place.cluster.is_some()).map(|(id, _)| id).collect();
-        let contracts = Contracts { prepared: self, scope, reach: &reach, supply: &supply, checks: &checks, clusters };
+        let targets = by_workload.values().flatten().copied().collect();
+        let (reach, supply, checks) = (&reach, &supply, &checks);
+        let contracts = Contracts { prepared: self, scope, reach, supply, checks, clusters, targets };
         let by_workload: Vec<_> = by_workload.into_iter().collect();
         let made = by_workload.par_iter().filter_map(|(name, targets)| contracts.of_workload(name, targets));
         let workloads: Vec<_> = made.collect();
@@ -238,6 +240,8 @@ struct Contracts<'p> {
     checks: &'p ValueChecks<'p>,
     /// The places that are clusters.
     clusters: RoaringBitmap,
+    /// All targets.
+    targets: RoaringBitmap,
 }
 
 impl Contracts<'_> {

@@ -55,7 +55,7 @@ impl<'p> Reach<'p> {
     }
 
     /// The places that meet a condition.
-    fn with(&self, key: &Arc<str>, value: &Arc<str>) -> Places {
+    pub(super) fn with(&self, key: &Arc<str>, value: &Arc<str>) -> Places {
         let label = (Arc::clone(key), Arc::clone(value));
         let mut known = self.by_label.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(label).or_insert_with(|| Arc::new(with(self.prepared, key, value))))

@@ -1,9 +1,11 @@
 //! Which containers give a key to a target, and at which places.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gotemplate::value::Value;
+use model::object::deployment_target::WORKLOAD_LABEL;
 use roaring::RoaringBitmap;
 
 use super::reach::{Places, Reach};
@@ -15,7 +17,12 @@ use crate::target::Target;
 /// All values of a fleet by key.
 pub(super) struct Supply<'p> {
     reach: &'p Reach<'p>,
-    keys: HashMap<&'p str, KeySupply<'p>>,
+    keys: HashMap<&'p str, KeySupply>,
+    /// The numbers of the labels that targets can meet: by key, then by value.
+    labels: HashMap<&'p str, HashMap<&'p str, u32>>,
+    labels_count: u32,
+    /// The number of different values of keys that were found.
+    count: AtomicUsize,
 }
 
 /// A value in a container.
@@ -29,10 +36,10 @@ pub(super) struct EntryAt {
 
 /// The values of one key.
 #[derive(Default)]
-struct KeySupply<'p> {
+struct KeySupply {
     entries: Vec<EntryAt>,
-    /// The labels that targets can meet, each once. Targets that meet the same of them get the same values.
-    of_targets: Vec<&'p (Arc<str>, Arc<str>)>,
+    /// The numbers of the labels that targets can meet. Targets that meet the same of them get the same values.
+    of_targets: HashSet<u32>,
     known: Mutex<HashMap<Vec<u32>, Arc<Supplied>>>,
 }
 
@@ -43,23 +50,40 @@ pub(super) struct Supplied {
     pub(super) given: RoaringBitmap,
     /// The containers that apply, in merge order, with their places.
     pub(super) by: Vec<(EntryAt, Places)>,
+    /// Identifies these values among those of all keys and targets.
+    pub(super) number: usize,
 }
 
 impl<'p> Supply<'p> {
     pub(super) fn new(reach: &'p Reach<'p>) -> Self {
-        let mut keys: HashMap<&'p str, KeySupply<'p>> = HashMap::new();
-        let mut seen = HashSet::new();
+        let (keys, labels, count) = (HashMap::new(), HashMap::new(), AtomicUsize::new(1));
+        let mut supply = Self { reach, keys, labels, labels_count: 0, count };
         for (container, object) in reach.prepared.containers.list.iter().enumerate() {
-            let of_targets: Vec<_> =
-                object.conditions.iter().filter(|(key, value)| reach.is_of_targets(key, value)).collect();
+            let of_targets = object.conditions.iter().filter(|(key, value)| reach.is_of_targets(key, value));
+            let of_targets: Vec<_> = of_targets.map(|(key, value)| supply.number(key, value)).collect();
             for (entry, value) in object.entries.iter().enumerate() {
-                let supply = keys.entry(&value.key).or_default();
-                supply.entries.push(EntryAt { container: container as u32, entry: entry as u32 });
-                let new = of_targets.iter().filter(|label| seen.insert((&*value.key, **label)));
-                supply.of_targets.extend(new);
+                let of_key = supply.keys.entry(&value.key).or_default();
+                of_key.entries.push(EntryAt { container: container as u32, entry: entry as u32 });
+                of_key.of_targets.extend(&of_targets);
             }
         }
-        Self { reach, keys }
+        supply
+    }
+
+    /// The number of a label that targets can meet. A new label gets a new number.
+    fn number(&mut self, key: &'p str, value: &'p str) -> u32 {
+        *self.labels.entry(key).or_default().entry(value).or_insert_with(|| {
+            self.labels_count += 1;
+            self.labels_count - 1
+        })
+    }
+
+    /// The numbers of the labels that a target meets.
+    fn met(&self, target: &Target) -> impl Iterator<Item = u32> {
+        let labels = target.labels.iter().map(|(key, value)| (&**key, &**value));
+        let labels = labels.filter(|(key, _)| !matches!(*key, "deployment-target" | WORKLOAD_LABEL));
+        let names = [("deployment-target", target.name.as_str()), (WORKLOAD_LABEL, target.workload())];
+        labels.chain(names).filter_map(|(key, value)| self.labels.get(key)?.get(value).copied())
     }
 
     /// All keys, in no particular order.
@@ -75,9 +99,8 @@ impl<'p> Supply<'p> {
     /// The values of a key for a target.
     pub(super) fn of(&self, key: &str, target: &Target) -> Arc<Supplied> {
         let Some(supply) = self.keys.get(key) else { return Arc::default() };
-        let met = supply.of_targets.iter().enumerate();
-        let met = met.filter(|(_, (key, value))| crate::matching::is_met_by_assigned(key, value, target));
-        let signature: Vec<u32> = met.map(|(position, _)| position as u32).collect();
+        let mut signature: Vec<_> = self.met(target).filter(|label| supply.of_targets.contains(label)).collect();
+        signature.sort_unstable();
         let known = supply.known.lock().unwrap_or_else(PoisonError::into_inner).get(&signature).cloned();
         known.unwrap_or_else(|| {
             let made = Arc::new(self.supplied(&supply.entries, target));
@@ -87,7 +110,8 @@ impl<'p> Supply<'p> {
     }
 
     fn supplied(&self, entries: &[EntryAt], target: &Target) -> Supplied {
-        let mut supplied = Supplied::default();
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut supplied = Supplied { number, ..Supplied::default() };
         for at in entries {
             let places = self.reach.places(&self.container(*at).conditions, target);
             if !places.is_empty() {

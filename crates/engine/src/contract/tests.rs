@@ -98,9 +98,9 @@ fn given(compiled: &Compiled) -> Counts {
 #[test]
 fn a_contract_says_what_each_assignment_says() {
     let mut violations = 0;
-    for seed in 0..3 {
+    for seed in 0..2 {
         let mut edits = testkit::edits::Edits::new(seed);
-        for _ in 0..12 {
+        for _ in 0..6 {
             edits.next().unwrap();
             let compiled = Compiled::new(&fleet(edits.files()));
             let contract = compiled.prepared().contract(Scope { has_details: true, ..Scope::default() });
@@ -116,7 +116,7 @@ fn a_contract_says_what_each_assignment_says() {
             }
         }
     }
-    assert!(violations > 100, "{violations}");
+    assert!(violations > 30, "{violations}");
 }
 
 const PLATFORM: &str = "\

@@ -3,31 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::supply::EntryAt;
 use super::{Contracts, GivenValue};
+use crate::container::Container;
 use crate::render::Templates;
-use crate::target::Target;
 
 /// The maximum number of unused values that are listed.
 const LISTED_MAX: usize = 100;
+/// The maximum number of labels of a container that targets can meet. The values of a container with more labels count as used.
+const LABELS_MAX: usize = 6;
 
 /// The templates of cluster types, with their places.
 type Readers<'p> = Vec<(&'p Arc<Templates>, RoaringBitmap)>;
 
-/// A target with its places and the ids of its schemas.
-struct AssignedTarget<'t> {
-    target: &'t Target,
-    places: RoaringBitmap,
-    schemas: Vec<u32>,
-}
-
-/// The places whose templates do not read a key.
-fn without_reader(readers: &Readers<'_>, key: &str) -> RoaringBitmap {
-    let unread = readers.iter().filter(|(templates, _)| !templates.reads_value(key));
-    unread.fold(RoaringBitmap::new(), |all, (_, places)| all | places)
-}
+/// A value that nothing uses, and the places that get it.
+type Unused<'k> = (EntryAt, &'k str, RoaringBitmap);
 
 impl<'p> Contracts<'p> {
     /// The first values that nothing uses, and their number. Only values whose use is certain are contained: a template that prints all values may use
@@ -38,18 +31,19 @@ impl<'p> Contracts<'p> {
             return (Vec::new(), 0);
         }
         let readers = self.readers();
-        let unread: Vec<_> = self.supply.keys().map(|key| (key, without_reader(&readers, key))).collect();
-        let unread: Vec<_> = unread.into_iter().filter(|(_, places)| !places.is_empty()).collect();
+        let keys = self.supply.keys().filter(|key| !self.checks.is_asked(key));
+        let unread = keys.map(|key| (key, without_reader(&readers, key)));
+        let unread: Vec<_> = unread.filter(|(_, places)| !places.is_empty()).collect();
         if unread.is_empty() {
             return (Vec::new(), 0);
         }
-        let targets: Vec<_> =
-            self.prepared.targets().iter().filter_map(|target| self.assigned_target(target)).collect();
+        let list = &self.prepared.containers.list;
+        let reached: Vec<_> = list.par_iter().map(|container| self.reached(container)).collect();
         let mut unused: Vec<_> =
-            unread.iter().flat_map(|(key, places)| self.unused_of(key, places, &targets)).collect();
+            unread.iter().flat_map(|(key, places)| self.unused_of(key, places, &reached)).collect();
         unused.sort_unstable_by_key(|(at, ..)| *at);
         let count = unused.len();
-        let given = |(at, key, places): &(EntryAt, &str, RoaringBitmap)| self.given(key, *at, self.count(places));
+        let given = |(at, key, places): &Unused<'_>| self.given(key, *at, self.count(places));
         (unused.iter().take(LISTED_MAX).map(given).collect(), count)
     }
 
@@ -65,32 +59,65 @@ impl<'p> Contracts<'p> {
         readers.into_values().collect()
     }
 
-    fn assigned_target<'t>(&self, target: &'t Target) -> Option<AssignedTarget<'t>> {
-        let places = self.assigned(self.prepared.target_id(target.name.as_str())?);
-        let schemas = self.schemas_of(target).into_iter().map(|(id, _)| id).collect();
-        (!places.is_empty()).then_some(AssignedTarget { target, places, schemas })
-    }
-
-    /// The values of a key that apply to assignments, and that none of them uses. `unread` are the places whose templates do not read the key.
+    /// The values of a key that reach assignments only at places whose templates do not read the key.
     fn unused_of<'k>(
         &self,
         key: &'k str,
         unread: &RoaringBitmap,
-        targets: &[AssignedTarget<'_>],
-    ) -> Vec<(EntryAt, &'k str, RoaringBitmap)> {
-        let mut reached: BTreeMap<EntryAt, (RoaringBitmap, bool)> = BTreeMap::new();
-        for AssignedTarget { target, places, schemas } in targets {
-            let is_asked = schemas.iter().any(|schema| self.asks(*schema, key));
-            for (at, with) in &self.supply.of(key, target).by {
-                let here = places & &**with;
-                if !here.is_empty() {
-                    let (all, is_used) = reached.entry(*at).or_default();
-                    *is_used |= is_asked || !here.is_subset(unread);
-                    *all |= here;
-                }
+        reached: &[Option<RoaringBitmap>],
+    ) -> Vec<Unused<'k>> {
+        let unused = self.supply.entries(key).iter().filter_map(|at| {
+            let places = reached.get(at.container as usize)?.as_ref()?;
+            (!places.is_empty() && places.is_subset(unread)).then(|| (*at, key, places.clone()))
+        });
+        unused.collect()
+    }
+
+    /// The places of the assignments that a container applies to. None if it has too many labels.
+    fn reached(&self, container: &Container) -> Option<RoaringBitmap> {
+        let mut places = Arc::clone(&self.reach.all);
+        let mut of_both = Vec::new();
+        for (key, value) in container.conditions.iter() {
+            let with = self.reach.with(key, value);
+            if self.reach.is_of_targets(key, value) {
+                of_both.push((self.targets_with(key, value), with));
+            } else {
+                places = Arc::new(&*places & &*with);
             }
         }
-        let unused = reached.into_iter().filter(|(_, (_, is_used))| !is_used);
-        unused.map(|(at, (places, _))| (at, key, places)).collect()
+        (of_both.len() <= LABELS_MAX).then(|| self.reached_by(&of_both, &self.targets, &places))
     }
+
+    /// The places where one of these targets is assigned, and each of the labels is met by the place or the target.
+    fn reached_by(
+        &self,
+        labels: &[(RoaringBitmap, super::reach::Places)],
+        targets: &RoaringBitmap,
+        places: &RoaringBitmap,
+    ) -> RoaringBitmap {
+        if targets.is_empty() || places.is_empty() {
+            return RoaringBitmap::new();
+        }
+        match labels.split_first() {
+            None => places & self.prepared.schedule.places_of_any(targets),
+            Some(((of_targets, of_places), rest)) => {
+                let by_targets = self.reached_by(rest, &(targets & of_targets), places);
+                by_targets | self.reached_by(rest, &(targets - of_targets), &(places & &**of_places))
+            }
+        }
+    }
+
+    /// The targets that meet a condition.
+    fn targets_with(&self, key: &str, value: &str) -> RoaringBitmap {
+        match key {
+            "deployment-target" => self.prepared.target_id(value).into_iter().collect(),
+            _ => self.prepared.target_index.with(key, value),
+        }
+    }
+}
+
+/// The places whose templates do not read a key.
+fn without_reader(readers: &Readers<'_>, key: &str) -> RoaringBitmap {
+    let unread = readers.iter().filter(|(templates, _)| !templates.reads_value(key));
+    unread.fold(RoaringBitmap::new(), |all, (_, places)| all | places)
 }

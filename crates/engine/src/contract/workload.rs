@@ -55,7 +55,11 @@ impl Contracts<'_> {
             assignments: counted.iter().map(|at| at.places.len()).sum(),
             places: self.count(&places),
             values: rows.by_key.iter().map(|(key, row)| self.value(key, row)).collect(),
-            unasked: if self.scope.has_details { self.unasked(&counted) } else { Vec::new() },
+            unasked: if self.scope.has_details && self.scope.place.is_none() {
+                self.unasked(&counted)
+            } else {
+                Vec::new()
+            },
             unusable_schemas: rows.unusable.iter().map(|id| self.schema_origin(*id)).collect(),
             unchecked: rows.unchecked,
         })

@@ -137,7 +137,8 @@ fn at(name: &'static str, origin: &Origin, locator: &mut Locator<'_>) -> Option<
 fn reached(assignments: u64, examples: &[AssignmentId]) -> String {
     let mut names: Vec<_> = examples.iter().map(ToString::to_string).collect();
     if let Some(more) = (assignments as usize).checked_sub(names.len()).filter(|more| *more > 0) {
-        names.push(format!("{} more", thousands(more)));
+        let last = names.pop().unwrap_or_default();
+        names.push(format!("{last} and {} more", thousands(more)));
     }
     format!("{}: {}", count(assignments as usize, "assignment"), names.join(", "))
 }

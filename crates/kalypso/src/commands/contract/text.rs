@@ -17,26 +17,24 @@ pub(super) const ROWS_MAX: usize = 40;
 pub(super) const PROBLEMS_MAX: usize = 20;
 
 pub(super) fn answer(view: View<'_>, shown: &mut [Shown<'_>]) -> String {
-    let mut text = String::new();
     match view {
         View { workload: Some(_), .. } => {
+            let mut parts = Vec::new();
             for shown in shown {
                 let contract = shown.contract;
-                for workload in &contract.workloads {
-                    text.push_str(&of_workload(workload, shown));
-                }
+                parts.extend(contract.workloads.iter().map(|workload| of_workload(workload, shown)));
             }
+            parts.join("\n")
+        }
+        View { place: Some(place), .. } if shown.is_empty() => {
+            format!("no workload runs on `{place}`, so none asks for values there\n")
         }
         View { place: Some(place), .. } => {
             let parts: Vec<_> = shown.iter_mut().map(|shown| of_place(place, shown)).collect();
-            text = parts.join("\n");
-            if parts.is_empty() {
-                let _ = writeln!(text, "no workload runs on `{place}`, so none asks for values there");
-            }
+            parts.join("\n")
         }
-        View { .. } => text = summary(shown),
+        View { .. } => summary(shown),
     }
-    text
 }
 
 /// The first words of a contract: the number of values in each state.
@@ -74,10 +72,13 @@ fn of_workload(workload: &WorkloadContract, shown: &mut Shown<'_>) -> String {
         ));
     }
     facts.extend(shown.platform.as_ref().map(|place| format!("the platform team gives values in {place}")));
-    for fact in facts {
-        let _ = write!(text, "\n  {fact}");
+    if !facts.is_empty() {
+        text.push('\n');
     }
-    text + "\n\n"
+    for fact in facts {
+        let _ = writeln!(text, "  {fact}");
+    }
+    text
 }
 
 fn name_of(workload: &WorkloadContract) -> &str {
