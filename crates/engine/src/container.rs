@@ -104,6 +104,15 @@ impl Container {
         self.name == other.name && self.order == other.order && self.conditions == other.conditions
     }
 
+    /// The container with only those entries whose keys are selected. None if there are none.
+    pub(crate) fn with_keys(&self, is_selected: impl Fn(&str) -> bool) -> Option<Self> {
+        let entries: Vec<_> = self.entries.iter().filter(|entry| is_selected(&entry.key)).cloned().collect();
+        let Self { name, conditions, problem, order, .. } = self;
+        let (name, conditions, problem, order) = (name.clone(), conditions.clone(), problem.clone(), order.clone());
+        let (has_nested, digest) = (self.has_nested, self.digest);
+        (!entries.is_empty()).then_some(Self { name, conditions, entries, problem, has_nested, digest, order })
+    }
+
     pub(crate) fn key(&self) -> ObjectKey {
         ObjectKey { kind: model::kind::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()), of: None }
     }
@@ -179,6 +188,15 @@ impl Containers {
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
         all.list.sort_by(|one, other| one.order.cmp(&other.order).then_with(|| one.name.cmp(&other.name)));
         all
+    }
+}
+
+impl Containers {
+    /// The containers of a `ConfigMap`, in merge order.
+    pub(crate) fn of_config_map(&self, name: &ConfigMapName) -> Vec<Arc<Container>> {
+        let mut found = self.by_object.get(name).map(|known| known.containers.clone()).unwrap_or_default();
+        found.sort_by(|one, other| one.order.cmp(&other.order));
+        found
     }
 }
 

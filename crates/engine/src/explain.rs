@@ -279,7 +279,7 @@ fn mapped_labels(target: &Target) -> Vec<MappedLabel> {
 }
 
 /// Parses a path. A key may contain dots: existing keys take precedence, the longest one first.
-fn parse_path(data: &Value, key: &str) -> FieldPath {
+pub(crate) fn parse_path(data: &Value, key: &str) -> FieldPath {
     let mut path = FieldPath::default();
     let mut rest = key;
     let mut value = Some(data);

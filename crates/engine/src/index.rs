@@ -76,6 +76,11 @@ impl LabelIndex {
         self.keys.iter().filter(|(_, labelled)| !labelled.any.is_empty()).map(|(key, _)| &**key)
     }
 
+    /// All ids in the index.
+    pub(crate) fn all(&self) -> &RoaringBitmap {
+        &self.all
+    }
+
     /// Whether the index contains no id.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()

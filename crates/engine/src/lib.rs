@@ -14,6 +14,7 @@ pub mod hold;
 mod ids;
 mod index;
 mod invariant;
+pub mod inventory;
 mod label_pairs;
 pub mod layout;
 mod mapping;

@@ -202,6 +202,11 @@ impl Prepared {
         places
     }
 
+    /// The places that are clusters.
+    pub(crate) fn all_clusters(&self) -> RoaringBitmap {
+        self.by_type.values().fold(RoaringBitmap::new(), |all, clusters| all | clusters)
+    }
+
     pub(crate) fn target(&self, id: u32) -> Option<&PreparedTarget> {
         self.targets.get(id)
     }

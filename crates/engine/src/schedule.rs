@@ -38,6 +38,13 @@ struct Group {
     targets: Arc<[u32]>,
 }
 
+/// Places with the same targets.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) places: RoaringBitmap,
+    pub(crate) targets: RoaringBitmap,
+}
+
 /// The places and targets that policies select from.
 pub(crate) struct Candidates<'a> {
     pub(crate) fleet: &'a Fleet,
@@ -106,6 +113,30 @@ impl Schedule {
     /// Whether any policy exists more than once.
     pub(crate) fn has_unclear(&self) -> bool {
         self.selections.iter().any(|selection| selection.is_unclear)
+    }
+
+    /// Divides places into blocks with the same targets. Also returns the position of each place's block, by place id.
+    pub(crate) fn blocks(&self, places: &RoaringBitmap) -> (Vec<Block>, Vec<u32>) {
+        let mut of_targets: HashMap<&[u32], u32> = HashMap::new();
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut of_group: Vec<u32> = Vec::new();
+        for group in &self.groups {
+            let block = of_targets.entry(&group.targets).or_insert_with(|| {
+                let targets = group.targets.iter().copied().collect();
+                blocks.push(Block { places: RoaringBitmap::new(), targets });
+                blocks.len() as u32 - 1
+            });
+            of_group.push(*block);
+        }
+        let block_of = |group: &u32| of_group.get(*group as usize).copied().unwrap_or_default();
+        let block_of: Vec<u32> = self.group_of.iter().map(block_of).collect();
+        for place in places {
+            let block = block_of.get(place as usize).and_then(|block| blocks.get_mut(*block as usize));
+            if let Some(block) = block {
+                block.places.insert(place);
+            }
+        }
+        (blocks, block_of)
     }
 
     fn group_with(&self, place: u32) -> Option<&Group> {

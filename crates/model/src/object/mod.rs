@@ -123,6 +123,20 @@ macro_rules! kinds {
                 }
             }
 
+            /// The labels of the object.
+            pub fn labels(&self) -> &Labels {
+                match self {
+                    $(Self::$variant(object) => &object.labels,)+
+                }
+            }
+
+            /// The annotations of the object.
+            pub fn annotations(&self) -> &Labels {
+                match self {
+                    $(Self::$variant(object) => &object.annotations,)+
+                }
+            }
+
             /// Whether both are the same value in memory.
             pub(crate) fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {

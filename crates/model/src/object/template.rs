@@ -13,6 +13,8 @@ use crate::yaml::Node;
 /// The `spec` of a `Template`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template {
+    /// The output: `reconciler`, `namespace` or `config`.
+    pub kind: Arc<str>,
     /// The texts of Go templates. Each is rendered separately.
     pub manifests: Vec<Arc<str>>,
     /// The format of a configuration template's output. `sh` writes `platform-config.sh`.
@@ -60,6 +62,10 @@ spec:
 ";
 
     fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
-        Self { manifests: decode::texts(root, &MANIFESTS), content_type: decode::text(root, &["spec", "contentType"]) }
+        Self {
+            kind: decode::text(root, &["spec", "type"]),
+            manifests: decode::texts(root, &MANIFESTS),
+            content_type: decode::text(root, &["spec", "contentType"]),
+        }
     }
 }
