@@ -1,5 +1,6 @@
 //! The command line.
 
+mod get;
 mod hub;
 mod questions;
 mod report;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     Render(Render),
     Plan(Plan),
     Publish(Publish),
+    Get(Get),
+    Describe(Describe),
     Explain(Explain),
     Status(Status),
     Deployments(Deployments),

@@ -18,6 +18,7 @@ mod folder_file;
 mod hub_client;
 mod hub_tasks;
 mod interrupts;
+mod listing;
 mod loading;
 mod names;
 mod paint;

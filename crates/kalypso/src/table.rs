@@ -26,6 +26,11 @@ pub(crate) fn indented<const COLUMNS: usize>(rows: impl Iterator<Item = [String;
     text.lines().map(|line| format!("{}\n", format!("{indent}{line}").trim_end())).collect()
 }
 
+/// Formats rows as [`table()`] does. Every row has the same number of columns.
+pub(crate) fn of_rows(rows: &[Vec<String>]) -> String {
+    laid_out(rows, terminal_width().map(|width| width.max(NARROWEST)))
+}
+
 /// Wraps lines that are longer than the terminal. The continuation lines are indented.
 pub(crate) fn fitted(text: &str) -> String {
     match terminal_width() {
@@ -79,10 +84,10 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-fn laid_out<const COLUMNS: usize>(rows: &[[String; COLUMNS]], width: Option<usize>) -> String {
-    let mut widths: Vec<usize> = (0..COLUMNS)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell)).max().unwrap_or(0))
-        .collect();
+fn laid_out(rows: &[impl AsRef<[String]>], width: Option<usize>) -> String {
+    let count = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let widest = |column: usize| rows.iter().filter_map(|row| row.as_ref().get(column)).map(|cell| columns(cell)).max();
+    let mut widths: Vec<usize> = (0..count).map(|column| widest(column).unwrap_or(0)).collect();
     let mut beside = widths.len();
     if let (Some(width), Some((last, others))) = (width, widths.split_last_mut()) {
         let of_others: usize = others.iter().map(|width| width + GAP).sum();
@@ -96,7 +101,7 @@ fn laid_out<const COLUMNS: usize>(rows: &[[String; COLUMNS]], width: Option<usiz
             *first = (*first).min(width);
         }
     }
-    rows.iter().map(|row| line(row, (&widths, beside), width.unwrap_or(usize::MAX))).collect()
+    rows.iter().map(|row| line(row.as_ref(), (&widths, beside), width.unwrap_or(usize::MAX))).collect()
 }
 
 /// The number of columns, from the first, that fit beside one another. Names are not broken to make room.

@@ -59,6 +59,11 @@ pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     stdout.flush()
 }
 
+/// Prints a part of a long output, which ends with a line break. Control sequences are already escaped.
+pub(crate) fn answer_part(text: &str) -> std::io::Result<()> {
+    std::io::stdout().lock().write_all(text.as_bytes())
+}
+
 /// Formats output as JSON or YAML.
 pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     match format {

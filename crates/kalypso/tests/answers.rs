@@ -237,6 +237,41 @@ fn answers_hold_what_the_reference_says() {
     check("render", &[rendered, run(&["render", "--digest"])]);
 }
 
+const CLUSTER: &str = r"
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Cluster
+metadata: {name: drone-7}
+spec: {clusterType: drone}
+";
+
+/// The answer of a command in a plain folder with one object of most kinds, and in the demo, with the other kinds.
+fn listed(arguments: &[&str], demo: &Path) -> [Value; 2] {
+    let folder = platform();
+    fs::write(folder.path().join("in/cluster.yaml"), CLUSTER).unwrap();
+    let plain = run(folder.path(), &[arguments, &["--from", "in", "-e", "dev"]].concat());
+    [plain, run(demo, &[arguments, &["-e", "prod"]].concat())]
+}
+
+#[test]
+fn lists_hold_what_the_reference_says() {
+    let demo = demo();
+    let demo = demo.path().join("acme");
+    let all = documented_answers();
+    for (title, _) in all.iter().filter(|(title, _)| title.starts_with("get ") && !title.contains("--key")) {
+        check(title, &listed(&title.split(' ').collect::<Vec<_>>(), &demo));
+    }
+    check("get values --key", &listed(&["get", "values", "--key", "REGION"], &demo));
+}
+
+#[test]
+fn descriptions_hold_what_the_reference_says() {
+    let demo = demo();
+    let demo = demo.path().join("acme");
+    let objects = ["cluster-type/drone", "config/common", "target/hello-web", "workload/hello", "template/any"];
+    let all: Vec<_> = objects.iter().flat_map(|object| listed(&["describe", object], &demo)).collect();
+    check("describe", &all);
+}
+
 #[test]
 fn a_publication_answers_what_the_reference_says() {
     let folder = demo();

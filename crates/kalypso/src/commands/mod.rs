@@ -6,9 +6,11 @@ mod completions;
 mod confirm;
 mod demo;
 mod deployments;
+mod describe;
 mod drift;
 mod events;
 mod explain;
+mod get;
 mod history;
 mod hub;
 mod man;
@@ -32,6 +34,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Render(options) => render::run(options),
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
+        Command::Get(options) => get::run(options),
+        Command::Describe(options) => describe::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),

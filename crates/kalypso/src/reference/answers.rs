@@ -1,5 +1,6 @@
 //! The fields of the structured output of commands.
 
+mod listing;
 mod schema;
 
 /// The path of a field, and its meaning.
@@ -16,7 +17,8 @@ pub fn answers() -> Vec<(&'static str, Vec<Field>)> {
         fields.extend(owned(answer.more));
         (answer.title, fields)
     });
-    of_commands.chain(of_hub).collect()
+    let of_lists = listing::LISTS.iter().map(|(title, fields)| (*title, owned(fields)));
+    of_commands.chain(of_lists).chain(of_hub).collect()
 }
 
 /// The fields of all counts: the numbers of reconcilers by state.

@@ -21,6 +21,8 @@ mod hostile;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
+mod listing;
+#[cfg(test)]
 mod memos;
 #[cfg(test)]
 mod mishaps;

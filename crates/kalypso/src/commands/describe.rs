@@ -1,0 +1,197 @@
+//! `kalypso describe`: an object, what it reaches, what reaches it, and what is wrong with it.
+
+mod details;
+mod problems;
+mod reach;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::compile::Prepared;
+use serde_json::json;
+
+use super::get::kind_and_names;
+use crate::arguments::{Describe, Format};
+use crate::diagnostics::Report;
+use crate::exit::{Exit, Failure};
+use crate::listing::filter::nearest;
+use crate::listing::kind::ListedKind;
+use crate::listing::object::{Listed, objects};
+use crate::listing::rows::{Row, row};
+use crate::listing::view::{self, View, labels_json};
+use crate::progress::Watch;
+use crate::{compiling, terminal};
+
+/// The fields that all kinds have.
+const COMMON_FIELDS: [&str; 4] = ["environment", "name", "place", "labels"];
+
+/// An object that is described.
+struct Subject {
+    kind: ListedKind,
+    listed: Listed,
+}
+
+/// The description of an object in one environment.
+struct Description {
+    subject: Subject,
+    row: Row,
+    details: Vec<details::Detail>,
+    reach: Option<reach::Reach>,
+}
+
+pub(super) fn run(options: &Describe) -> anyhow::Result<Exit> {
+    let mut watch = Watch::start();
+    let environments = view::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let prepared: Vec<_> = environments.loaded.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
+    let wanted = wanted(&options.objects, &prepared)?;
+    let mut answer = Answer { format: options.output, text: String::new(), items: Vec::new(), found: BTreeSet::new() };
+    for (loaded, prepared) in environments.loaded.iter().zip(&prepared) {
+        let subjects = subjects(&wanted, prepared);
+        if subjects.is_empty() {
+            continue;
+        }
+        let compiled = compiling::compile(loaded, watch.progress());
+        let mut view = View::of(loaded, compiled.prepared());
+        let diagnostics = problems::all(loaded, &compiled);
+        for subject in subjects {
+            answer.found.insert((subject.kind, subject.listed.name().to_string()));
+            let description = Description::of(subject, &mut view);
+            let report = problems::report(&description.subject, (&view, &compiled), &diagnostics);
+            answer.add(&description, &mut view, &report);
+        }
+    }
+    watch.end();
+    let missing: Vec<_> = wanted.iter().filter(|wanted| !answer.found.contains(*wanted)).cloned().collect();
+    answer.write()?;
+    for (kind, name) in &missing {
+        warn_unknown(*kind, name, &prepared);
+    }
+    Ok(if environments.exit == Exit::Good { Exit::Good.unless(!missing.is_empty()) } else { environments.exit })
+}
+
+/// What is printed.
+struct Answer {
+    format: Format,
+    text: String,
+    items: Vec<serde_json::Value>,
+    found: BTreeSet<(ListedKind, String)>,
+}
+
+impl Answer {
+    fn add(&mut self, description: &Description, view: &mut View<'_>, report: &Report<'_>) {
+        if self.format == Format::Human {
+            if !self.text.is_empty() {
+                self.text.push_str("\n\n");
+            }
+            self.text.push_str(&crate::visible::visible(&text::text(description, view)));
+            self.text.push_str(&text::problems(report));
+        } else {
+            self.items.push(description.json(view, report));
+        }
+    }
+
+    fn write(&self) -> std::io::Result<()> {
+        match self.format {
+            Format::Human => terminal::answer_styled(&self.text),
+            format => terminal::answer(&terminal::structured(&json!({"items": self.items}), format)),
+        }
+    }
+}
+
+impl Description {
+    fn of(subject: Subject, view: &mut View<'_>) -> Self {
+        let row = row(&subject.listed, view);
+        let details = details::of(&subject.listed, view);
+        let reach = reach::Reach::of(&subject, view);
+        Self { subject, row, details, reach }
+    }
+
+    fn json(&self, view: &mut View<'_>, report: &Report<'_>) -> serde_json::Value {
+        let mut fields = self.row.json.clone();
+        let mut json = json!({"kind": self.subject.kind.of_objects().map_or("", model::kind::Kind::name)});
+        for key in COMMON_FIELDS {
+            json[key] = fields.as_object_mut().and_then(|fields| fields.remove(key)).unwrap_or_default();
+        }
+        json["fields"] = fields;
+        json["annotations"] = labels_json(&self.subject.listed.annotations());
+        for detail in &self.details {
+            json[detail.field] = detail.json.clone();
+        }
+        json["reaches"] = self.reach.as_ref().map_or(serde_json::Value::Null, reach::Reach::json);
+        json["reachedBy"] = self.reach.as_ref().map_or_else(|| json!([]), |reach| reach.reached_by_json(view));
+        json["report"] = crate::reporting::json(report);
+        json
+    }
+}
+
+/// The kinds and names on the command line. A name alone must be of one kind.
+fn wanted(objects: &[String], prepared: &[Prepared]) -> anyhow::Result<BTreeSet<(ListedKind, String)>> {
+    let is_name = |text: &str| !text.contains('/') && ListedKind::find(text).is_none();
+    if let [name] = objects
+        && is_name(name)
+    {
+        return Ok(BTreeSet::from([kind_of(name, prepared)?]));
+    }
+    let (kind, names) = kind_and_names(objects)?;
+    if names.is_empty() {
+        let failure = Failure::usage(format!("which {}?", kind.words().0.replace('-', " ")));
+        return Err(failure.help(format!("`kalypso get {}` lists them", kind.words().1)).into());
+    }
+    match kind {
+        ListedKind::Assignment => {
+            let message = "`kalypso explain` describes assignments".to_owned();
+            let help = format!("kalypso explain -e ENV {}", names.first().unwrap_or(&""));
+            Err(Failure::usage(message).help(help).into())
+        }
+        ListedKind::Value => Err(Failure::usage("`kalypso get values --key KEY` lists values").into()),
+        _ => Ok(names.into_iter().map(|name| (kind, name.to_owned())).collect()),
+    }
+}
+
+/// The one kind that has an object of this name.
+fn kind_of(name: &str, prepared: &[Prepared]) -> Result<(ListedKind, String), Failure> {
+    let has = |kind: &ListedKind| prepared.iter().any(|one| objects(*kind, one).any(|other| **other.name() == *name));
+    let kinds: Vec<_> = ListedKind::ALL.into_iter().filter(has).collect();
+    match kinds.as_slice() {
+        // A registration often has the name of its workload, whose description names the registration.
+        [kind] | [kind @ ListedKind::Workload, ListedKind::Registration] => Ok((*kind, name.to_owned())),
+        [] => Err(not_found(name, prepared)),
+        several => {
+            let all: Vec<_> = several.iter().map(|kind| format!("{}/{name}", kind.words().0)).collect();
+            Err(Failure::refused(format!("several objects have the name `{name}`")).help(all.join(", ")))
+        }
+    }
+}
+
+fn not_found(name: &str, prepared: &[Prepared]) -> Failure {
+    let mut known: BTreeMap<String, ListedKind> = BTreeMap::new();
+    for kind in ListedKind::ALL {
+        known.extend(prepared.iter().flat_map(|one| objects(kind, one)).map(|other| (other.name().to_string(), kind)));
+    }
+    let failure = Failure::refused(format!("there is no object `{name}`"));
+    match nearest(name, known.keys().map(String::as_str)) {
+        Some(near) => {
+            let kind = known.get(near).map_or("", |kind| kind.words().0);
+            failure.help(format!("did you mean `{kind}/{near}`?"))
+        }
+        None => failure.help("`kalypso get KIND` lists the objects of a kind"),
+    }
+}
+
+/// The wanted objects of an environment.
+fn subjects(wanted: &BTreeSet<(ListedKind, String)>, prepared: &Prepared) -> Vec<Subject> {
+    let of = |(kind, name): &(ListedKind, String)| {
+        let found: Vec<_> = objects(*kind, prepared).filter(|listed| **listed.name() == **name).collect();
+        found.into_iter().map(|listed| Subject { kind: *kind, listed }).collect::<Vec<_>>()
+    };
+    wanted.iter().flat_map(of).collect()
+}
+
+fn warn_unknown(kind: ListedKind, name: &str, prepared: &[Prepared]) {
+    terminal::note(&format!("error: there is no {} `{name}`", kind.words().0.replace('-', " ")));
+    let known: BTreeSet<String> =
+        prepared.iter().flat_map(|one| objects(kind, one)).map(|listed| listed.name().to_string()).collect();
+    if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
+        terminal::note(&format!("  = help: did you mean `{}/{near}`?", kind.words().0));
+    }
+}

@@ -1,0 +1,155 @@
+//! The assignments that an object reaches, and the objects that reach these.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::inventory::{AssignmentSet, Counts, Inventory};
+use model::diagnostic::Origin;
+use model::object::AnyObject;
+use serde_json::{Value as Json, json};
+
+use super::Subject;
+use crate::listing::kind::ListedKind;
+use crate::listing::object::{Listed, objects};
+use crate::listing::view::{View, place_json};
+
+/// How many assignments are shown as examples.
+const EXAMPLES_MAX: usize = 5;
+
+/// The assignments of an object, in groups.
+pub(super) struct Reach {
+    pub(super) counts: Counts,
+    pub(super) by_workload: Vec<(Arc<str>, usize)>,
+    pub(super) by_cluster_type: Vec<(Arc<str>, usize)>,
+    pub(super) examples: Vec<String>,
+    pub(super) reached_by: Vec<Reaching>,
+}
+
+/// An object that reaches some of the assignments.
+pub(super) struct Reaching {
+    pub(super) kind: ListedKind,
+    pub(super) name: Arc<str>,
+    pub(super) origin: Origin,
+    pub(super) assignments: usize,
+}
+
+impl Reach {
+    /// None if an object of this kind reaches no assignments.
+    pub(super) fn of(subject: &Subject, view: &View<'_>) -> Option<Self> {
+        let inventory = &view.inventory;
+        let set = set(&subject.listed, view)?;
+        let examples = inventory.assignments(&set, None).take(EXAMPLES_MAX).map(|one| one.id().to_string()).collect();
+        Some(Self {
+            counts: inventory.counts(&set),
+            by_workload: largest(inventory.by_workload(&set)),
+            by_cluster_type: largest(inventory.by_cluster_type(&set)),
+            examples,
+            reached_by: reached_by(subject.kind, &set, inventory),
+        })
+    }
+
+    pub(super) fn json(&self) -> Json {
+        let groups = |groups: &[(Arc<str>, usize)], key: &str| {
+            groups.iter().map(|(name, count)| json!({key: &**name, "assignments": count})).collect::<Vec<_>>()
+        };
+        let Counts { assignments, cluster_types, clusters, targets, workloads } = self.counts;
+        json!({
+            "assignments": assignments,
+            "clusterTypes": cluster_types,
+            "clusters": clusters,
+            "targets": targets,
+            "workloads": workloads,
+            "byWorkload": groups(&self.by_workload, "workload"),
+            "byClusterType": groups(&self.by_cluster_type, "clusterType"),
+            "examples": self.examples,
+        })
+    }
+
+    pub(super) fn reached_by_json(&self, view: &mut View<'_>) -> Json {
+        let json = |reaching: &Reaching| {
+            json!({
+                "kind": reaching.kind.of_objects().map_or("", model::kind::Kind::name),
+                "name": &*reaching.name,
+                "place": place_json(&reaching.origin, &mut view.locator),
+                "assignments": reaching.assignments,
+            })
+        };
+        self.reached_by.iter().map(json).collect::<Vec<_>>().into()
+    }
+}
+
+fn largest(groups: BTreeMap<Arc<str>, usize>) -> Vec<(Arc<str>, usize)> {
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    groups
+}
+
+/// The assignments that an object reaches.
+fn set(listed: &Listed, view: &View<'_>) -> Option<AssignmentSet> {
+    let inventory = &view.inventory;
+    let (object, key) = match listed {
+        Listed::Target(target) => return Some(inventory.of_target(target.name.as_str())),
+        Listed::Object(object, key) => (object, key),
+    };
+    Some(match object {
+        AnyObject::Environment(_) => inventory.all(),
+        AnyObject::ClusterType(object) => inventory.on(object.name.as_str()).unwrap_or_default(),
+        AnyObject::Cluster(object) => inventory.only_on(object.name.as_str()),
+        AnyObject::Workload(object) => inventory.of_workload(object.name.as_str()),
+        AnyObject::SchedulingPolicy(object) => inventory.of_policy(&object.spec),
+        AnyObject::ReleasePin(object) => inventory.of_policy(&object.spec.selection),
+        AnyObject::ConfigMap(object) => inventory.of_config_map(&object.name).unwrap_or_default(),
+        AnyObject::ConfigSchema(_) => inventory.of_schema(key),
+        AnyObject::LabelMapping(object) => {
+            inventory.of_targets(|target| target.mapped.values().any(|mapping| *mapping == object.name))
+        }
+        AnyObject::WorkloadRegistration(object) => {
+            inventory.of_targets(|target| target.registration.as_ref() == Some(&object.name))
+        }
+        AnyObject::Template(object) => {
+            let name = object.name.as_arc();
+            let types = view.fleet().cluster_types.values();
+            let users = types.filter(|object| {
+                let spec = &object.spec;
+                [&spec.reconciler, &spec.namespace_service, &spec.config_type].contains(&name)
+            });
+            inventory.on_cluster_types(users.map(|object| object.name.as_str()))
+        }
+        _ => return None,
+    })
+}
+
+/// The objects that reach assignments of a set, with the number of these assignments.
+fn reached_by(kind: ListedKind, set: &AssignmentSet, inventory: &Inventory<'_>) -> Vec<Reaching> {
+    let kinds: &[ListedKind] = match kind {
+        ListedKind::ClusterType | ListedKind::Cluster | ListedKind::Workload | ListedKind::Target => {
+            &[ListedKind::Policy, ListedKind::Config, ListedKind::Schema, ListedKind::Pin, ListedKind::Mapping]
+        }
+        ListedKind::Policy => &[ListedKind::Pin],
+        _ => &[],
+    };
+    let mut found = Vec::new();
+    for kind in kinds.iter().copied() {
+        for listed in objects(kind, inventory.prepared()) {
+            let assignments = inventory.len(&set_of_rule(&listed, inventory).and(set));
+            if assignments > 0 {
+                found.push(Reaching { kind, name: Arc::clone(listed.name()), origin: listed.origin(), assignments });
+            }
+        }
+    }
+    found
+}
+
+fn set_of_rule(listed: &Listed, inventory: &Inventory<'_>) -> AssignmentSet {
+    let Listed::Object(object, key) = listed else { return AssignmentSet::default() };
+    match object {
+        AnyObject::SchedulingPolicy(object) => inventory.of_policy(&object.spec),
+        AnyObject::ReleasePin(object) => inventory.of_policy(&object.spec.selection),
+        AnyObject::ConfigMap(object) => inventory.of_config_map(&object.name).unwrap_or_default(),
+        AnyObject::ConfigSchema(_) => inventory.of_schema(key),
+        AnyObject::LabelMapping(object) => {
+            inventory.of_targets(|target| target.mapped.values().any(|mapping| *mapping == object.name))
+        }
+        _ => AssignmentSet::default(),
+    }
+}

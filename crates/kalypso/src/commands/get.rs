@@ -1,0 +1,332 @@
+//! `kalypso get`: lists of objects, of assignments and of values.
+
+mod values;
+
+use std::collections::BTreeSet;
+
+use delivery::loaded::Loaded;
+use engine::compile::Prepared;
+use model::diagnostic::AssignmentId;
+use model::name::{DeploymentTargetName, PlaceName};
+
+use crate::arguments::{Get, ListFormat};
+use crate::exit::{Exit, Failure};
+use crate::listing::assignments::{self, counts_text, more_text};
+use crate::listing::filter::{Filter, nearest};
+use crate::listing::kind::ListedKind;
+use crate::listing::object::{Listed, objects};
+use crate::listing::output::{ListWriter, limit_of};
+use crate::listing::rows::{self, Row, columns_of};
+use crate::listing::view::{self, View};
+use crate::progress::Watch;
+use crate::terminal;
+
+/// The question of a list.
+struct Request<'o> {
+    options: &'o Get,
+    kind: ListedKind,
+    names: Vec<&'o str>,
+    filter: Filter<'o>,
+}
+
+pub(super) fn run(options: &Get) -> anyhow::Result<Exit> {
+    let request = Request::of(options)?;
+    let mut watch = Watch::start();
+    let environments = view::read(&options.source, options.environment.as_deref(), &mut watch)?;
+    let prepare = |loaded: &Loaded| Prepared::with_progress(&loaded.fleet, watch.progress());
+    let prepared: Vec<_> = environments.loaded.iter().map(prepare).collect();
+    let mut views: Vec<_> =
+        environments.loaded.iter().zip(&prepared).map(|(loaded, prepared)| View::of(loaded, prepared)).collect();
+    watch.end();
+    if let Some(unknown) = request.filter.unknown(&views) {
+        return Err(unknown.into());
+    }
+    let exit = match request.kind {
+        ListedKind::Assignment => request.assignments(&mut views)?,
+        ListedKind::Value => values::list(options, &request.filter, &mut views)?,
+        ListedKind::Environment => request.environments(&mut views, &environments.unread)?,
+        _ => request.objects(&mut views)?,
+    };
+    Ok(if environments.exit == Exit::Good { exit } else { environments.exit })
+}
+
+impl<'o> Request<'o> {
+    fn of(options: &'o Get) -> Result<Self, Failure> {
+        let (kind, names) = kind_and_names(&options.objects)?;
+        if options.values.key.is_some() && kind != ListedKind::Value {
+            return Err(Failure::usage("`--key` is for `kalypso get values`"));
+        }
+        Ok(Self { options, kind, names, filter: Filter::of(&options.filter, kind)? })
+    }
+
+    fn writer(&self) -> ListWriter {
+        let columns = match self.kind {
+            ListedKind::Assignment => assignments::COLUMNS,
+            kind => columns_of(kind),
+        };
+        ListWriter::new(self.options.output, columns, self.options.environment.is_none())
+    }
+
+    /// Lists objects of a kind.
+    fn objects(&self, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
+        let mut writer = self.writer();
+        let mut found = BTreeSet::new();
+        for view in views.iter_mut() {
+            let prepared = view.inventory.prepared();
+            let mut page = Page::of(self.options);
+            for listed in self.selected(view, prepared) {
+                if !self.names.is_empty() {
+                    found.insert(listed.name().to_string());
+                }
+                if page.takes(listed.name()) {
+                    let name = format!("{}/{}", self.kind.words().0, listed.name());
+                    writer.add(rows::row(&listed, view), view.environment(), &name)?;
+                }
+            }
+            page.end(&mut writer, (self, view));
+        }
+        self.end(writer, (views, &found))
+    }
+
+    /// The objects that the names and conditions select, by name.
+    fn selected<'p>(&self, view: &View<'_>, prepared: &'p Prepared) -> Box<dyn Iterator<Item = Listed> + 'p> {
+        let names: BTreeSet<String> = self.names.iter().map(|name| (*name).to_owned()).collect();
+        let selector = self.filter.selector().clone();
+        let is_named = move |listed: &Listed| names.is_empty() || names.contains(&**listed.name());
+        let fleet = prepared.fleet();
+        let is_labelled =
+            move |listed: &Listed| selector.requirements.is_empty() || selector.matches(&listed.labels(fleet));
+        let all = objects(self.kind, prepared).filter(is_named).filter(is_labelled);
+        if !self.filter.is_by_assignments() {
+            return Box::new(all);
+        }
+        let set = self.filter.assignments(view).unwrap_or_default();
+        let members = view.inventory.members(&set);
+        let kind = self.kind;
+        Box::new(all.filter(move |listed| match kind {
+            ListedKind::ClusterType | ListedKind::Cluster => members.places.contains(&**listed.name()),
+            ListedKind::Workload => members.workloads.contains(&**listed.name()),
+            _ => members.targets.contains(&**listed.name()),
+        }))
+    }
+
+    /// Lists environments. Those that can't be read have only a name.
+    fn environments(&self, views: &mut [View<'_>], unread: &[String]) -> anyhow::Result<Exit> {
+        let mut writer = ListWriter::new(self.options.output, columns_of(self.kind), false);
+        let mut found = BTreeSet::new();
+        let mut page = Page::of(self.options);
+        for view in views.iter_mut() {
+            let name = view.environment().to_owned();
+            let listed = objects(self.kind, view.inventory.prepared()).next();
+            let labels = listed.as_ref().map(|listed| listed.labels(view.fleet())).unwrap_or_default();
+            let is_named = self.names.is_empty() || self.names.contains(&name.as_str());
+            if !is_named || !self.filter.selector().matches(&labels) {
+                continue;
+            }
+            found.insert(name.clone());
+            if page.takes(&name) {
+                let row = match listed {
+                    Some(listed) => rows::row(&listed, view),
+                    None => rows::undeclared(view),
+                };
+                writer.add(row, &name, &format!("environment/{name}"))?;
+            }
+        }
+        for name in unread.iter().filter(|_| self.names.is_empty()) {
+            if page.takes(name) {
+                let (cells, json) =
+                    (vec![name.clone(), "(can't be read)".to_owned()], serde_json::json!({"name": name}));
+                let cells = cells.into_iter().chain(std::iter::repeat_n("-".to_owned(), 8)).collect();
+                writer.add(Row { cells, json }, name, &format!("environment/{name}"))?;
+            }
+        }
+        writer.count(page.total, page.is_more());
+        self.end(writer, (views, &found))
+    }
+
+    /// Lists assignments.
+    fn assignments(&self, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
+        let mut writer = self.writer();
+        let mut found = BTreeSet::new();
+        let after = self.options.after.as_deref().map(parse_assignment).transpose()?;
+        let names: BTreeSet<_> = self.names.iter().map(|name| parse_assignment(name)).collect::<Result<_, _>>()?;
+        for view in views.iter() {
+            let inventory = &view.inventory;
+            let selected = self.filter.assignments(view).unwrap_or_default();
+            let mut set = selected.and(&inventory.selected(self.filter.selector()));
+            if !names.is_empty() {
+                set = set.and(&inventory.these(names.iter()));
+            }
+            let is_listed = |id: &AssignmentId| names.is_empty() || names.contains(id);
+            let mut page = Page::of(self.options);
+            for assigned in inventory.assignments(&set, after.as_ref()).filter(|assigned| is_listed(&assigned.id())) {
+                if page.listed == page.limit {
+                    page.rest = true;
+                    break;
+                }
+                let id = assigned.id().to_string();
+                found.extend((!names.is_empty()).then(|| id.clone()));
+                page.last.clone_from(&id);
+                page.listed += 1;
+                writer.add(assignments::row(&assigned, view.environment()), view.environment(), &id)?;
+            }
+            page.total = if names.is_empty() { inventory.len(&set) } else { page.listed };
+            if names.is_empty() {
+                let environment = self.options.environment.is_none().then(|| format!("{}: ", view.environment()));
+                let counts = counts_text(inventory.counts(&set));
+                writer.heading(&format!("{}{counts}", environment.unwrap_or_default()));
+            }
+            page.end(&mut writer, (self, view));
+        }
+        self.end(writer, (views, &found))
+    }
+
+    /// Writes the rest of a list, and reports names that do not exist.
+    fn end(&self, writer: ListWriter, (views, found): (&[View<'_>], &BTreeSet<String>)) -> anyhow::Result<Exit> {
+        let is_empty = writer.is_empty();
+        writer.end()?;
+        let missing: Vec<_> = self.names.iter().filter(|name| !found.contains(**name)).collect();
+        for name in &missing {
+            self.warn_unknown(name, views);
+        }
+        if is_empty && missing.is_empty() {
+            let (many, filter) = (self.kind.words().1.replace('-', " "), &self.options.filter);
+            let is_filtered =
+                filter.selector.is_some() || self.filter.is_by_assignments() || self.options.after.is_some();
+            let such = if is_filtered { "such " } else { "" };
+            terminal::note(&format!("there are no {such}{many}{}", of(views)));
+        }
+        Ok(Exit::Good.unless(!missing.is_empty()))
+    }
+
+    /// Says that a name does not exist, with the most similar one.
+    fn warn_unknown(&self, name: &str, views: &[View<'_>]) {
+        let what = self.kind.words().0.replace('-', " ");
+        terminal::note(&format!("error: there is no {what} `{name}`{}", of(views)));
+        if self.kind == ListedKind::Assignment {
+            let command = views.first().map_or_else(String::new, |view| format!(" -e {}", view.environment()));
+            return terminal::note(&format!("  = help: kalypso why-not{command} {name} says why"));
+        }
+        let known: BTreeSet<String> = match self.kind {
+            ListedKind::Environment => views.iter().map(|view| view.environment().to_owned()).collect(),
+            kind => {
+                let all = views.iter().flat_map(|view| objects(kind, view.inventory.prepared()));
+                all.map(|listed| listed.name().to_string()).collect()
+            }
+        };
+        if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
+            terminal::note(&format!("  = help: did you mean `{near}`?"));
+        }
+    }
+}
+
+/// The environments at the end of a sentence: ` in prod`. Empty for several.
+fn of(views: &[View<'_>]) -> String {
+    match views {
+        [one] => format!(" in {}", one.environment()),
+        _ => String::new(),
+    }
+}
+
+/// The rows of an environment that are listed.
+struct Page<'o> {
+    limit: usize,
+    after: Option<&'o str>,
+    listed: usize,
+    total: usize,
+    last: String,
+    rest: bool,
+}
+
+impl<'o> Page<'o> {
+    fn of(options: &'o Get) -> Self {
+        let limit = limit_of(options.limit, options.output);
+        let (listed, total, last, rest) = Default::default();
+        Self { limit, after: options.after.as_deref(), listed, total, last, rest }
+    }
+
+    /// Counts a name, and returns whether it is listed.
+    fn takes(&mut self, name: &str) -> bool {
+        self.total += 1;
+        if self.after.is_some_and(|after| name <= after) {
+            return false;
+        }
+        if self.listed == self.limit {
+            self.rest = true;
+            return false;
+        }
+        self.listed += 1;
+        name.clone_into(&mut self.last);
+        true
+    }
+
+    fn is_more(&self) -> bool {
+        self.rest
+    }
+
+    /// Says how the list goes on.
+    fn end(&self, writer: &mut ListWriter, (request, view): (&Request<'_>, &View<'_>)) {
+        writer.count(self.total, self.is_more());
+        if !self.is_more() {
+            return;
+        }
+        let environment = view.environment();
+        let of = if request.options.environment.is_none() { format!(" of {environment}") } else { String::new() };
+        let more = match self.after {
+            None => more_text(self.total - self.listed),
+            Some(_) => "… and more".to_owned(),
+        };
+        let total = terminal::thousands(self.total);
+        let next = match &*self.last {
+            "" => "--limit N shows more".to_owned(),
+            last => format!("-e {environment} --after {last} shows the next"),
+        };
+        writer.footer.push(format!("{more}{of}, {total} in all: {next}"));
+    }
+}
+
+/// The kind and the names on the command line: `KIND NAME…`, or `KIND/NAME…`. Names of assignments need no kind.
+pub(super) fn kind_and_names(objects: &[String]) -> Result<(ListedKind, Vec<&str>), Failure> {
+    let Some((first, rest)) = objects.split_first() else { return Err(Failure::usage("which kind?")) };
+    if let Some(kind) = ListedKind::find(first) {
+        return Ok((kind, rest.iter().map(|name| name_of(kind, name).unwrap_or(name)).collect()));
+    }
+    let Some((word, _)) = first.split_once('/') else { return Err(unknown_kind(first)) };
+    let Some(kind) = ListedKind::find(word) else {
+        return Ok((ListedKind::Assignment, objects.iter().map(String::as_str).collect()));
+    };
+    let named = |text: &'_ String| name_of(kind, text).is_some();
+    if let Some(other) = objects.iter().find(|text| !named(text)) {
+        let message = format!("`{other}` is not {}/NAME", kind.words().0);
+        return Err(Failure::usage(message).help("list one kind at a time"));
+    }
+    Ok((kind, objects.iter().filter_map(|text| name_of(kind, text)).collect()))
+}
+
+/// The name in `KIND/NAME`. None if the text does not begin with this kind.
+fn name_of(kind: ListedKind, text: &str) -> Option<&str> {
+    let (word, name) = text.split_once('/')?;
+    (ListedKind::find(word) == Some(kind)).then_some(name)
+}
+
+fn unknown_kind(word: &str) -> Failure {
+    ListedKind::parse(word).err().unwrap_or_else(|| Failure::usage(format!("there is no kind `{word}`")))
+}
+
+/// Parses the name of an assignment: `CLUSTER_TYPE/TARGET`.
+pub(super) fn parse_assignment(text: &str) -> Result<AssignmentId, Failure> {
+    let usage = || {
+        Failure::usage(format!("`{text}` is not an assignment"))
+            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-us")
+    };
+    let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
+    Ok(AssignmentId {
+        place: PlaceName::new(place).map_err(|_| usage())?,
+        target: DeploymentTargetName::new(target).map_err(|_| usage())?,
+    })
+}
+
+/// Whether programs read the list.
+fn is_for_programs(format: ListFormat) -> bool {
+    !matches!(format, ListFormat::Human | ListFormat::Wide)
+}

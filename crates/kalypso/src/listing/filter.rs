@@ -1,0 +1,140 @@
+//! The conditions of a list: names, labels, places, workloads and policies.
+
+use std::collections::BTreeSet;
+
+use engine::inventory::AssignmentSet;
+use model::name::{ClusterName, ClusterTypeName, PolicyName};
+use model::selector::LabelSelector;
+use model::similar;
+
+use super::kind::ListedKind;
+use super::view::View;
+use crate::arguments::ListFilter;
+use crate::exit::Failure;
+
+/// The conditions of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter<'o> {
+    options: &'o ListFilter,
+    selector: LabelSelector,
+}
+
+impl<'o> Filter<'o> {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// If the label selector is not valid, or if a condition is not for this kind.
+    pub(crate) fn of(options: &'o ListFilter, kind: ListedKind) -> Result<Self, Failure> {
+        let unreadable = |error| {
+            Failure::usage(format!("--selector can't be read: {error}"))
+                .help("write it as for kubectl: `region=west-us,edge!=true,size in (large,huge),!legacy`")
+        };
+        let selector = LabelSelector::parse(options.selector.as_deref().unwrap_or_default()).map_err(unreadable)?;
+        let filter = Self { options, selector };
+        let given = [("--on", &options.cluster_type), ("--of", &options.of), ("--policy", &options.policy)];
+        let first = given.into_iter().find(|(_, value)| value.is_some());
+        match first {
+            Some((name, _)) if !is_of_assignments(kind) => {
+                let message = format!("`{name}` does not apply to {}", kind.words().1);
+                Err(Failure::usage(message)
+                    .help("it selects assignments, values, workloads, targets, cluster-types and clusters"))
+            }
+            _ => Ok(filter),
+        }
+    }
+
+    pub(crate) fn selector(&self) -> &LabelSelector {
+        &self.selector
+    }
+
+    /// Whether only objects with certain assignments are listed.
+    pub(crate) fn is_by_assignments(&self) -> bool {
+        self.options.cluster_type.is_some() || self.options.of.is_some() || self.options.policy.is_some()
+    }
+
+    /// The selected assignments of an environment, without the label selector. None if a name does not exist there.
+    pub(crate) fn assignments(&self, view: &View<'_>) -> Option<AssignmentSet> {
+        let inventory = &view.inventory;
+        let mut set = inventory.all();
+        if let Some(place) = &self.options.cluster_type {
+            set = set.and(&inventory.on(place)?);
+        }
+        if let Some(name) = &self.options.of {
+            set = set.and(&inventory.of_workload_or_target(name)?);
+        }
+        if let Some(name) = &self.options.policy {
+            set = set.and(&inventory.of_policy(&view.fleet().policies.get(name.as_str())?.spec));
+        }
+        Some(set)
+    }
+
+    /// The error for a name that no environment has.
+    pub(crate) fn unknown(&self, views: &[View<'_>]) -> Option<Failure> {
+        let places = |view: &View<'_>, name: &str| view.inventory.on(name).is_some();
+        let workloads = |view: &View<'_>, name: &str| view.inventory.of_workload_or_target(name).is_some();
+        let policies = |view: &View<'_>, name: &str| view.fleet().policies.contains_key(name);
+        let missing = |name: &Option<String>, has: &dyn Fn(&View<'_>, &str) -> bool| {
+            name.clone().filter(|name| !views.iter().any(|view| has(view, name)))
+        };
+        if let Some(name) = missing(&self.options.cluster_type, &places) {
+            return Some(unknown("cluster type or cluster", &name, views, &place_names));
+        }
+        if let Some(name) = missing(&self.options.of, &workloads) {
+            return Some(unknown("workload or deployment target", &name, views, &target_names));
+        }
+        let name = missing(&self.options.policy, &policies)?;
+        Some(unknown("scheduling policy", &name, views, &policy_names))
+    }
+}
+
+/// Whether assignments decide whether an object of a kind is listed.
+fn is_of_assignments(kind: ListedKind) -> bool {
+    matches!(
+        kind,
+        ListedKind::Assignment
+            | ListedKind::Value
+            | ListedKind::Workload
+            | ListedKind::Target
+            | ListedKind::ClusterType
+            | ListedKind::Cluster
+    )
+}
+
+fn place_names(view: &View<'_>) -> Vec<String> {
+    let fleet = view.fleet();
+    let types = fleet.cluster_types.keys().map(ClusterTypeName::to_string);
+    types.chain(fleet.clusters.keys().map(ClusterName::to_string)).collect()
+}
+
+fn target_names(view: &View<'_>) -> Vec<String> {
+    let targets = view.inventory.prepared().targets();
+    let names = targets.iter().map(|target| target.name.to_string());
+    names.chain(targets.iter().map(|target| target.workload().to_owned())).collect()
+}
+
+fn policy_names(view: &View<'_>) -> Vec<String> {
+    view.fleet().policies.keys().map(PolicyName::to_string).collect()
+}
+
+/// The error for a name that does not exist, with the most similar one that does.
+pub(crate) fn unknown(what: &str, name: &str, views: &[View<'_>], names: &dyn Fn(&View<'_>) -> Vec<String>) -> Failure {
+    let known: BTreeSet<String> = views.iter().flat_map(names).filter(|name| !name.is_empty()).collect();
+    let failure = Failure::refused(format!("{} no {what} `{name}`", environments(views)));
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure,
+    }
+}
+
+/// The most similar known name, or a name that contains this text.
+pub(crate) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    similar::nearest(name, known.clone()).or_else(|| known.clone().find(|known| known.contains(name)))
+}
+
+/// The environments as the subject of a sentence: `prod has`.
+pub(crate) fn environments(views: &[View<'_>]) -> String {
+    match views {
+        [one] => format!("{} has", one.environment()),
+        _ => "there is".to_owned(),
+    }
+}
