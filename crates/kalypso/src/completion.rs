@@ -14,6 +14,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use crate::arguments::Arguments;
+use crate::listing::kind::ListedKind;
 use crate::names::{Names, Subject};
 use crate::{cache, terminal};
 
@@ -75,6 +76,7 @@ fn with_candidates(argument: clap::Arg) -> clap::Arg {
             offered(typed, cluster_types.into_iter().chain(clusters))
         }),
         "assignment" => ArgValueCompleter::new(assignments),
+        "objects" => ArgValueCompleter::new(objects),
         "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
         _ => return argument,
     };
@@ -124,6 +126,32 @@ fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
             let on = if assigned.is_empty() { targets } else { assigned.get(place).cloned().unwrap_or_default() };
             offered(typed, on.into_iter().map(|target| format!("{place}/{target}")))
         }
+    }
+}
+
+/// Completes objects: a kind first, then names of this kind, also after a slash.
+fn objects(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let words = words().unwrap_or_default();
+    let before = words.get(..words.len().saturating_sub(1)).unwrap_or_default().iter().skip(2);
+    let before = before.filter_map(|word| word.to_str()).find_map(ListedKind::find);
+    let (Some(typed_text), Names { cluster_types, clusters, workloads, targets, .. }) = (typed.to_str(), names())
+    else {
+        return Vec::new();
+    };
+    let of_kind = |kind: ListedKind| match kind {
+        ListedKind::ClusterType => cluster_types.clone(),
+        ListedKind::Cluster => clusters.clone(),
+        ListedKind::Workload => workloads.clone(),
+        ListedKind::Target => targets.clone(),
+        _ => BTreeSet::new(),
+    };
+    if let Some((word, _)) = typed_text.split_once('/') {
+        let names = ListedKind::find(word).map(of_kind).unwrap_or_default();
+        return offered(typed, names.into_iter().map(|name| format!("{word}/{name}")));
+    }
+    match before {
+        Some(kind) => offered(typed, of_kind(kind)),
+        None => offered(typed, ListedKind::ALL.map(|kind| kind.words().1.to_owned())),
     }
 }
 

@@ -40,6 +40,9 @@ fn names_of_what_there_is_are_offered() {
     check(&company, &["explain", "-e", "dev", "w"], &["west/"]);
     check(&company, &["explain", "-e", "dev", "west/"], &["west/shop-test"]);
     check(&company, &["explain", "-e", "dev", "north/"], &[]);
+    check(&company, &["get", "cluster-"], &["cluster-types"]);
+    check(&company, &["get", "cluster-types", ""], &["east", "west"]);
+    check(&company, &["describe", "workload/"], &["workload/shop"]);
 }
 
 #[test]
