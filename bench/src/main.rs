@@ -11,6 +11,7 @@ mod hub;
 mod incremental;
 mod page;
 mod process;
+mod queries;
 mod report;
 mod sample;
 mod scale;
@@ -42,7 +43,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`,
+    /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `templates`, `yaml`, `hub`,
     /// `hub-postgresql`, `storm`, `streams`, `service`. All if none is named.
     names: Vec<String>,
     /// Print the figures as JSON.
@@ -89,7 +90,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 16] = [
+const BENCHMARKS: [Benchmark; 17] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -99,6 +100,7 @@ const BENCHMARKS: [Benchmark; 16] = [
     ("commit", commit::rows),
     ("incremental", |options| Ok(incremental::rows(options))),
     ("command", |_| command::rows()),
+    ("queries", queries::rows),
     ("templates", |_| templates::rows()),
     ("yaml", |_| yaml::rows()),
     ("hub", hub::sqlite),

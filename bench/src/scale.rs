@@ -89,7 +89,8 @@ pub(crate) fn million_size(options: &Options) -> Size {
     Size { cluster_types: options.share_of(Size::MILLION.cluster_types), ..Size::MILLION }
 }
 
-fn clusters_size(options: &Options) -> Clusters {
+/// The size of the fleet of `clusters`.
+pub(crate) fn clusters_size(options: &Options) -> Clusters {
     Clusters { clusters: options.share_of(Clusters::MILLION.clusters), ..Clusters::MILLION }
 }
 

@@ -211,7 +211,8 @@ fn a_value_that_is_sensitive_for_one_workload_is_shown_for_none() {
     let shown: Vec<_> = values.iter().filter_map(|value| value.shown.as_deref()).collect();
     assert!(shown.iter().all(|shown| shown.starts_with("(sensitive, sha256 ")), "{shown:?}");
     assert!(values.iter().any(|value| value.is_sensitive && !value.is("hidden")));
-    let keys = inventory.keys();
+    let (keys, on_edge) = (inventory.keys(None), inventory.keys(inventory.on("edge-03").as_ref()));
     assert_eq!((keys.get("SECRET"), keys.get("LEVEL")), (Some(&1), Some(&4)));
+    assert_eq!((on_edge.get("SECRET"), on_edge.get("LEVEL")), (None, Some(&2)));
     assert!(inventory.key_paths().contains("LEVEL.a.b"));
 }

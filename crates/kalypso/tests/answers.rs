@@ -294,8 +294,7 @@ fn lists_hold_what_the_reference_says() {
     for (title, _) in all.iter().filter(|(title, _)| title.starts_with("get ") && !title.contains("--key")) {
         check(title, &listed(&title.split(' ').collect::<Vec<_>>(), &demo));
     }
-    let values = ["REGION", "LOG_LEVEL"].map(|key| listed(&["get", "values", "--key", key], &demo));
-    check("get values --key", &values.concat());
+    check("get values --key", &listed(&["get", "values", "--key", "REGION"], &demo));
 }
 
 #[test]

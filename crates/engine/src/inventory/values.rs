@@ -82,10 +82,13 @@ impl Inventory<'_> {
         })
     }
 
-    /// The top-level keys of all containers, each with the number of `ConfigMap`s that set it.
-    pub fn keys(&self) -> BTreeMap<Arc<str>, usize> {
+    /// The top-level keys of containers, each with the number of `ConfigMap`s that set it. Only containers that reach assignments of `set` count; None:
+    /// all of them.
+    pub fn keys(&self, set: Option<&AssignmentSet>) -> BTreeMap<Arc<str>, usize> {
         let mut keys: BTreeMap<Arc<str>, BTreeSet<&ConfigMapName>> = BTreeMap::new();
-        for container in &self.prepared.containers.list {
+        let reaches = |container: &Container, set| !self.is_empty(&self.meeting(&container.conditions).and(set));
+        let all = self.prepared.containers.list.iter();
+        for container in all.filter(|container| set.is_none_or(|set| reaches(container, set))) {
             for entry in &container.entries {
                 keys.entry(Arc::clone(&entry.key)).or_default().insert(&container.name);
             }

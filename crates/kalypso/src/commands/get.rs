@@ -191,7 +191,8 @@ impl<'o> Request<'o> {
         }
         if is_empty && missing.is_empty() {
             let (many, filter) = (self.kind.words().1.replace('-', " "), &self.options.filter);
-            let is_filtered = filter.selector.is_some() || self.filter.is_by_assignments() || self.options.after.is_some();
+            let is_filtered =
+                filter.selector.is_some() || self.filter.is_by_assignments() || self.options.after.is_some();
             let such = if is_filtered { "such " } else { "" };
             terminal::note(&format!("there are no {such}{many}{}", of(views)));
         }
@@ -276,9 +277,11 @@ impl<'o> Page<'o> {
             Some(_) => "… and more".to_owned(),
         };
         let total = terminal::thousands(self.total);
-        writer
-            .footer
-            .push(format!("{more}{of}, {total} in all: -e {environment} --after {} shows the next", self.last));
+        let next = match &*self.last {
+            "" => "--limit N shows more".to_owned(),
+            last => format!("-e {environment} --after {last} shows the next"),
+        };
+        writer.footer.push(format!("{more}{of}, {total} in all: {next}"));
     }
 }
 

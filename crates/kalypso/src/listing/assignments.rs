@@ -53,7 +53,7 @@ pub(crate) fn counts_text(counts: Counts) -> String {
     if counts.places() * counts.targets == counts.assignments && counts.clusters.min(counts.cluster_types) == 0 {
         return format!("{assignments}: {places} × {targets}{of}");
     }
-    format!("{assignments} on {places}: {}{of}", targets)
+    format!("{assignments} on {places}: {targets}{of}")
 }
 
 /// A count of rows that are not shown.

@@ -74,7 +74,7 @@ impl Listed {
 type Objects<'a> = Box<dyn Iterator<Item = Listed> + 'a>;
 
 /// All objects of a kind, by name. Assignments and values are not objects.
-pub(crate) fn objects<'a>(kind: ListedKind, prepared: &'a Prepared) -> Objects<'a> {
+pub(crate) fn objects(kind: ListedKind, prepared: &Prepared) -> Objects<'_> {
     let fleet: &Fleet = prepared.fleet();
     macro_rules! named {
         ($objects:ident, $variant:ident) => {

@@ -1,6 +1,7 @@
 //! Writes lists: tables for people; JSON, YAML and names for programs, item by item.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
@@ -75,9 +76,9 @@ impl ListWriter {
         self.is_more |= is_more;
     }
 
-    /// Whether nothing was added.
+    /// Whether there is nothing to list, whatever the limit is.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_items
+        !self.has_items && !self.is_more
     }
 
     /// A text above the table. Programs do not get it.
@@ -102,17 +103,17 @@ impl ListWriter {
                     self.text.push_str(&visible(&table::of_rows(&self.rows)));
                 }
                 for line in &self.footer {
-                    self.text.push_str(&format!("{}\n", visible(line)));
+                    let _ = writeln!(self.text, "{}", visible(line));
                 }
             }
             ListFormat::Json => {
                 let end = if self.has_items { "\n  ]" } else { "]" };
-                self.text
-                    .push_str(&format!("{end},\n  \"more\": {},\n  \"total\": {}\n}}\n", self.is_more, self.total));
+                let (is_more, total) = (self.is_more, self.total);
+                let _ = write!(self.text, "{end},\n  \"more\": {is_more},\n  \"total\": {total}\n}}\n");
             }
             ListFormat::Yaml => {
                 let end = if self.has_items { "" } else { " []\n" };
-                self.text.push_str(&format!("{end}more: {}\ntotal: {}\n", self.is_more, self.total));
+                let _ = write!(self.text, "{end}more: {}\ntotal: {}\n", self.is_more, self.total);
             }
             ListFormat::Name => {}
         }
@@ -142,7 +143,7 @@ impl ListWriter {
             self.text.push_str(&item);
         } else {
             // JSON is valid YAML, also on one line.
-            self.text.push_str(&format!("- {}\n", escaped_json(json.to_string())));
+            let _ = writeln!(self.text, "- {}", escaped_json(json.to_string()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The columns of values.
 
-use engine::inventory::{HeldValue, Inventory};
+use engine::inventory::{HeldValue, Inventory, ValueOrigin};
+use model::credential::without;
 use serde_json::{Value as Json, json};
 
 use super::rows::{Columns, Row};
@@ -28,12 +29,13 @@ const SHOWN_MAX: usize = 60;
 pub(crate) fn row(key: &str, value: &HeldValue, view: &mut View<'_>) -> Row {
     let counts = view.inventory.counts(&value.set);
     let examples = examples(&view.inventory, value);
+    let shown_value = value.shown.as_deref().map(|shown| without(shown).into_owned());
     let shown = examples.iter().take(EXAMPLES_MAX).cloned().collect::<Vec<_>>().join(", ");
     let more = counts.assignments.saturating_sub(EXAMPLES_MAX);
     let shown = if more > 0 { format!("{shown} and {} more", thousands(more)) } else { shown };
     Row {
         cells: vec![
-            value.shown.as_deref().map_or_else(|| "(none)".to_owned(), cut),
+            shown_value.as_deref().map_or_else(|| "(none)".to_owned(), cut),
             thousands(counts.assignments),
             thousands(counts.places()),
             thousands(counts.workloads),
@@ -46,7 +48,7 @@ pub(crate) fn row(key: &str, value: &HeldValue, view: &mut View<'_>) -> Row {
         json: json!({
             "environment": view.environment(),
             "key": key,
-            "value": value.shown,
+            "value": shown_value,
             "sensitive": value.is_sensitive,
             "assignments": counts.assignments,
             "clusterTypes": counts.cluster_types,
@@ -76,16 +78,23 @@ fn set_by(value: &HeldValue, view: &mut View<'_>) -> String {
     if value.set_by.is_empty() {
         return "-".to_owned();
     }
-    let origins = value.set_by.iter().take(ORIGINS_MAX);
-    let mut shown: Vec<_> = origins.map(|by| format!("{} {}", by.config_map, view.source(&by.origin))).collect();
-    if let Some(more) = value.set_by.len().checked_sub(ORIGINS_MAX).filter(|more| *more > 0) {
+    // A map may set several parts. Its first place is enough to find them.
+    let mut origins: Vec<&ValueOrigin> = Vec::new();
+    for by in &value.set_by {
+        if !origins.iter().any(|other| other.config_map == by.config_map) {
+            origins.push(by);
+        }
+    }
+    let named = origins.iter().take(ORIGINS_MAX);
+    let mut shown: Vec<_> = named.map(|by| format!("{} {}", by.config_map, view.source(&by.origin))).collect();
+    if let Some(more) = origins.len().checked_sub(ORIGINS_MAX).filter(|more| *more > 0) {
         shown.push(format!("{} more", thousands(more)));
     }
     shown.join(" + ")
 }
 
 fn set_by_json(value: &HeldValue, view: &mut View<'_>) -> Json {
-    let origin = |by: &engine::inventory::ValueOrigin| json!({"configMap": by.config_map.as_str(), "place": place_json(&by.origin, &mut view.locator)});
+    let origin = |by: &ValueOrigin| json!({"configMap": by.config_map.as_str(), "place": place_json(&by.origin, &mut view.locator)});
     value.set_by.iter().map(origin).collect::<Vec<_>>().into()
 }
 

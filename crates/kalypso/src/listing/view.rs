@@ -4,7 +4,7 @@ use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::inventory::Inventory;
 use model::credential::without;
-use model::diagnostic::{Diagnostic, Origin};
+use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::label::Labels;
@@ -16,7 +16,7 @@ use crate::arguments::SourceOptions;
 use crate::diagnostics::{Batch, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
-use crate::{loading, reporting};
+use crate::{loading, reporting, terminal};
 
 /// Environments that were read, and the exit status of their problems.
 pub(crate) struct Environments {
@@ -26,11 +26,11 @@ pub(crate) struct Environments {
     pub(crate) exit: Exit,
 }
 
-/// Reads one environment, or all. Prints what is wrong with their files. Environments that can't be read are left out, if there are others.
+/// Reads one environment, or all. Says what is wrong with their files. Environments that can't be read are left out, if there are others.
 pub(crate) fn read(options: &SourceOptions, name: Option<&str>, watch: &mut Watch) -> anyhow::Result<Environments> {
     if let Some(name) = name {
         let loaded = vec![loading::environment(options, name, watch)?];
-        let exit = report_errors(&loaded, Exit::Good)?;
+        let exit = note_errors(&loaded, Exit::Good);
         return Ok(Environments { loaded, unread: Vec::new(), exit });
     }
     let (mut found, mut unread, mut exit) = (Environments::default(), Vec::new(), Exit::Good);
@@ -44,8 +44,8 @@ pub(crate) fn read(options: &SourceOptions, name: Option<&str>, watch: &mut Watc
         }
         unread.push(loaded);
     }
-    report_errors(&unread, exit)?;
-    found.exit = report_errors(&found.loaded, exit)?;
+    report_unread(&unread)?;
+    found.exit = note_errors(&found.loaded, exit);
     found.unread = unread.iter().map(|loaded| loaded.fleet.environment.to_string()).collect();
     Ok(found)
 }
@@ -56,16 +56,32 @@ impl Default for Environments {
     }
 }
 
-/// Prints the errors in the files of environments. Objects may be missing because of them. Returns the exit status.
-fn report_errors(environments: &[Loaded], exit: Exit) -> std::io::Result<Exit> {
+/// Prints the diagnostics of environments that can't be read.
+fn report_unread(environments: &[Loaded]) -> std::io::Result<()> {
     let mut report = Report::new();
     for loaded in environments {
-        let errors: Vec<Diagnostic> = loaded.diagnostics.iter().filter(|found| found.is_error()).cloned().collect();
-        reporting::add(&mut report, loaded, Batch { diagnostics: &errors, assignments: None, ..Batch::default() });
+        let batch = Batch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..Batch::default() };
+        reporting::add(&mut report, loaded, batch);
     }
-    reporting::to_stderr(&report)?;
-    let has_errors = report.summary().errors > 0;
-    Ok(if exit == Exit::Good { exit.unless(has_errors) } else { exit })
+    reporting::to_stderr(&report)
+}
+
+/// Says which environments have errors in their files. Returns the exit status.
+fn note_errors(environments: &[Loaded], exit: Exit) -> Exit {
+    let mut has_errors = false;
+    for loaded in environments {
+        let errors = loaded.diagnostics.iter().filter(|found| found.is_error()).count();
+        if errors > 0 {
+            has_errors = true;
+            let environment = &loaded.fleet.environment;
+            let errors = terminal::count(errors, "error");
+            terminal::note(&format!(
+                "error: {environment} has {errors}: objects may be missing, or older than their files"
+            ));
+            terminal::note(&format!("  = help: kalypso check -e {environment} shows what is wrong"));
+        }
+    }
+    if exit == Exit::Good { exit.unless(has_errors) } else { exit }
 }
 
 /// An environment with its answers.

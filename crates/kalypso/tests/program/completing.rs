@@ -42,6 +42,9 @@ fn names_of_what_there_is_are_offered() {
     check(&company, &["explain", "-e", "dev", "north/"], &[]);
     check(&company, &["explain", "-e", "dev", "west/shop-test", ""], &["DATABASE", "LOG_LEVEL"]);
     check(&company, &["schema", "Cluster"], &["Cluster", "ClusterType"]);
+    check(&company, &["get", "cluster-"], &["cluster-types"]);
+    check(&company, &["get", "cluster-types", ""], &["east", "west"]);
+    check(&company, &["describe", "workload/"], &["workload/shop"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value as Json;
 
-use crate::company::{Company, HOST};
+use crate::company::{Company, HOST, git};
 use crate::objects;
 
 const CLUSTER: &str = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: store-042, labels: {site: berlin}}\nspec: {clusterType: west}\n";
@@ -16,7 +16,7 @@ fn company() -> Company {
     company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
     company.change("control-plane@main", "workloads/bank.yaml", &objects::registration("bank", &format!("{HOST}bank")));
     company.commit("bank", "main", &[("bank.yaml", objects::workload("bank"))]);
-    company.change("control-plane@dev", "policies/bank.yaml", &objects::policy("bank", "bank"));
+    company.change("control-plane@dev", "policies/bank.yaml", &objects::policy("tellers", "bank"));
     company.change("control-plane@dev", "clusters/store.yaml", CLUSTER);
     company.change("control-plane@dev", "pins/hold.yaml", PIN);
     company.commit(
@@ -102,7 +102,7 @@ fn assignments_are_selected_by_place_workload_policy_and_labels() {
     assert_eq!(names(&company, "assignments"), all);
     assert_eq!(names(&company, "assignments --on west"), all[2..]);
     assert_eq!(names(&company, "assignments --on store-042 --of shop"), all[3..4]);
-    assert_eq!(names(&company, "assignments --of bank-test --policy bank -l region!=west-us"), all[..1]);
+    assert_eq!(names(&company, "assignments --of bank-test --policy tellers -l region!=west-us"), all[..1]);
     assert_eq!(names(&company, "assignments -l site=berlin,purpose=bank"), all[2..3]);
     assert_eq!(names(&company, "clusters --of bank"), ["cluster/store-042"]);
     assert_eq!(names(&company, "workloads -e dev --on east"), ["workload/bank", "workload/shop"]);
@@ -138,6 +138,7 @@ fn who_has_which_value_is_grouped_by_value() {
     let company = company();
     let text = company.kalypso("get values -e dev --key DATABASE").ends(0);
     text.says(&[
+        "6 assignments on 2 cluster types and 1 cluster: 2 targets of 2 workloads; 2 values\n\n",
         "VALUE             ASSIGNMENTS  PLACES  WORKLOADS  SET-BY",
         "\"mysql://west/a\"  4            2       2          west control-plane@dev:configs/west.yaml:7",
         "\"mysql://main/a\"  2            1       2          common control-plane@dev:configs/common.yaml:7",
@@ -151,6 +152,7 @@ fn who_has_which_value_is_grouped_by_value() {
         (&Json::from("\"mysql://west/a\""), &Json::from(1))
     );
     company.kalypso("get values -e dev").ends(0).says(&["DATABASE   2", "LOG_LEVEL  1"]);
+    company.kalypso("get values -e dev --on east").ends(0).says(&["DATABASE   1", "LOG_LEVEL  1"]);
     company.kalypso("get values --key log_level").ends(1).says(&["did you mean `LOG_LEVEL`?"]);
     let none = company.kalypso("get values -e dev --key LOG_LEVEL --value inof").ends(0);
     none.says(&["no such assignment has `LOG_LEVEL` = `inof`; did you mean `info`?"]);
@@ -189,7 +191,7 @@ fn a_description_says_whom_an_object_reaches_and_what_reaches_it() {
         .ends(0)
         .says(&["  DATABASE  \"mysql://west/a\"  control-plane@dev:configs/west.yaml:7\n"]);
     company.kalypso("describe store-042").ends(0).says(&["Kind:           Cluster\n", "Type:           west\n"]);
-    let json = company.kalypso("describe policy/bank -o json").ends(0).json();
+    let json = company.kalypso("describe policy/tellers -o json").ends(0).json();
     assert_eq!(
         (&json["items"][0]["reaches"]["assignments"], &json["items"][0]["kind"]),
         (&3.into(), &"SchedulingPolicy".into())
@@ -217,9 +219,15 @@ fn an_environment_with_errors_does_not_hide_the_others() {
     let company = company();
     company.change("control-plane@prod", "cluster-types/north.yaml", "kind: [");
     let broken = company.kalypso("get cluster-types").ends(1);
-    assert!(broken.out.contains("dev   east") && broken.err.contains("cluster-types/north.yaml"), "{}", broken.err);
-    fs::remove_dir_all(company.repository("bank")).unwrap();
-    company.kalypso("get assignments -e dev --of shop -o name").says(&["east/shop-test"]);
+    assert!(
+        broken.out.contains("dev   east") && broken.err.contains("prod has 2 errors: objects may be"),
+        "{}",
+        broken.err
+    );
+    git(&company.repository("control-plane"), &["update-ref", "-d", "refs/heads/prod"]);
+    let unread = company.kalypso("get cluster-types").says(&["has no branch `prod`"]);
+    assert!(unread.status != 0 && unread.out.contains("dev  east"), "{}{}", unread.out, unread.err);
+    company.kalypso("get environments").says(&["prod  (can't be read)", "dev   dev"]);
     fs::remove_dir_all(company.repository("control-plane")).unwrap();
     company.kalypso("get cluster-types").ends(69);
 }

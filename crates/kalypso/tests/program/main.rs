@@ -26,6 +26,7 @@ mod hostile;
 mod hub;
 #[cfg(test)]
 mod listing;
+#[cfg(test)]
 mod memos;
 #[cfg(test)]
 mod mishaps;
@@ -60,6 +61,6 @@ mod strict;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
-mod working_tree;
-#[cfg(test)]
 mod why_not;
+#[cfg(test)]
+mod working_tree;

@@ -1,6 +1,7 @@
 //! What an object consists of, beyond its columns: the values of a `ConfigMap`, the targets of a workload.
 
 use engine::inventory::ConfigMapValue;
+use model::credential::without;
 use model::fleet::Fleet;
 use model::object::{AnyObject, Object, Template, Workload};
 use serde_json::{Value as Json, json};
@@ -47,11 +48,12 @@ pub(super) fn of(listed: &Listed, view: &mut View<'_>) -> Vec<Detail> {
 }
 
 fn values_detail(values: &[ConfigMapValue], view: &mut View<'_>) -> Detail {
-    let rows = values.iter().map(|value| vec![value.key.to_string(), value.shown.clone(), view.source(&value.origin)]);
+    let shown = |value: &ConfigMapValue| without(&value.shown).into_owned();
+    let rows = values.iter().map(|value| vec![value.key.to_string(), shown(value), view.source(&value.origin)]);
     let rows = rows.collect();
     let json = |value: &ConfigMapValue| {
         let place = place_json(&value.origin, &mut view.locator);
-        json!({"key": &*value.key, "value": value.shown, "place": place})
+        json!({"key": &*value.key, "value": shown(value), "place": place})
     };
     let json = values.iter().map(json).collect::<Vec<_>>().into();
     Detail { field: "values", title: "Values", rows, json }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use engine::inventory::HeldValue;
+use engine::inventory::{AssignmentSet, HeldValue};
 
 use super::is_for_programs;
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
-use crate::listing::assignments::more_text;
+use crate::listing::assignments::{counts_text, more_text};
 use crate::listing::filter::{Filter, environments, nearest};
 use crate::listing::output::{ListWriter, limit_of};
 use crate::listing::values::{COLUMNS, KEYS, key_row, row};
@@ -18,7 +18,7 @@ use crate::{table, terminal};
 const VALUES_NAMED_MAX: usize = 5;
 
 pub(super) fn list(options: &Get, filter: &Filter<'_>, views: &mut [View<'_>]) -> anyhow::Result<Exit> {
-    let Some(key) = options.values.key.as_deref() else { return keys(options, views) };
+    let Some(key) = options.values.key.as_deref() else { return keys(options, filter, views) };
     if !views.iter().any(|view| view.inventory.has_key(key)) {
         return Err(unknown_key(key, views).into());
     }
@@ -33,6 +33,9 @@ pub(super) fn list(options: &Get, filter: &Filter<'_>, views: &mut [View<'_>]) -
         if selected.is_empty() {
             others.extend(values.iter().filter_map(|held| held.plain().map(str::to_owned)));
         }
+        if !selected.is_empty() && options.values.value.is_none() {
+            writer.heading(&summary((options, view), (&set, &values)));
+        }
         add(options, (key, &selected), (view, &mut writer))?;
     }
     let is_empty = writer.is_empty();
@@ -41,6 +44,14 @@ pub(super) fn list(options: &Get, filter: &Filter<'_>, views: &mut [View<'_>]) -
         terminal::note(&nothing(options, key, &others));
     }
     Ok(Exit::Good)
+}
+
+/// The numbers of assignments and of values: `48 assignments on 12 cluster types: 11 targets of 5 workloads; 2 values`.
+fn summary((options, view): (&Get, &View<'_>), (set, values): (&AssignmentSet, &[HeldValue])) -> String {
+    let environment = if options.environment.is_none() { format!("{}: ", view.environment()) } else { String::new() };
+    let different: BTreeSet<_> = values.iter().filter_map(|held| held.shown.as_ref()).collect();
+    let different = terminal::count(different.len(), "value");
+    format!("{environment}{}; {different}", counts_text(view.inventory.counts(set)))
 }
 
 /// Adds the values of an environment. With `--value`, people and `-o name` get the assignments, too.
@@ -88,7 +99,8 @@ fn list_assignments(
     let ids: Vec<_> = ids.collect();
     let (count, last) = (view.inventory.len(&value.set), ids.last().cloned().unwrap_or_default());
     writer.footer.push(String::new());
-    let rows: Vec<_> = ids.into_iter().map(|id| vec![view.environment().to_owned(), id]).collect();
+    let environment = options.environment.is_none().then(|| view.environment().to_owned());
+    let rows: Vec<Vec<String>> = ids.into_iter().map(|id| environment.iter().cloned().chain([id]).collect()).collect();
     writer.footer.extend(table::of_rows(&rows).lines().map(str::to_owned));
     if count > rows.len() && after.is_none() {
         let environment = view.environment();
@@ -100,11 +112,14 @@ fn list_assignments(
 }
 
 /// Lists all keys, without `--key`.
-fn keys(options: &Get, views: &[View<'_>]) -> anyhow::Result<Exit> {
+fn keys(options: &Get, filter: &Filter<'_>, views: &[View<'_>]) -> anyhow::Result<Exit> {
     let mut writer = ListWriter::new(options.output, KEYS, options.environment.is_none());
     let limit = limit_of(options.limit, options.output);
     for view in views {
-        let all = view.inventory.keys();
+        let is_filtered = filter.is_by_assignments() || !filter.selector().requirements.is_empty();
+        let set = is_filtered.then(|| filter.assignments(view).unwrap_or_default());
+        let set = set.map(|set| set.and(&view.inventory.selected(filter.selector())));
+        let all = view.inventory.keys(set.as_ref());
         let behind = |key: &str| options.after.as_deref().is_none_or(|after| key > after);
         let rest: Vec<_> = all.iter().filter(|(key, _)| behind(key)).collect();
         for (key, config_maps) in rest.iter().take(limit) {
@@ -119,7 +134,7 @@ fn keys(options: &Get, views: &[View<'_>]) -> anyhow::Result<Exit> {
     let is_empty = writer.is_empty();
     writer.end()?;
     if is_empty {
-        terminal::note("no ConfigMap has values");
+        terminal::note("there are no such values");
     } else if !is_for_programs(options.output) {
         terminal::note("\n`--key KEY` shows who has which value");
     }

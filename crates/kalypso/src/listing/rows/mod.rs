@@ -6,6 +6,7 @@ mod repositories;
 mod rules;
 mod workloads;
 
+use model::locate::Locator;
 use model::object::AnyObject;
 pub(crate) use repositories::undeclared;
 use serde_json::{Value as Json, json};
@@ -55,10 +56,16 @@ pub(crate) fn columns_of(kind: ListedKind) -> Columns {
     }
 }
 
+/// A locator keeps the files that it has read, and a list visits each file once. So it is replaced from time to time.
+const OPENED_FILES_MAX: usize = 200;
+
 /// The row of an object. The last column is its file and line.
 pub(crate) fn row(listed: &Listed, view: &mut View<'_>) -> Row {
     let Row { mut cells, mut json } = fields(listed, view);
     let origin = listed.origin();
+    if view.locator.reads() >= OPENED_FILES_MAX {
+        view.locator = Locator::new(view.fleet());
+    }
     cells.insert(0, listed.name().to_string());
     cells.push(view.source(&origin));
     json["environment"] = view.environment().into();

@@ -33,8 +33,7 @@ fn environment_counts(view: &View<'_>) -> Row {
     let own = read(&|role| *role == ReadRole::Environment).map(|read| read.commit);
     let main = read(&|role| matches!(role, ReadRole::Base(name) if name.as_str() == "main")).map(|read| read.commit);
     let is_pinned = fleet.promoted_commit().is_some();
-    let short =
-        |commit: Option<model::git_id::GitId>| commit.map_or_else(|| "-".to_owned(), |id| id.short().to_string());
+    let short = |commit: Option<model::git_id::GitId>| commit.map_or_else(|| "-".to_owned(), |id| id.short());
     let gitops: Vec<_> = fleet.gitops_repos.values().map(|object| place_text(&object.spec.place)).collect();
     let assignments = inventory.len(&inventory.all());
     Row {

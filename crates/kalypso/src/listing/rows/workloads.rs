@@ -74,7 +74,7 @@ pub(super) fn registration(object: &Object<WorkloadRegistration>, view: &View<'_
         .filter(|workload| workload.registration.as_ref() == Some(&object.name))
         .map(|workload| workload.object.name.as_str())
         .collect();
-    let shown = if !is_readable { "(can't be read)".to_owned() } else { or_dash(&workloads.join(",")) };
+    let shown = if is_readable { or_dash(&workloads.join(",")) } else { "(can't be read)".to_owned() };
     Row {
         cells: vec![
             or_dash(&object.spec.workspace),
