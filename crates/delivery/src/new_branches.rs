@@ -67,10 +67,12 @@ struct NewBranch<'a> {
 
 /// The hints at branches that do not exist yet, by the positions of the environments. All new branches of a repository are one hint, of the first environment. The
 /// branches of each repository are requested once. A repository that can't be read gives no hint: publishing reports it.
-pub fn hints(environments: &[Loaded]) -> Vec<Vec<Diagnostic>> {
+pub fn hints<'a>(environments: impl Iterator<Item = &'a Loaded>) -> Vec<Vec<Diagnostic>> {
     let mut known = BTreeMap::new();
     let mut new: BTreeMap<RepositoryUrl, Vec<NewBranch<'_>>> = BTreeMap::new();
-    for (position, loaded) in environments.iter().enumerate() {
+    let mut hints = Vec::new();
+    for (position, loaded) in environments.enumerate() {
+        hints.push(Vec::new());
         let Some(access) = &loaded.access else { continue };
         let environment = &loaded.fleet.environment;
         for object in loaded.fleet.gitops_repos.values() {
@@ -80,7 +82,6 @@ pub fn hints(environments: &[Loaded]) -> Vec<Vec<Diagnostic>> {
             }
         }
     }
-    let mut hints = vec![Vec::new(); environments.len()];
     for (url, branches) in new {
         if let Some(hints) = branches.first().and_then(|first| hints.get_mut(first.position)) {
             hints.extend(hint(&url, &branches));

@@ -115,7 +115,7 @@ pub(crate) struct Demo {
 }
 
 /// Read everything and list all errors, with file, line and advice
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:
   kalypso check                              all environments of the control plane

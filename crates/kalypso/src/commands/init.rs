@@ -10,7 +10,7 @@ use std::io::IsTerminal as _;
 use self::given::Given;
 use self::questions::Questions;
 use super::{check, plan};
-use crate::arguments::{Check, Init, SourceOptions};
+use crate::arguments::{Check, EnvironmentOrAll, Init, Plan, SourceOptions};
 use crate::exit::Exit;
 use crate::platform::answers::Answers;
 use crate::{configuration, platform, terminal};
@@ -18,10 +18,11 @@ use crate::{configuration, platform, terminal};
 pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
     let given = Given::of(options)?;
     let claim = platform::claim(&options.directory)?;
+    let is_asked = claim.earlier().is_none() && !options.yes && std::io::stdin().is_terminal();
     let answers = match claim.earlier() {
         Some(earlier) => given.same_as(earlier)?,
-        None if options.yes || !std::io::stdin().is_terminal() => given.answers(None)?,
-        None => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
+        None if is_asked => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
+        None => given.answers(None)?,
     };
     let token = given::token(&answers)?;
     let created = if options.host.create {
@@ -31,9 +32,10 @@ pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
     };
     let mut made = platform::make(&claim, &answers, token.as_deref())?;
     made.new.splice(0..0, created);
-    let defaults = if claim.earlier().is_none() { given.defaults(&answers) } else { Vec::new() };
+    let not_given = if claim.earlier().is_none() { given.missing(&answers) } else { Vec::new() };
+    let title = if is_asked { "answers" } else { "defaults" };
     drop(claim);
-    terminal::answer(&summary::made(&options.directory, &made, &defaults))?;
+    terminal::answer(&summary::made(&options.directory, &made, (title, &not_given)))?;
     let exit = look(options, &answers)?;
     terminal::answer(&summary::next(&options.directory, &answers))?;
     Ok(exit)
@@ -44,10 +46,11 @@ fn look(options: &Init, answers: &Answers) -> anyhow::Result<Exit> {
     let config = Some(options.directory.join(configuration::FILE_NAME));
     let source = SourceOptions { config, ..SourceOptions::default() };
     terminal::answer("\nkalypso check\n")?;
-    let exit = check::run(&Check { environment: None, source: source.clone(), output: Default::default() })?;
+    let exit = check::run(&Check { source: source.clone(), ..Check::default() })?;
     let Some(first) = answers.environments.first().filter(|_| exit == Exit::Good) else { return Ok(exit) };
     terminal::answer(&format!("\nkalypso plan -e {first}\n"))?;
-    match plan::run(&crate::arguments::Plan { environment: first.clone(), source, ..Default::default() })? {
+    let of = EnvironmentOrAll { environment: Some(first.clone()), all: false };
+    match plan::run(&Plan { of, source, ..Plan::default() })? {
         Exit::Pending => Ok(Exit::Good),
         exit => Ok(exit),
     }

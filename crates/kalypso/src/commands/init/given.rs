@@ -138,7 +138,7 @@ impl<'a> Given<'a> {
     }
 
     /// The options that were not given, with their values.
-    pub(super) fn defaults(&self, answers: &Answers) -> Vec<String> {
+    pub(super) fn missing(&self, answers: &Answers) -> Vec<String> {
         let Init { environments, reconcilers, like, .. } = self.options;
         if like.is_some() {
             return Vec::new();
