@@ -1,5 +1,6 @@
 //! The command line.
 
+mod add;
 mod hub;
 mod questions;
 mod report;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::add::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    Add(Add),
+    Remove(Remove),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

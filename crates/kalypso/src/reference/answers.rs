@@ -1,5 +1,6 @@
 //! The fields of the structured output of commands.
 
+mod edits;
 mod schema;
 
 /// The path of a field, and its meaning.
@@ -35,6 +36,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("publish", PUBLISH),
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
+    ("add, remove", edits::EDIT),
+    ("add target, remove target", edits::TARGET),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),
