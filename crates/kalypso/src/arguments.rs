@@ -189,7 +189,7 @@ pub(crate) struct Plan {
     /// Compare with the files in this folder instead of the GitOps branch
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) against: Option<PathBuf>,
-    /// Compare the control plane with its changes that are not committed, in all its working trees [default: those of the control plane's repository, of the current directory, and of `control-plane` beside kalypso.toml]
+    /// Show what all changes would do that are not committed, in the working trees of the control plane; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "against", "commit", "patch", "gitops_repo", "adopt"])]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Compare two commits of the control plane; with B alone, compare it with the current sources of the environment

@@ -54,3 +54,5 @@ mod serving;
 mod strict;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod working_tree;
