@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::key::Key;
 use crate::limits::TRANSFER_BYTES_MAX;
-use crate::url::{Parts, RepositoryUrl, Scheme, UrlError};
+use crate::url::{Parts, RepositoryUrl, Scheme, UrlError, host_and_path};
 
 /// The default time limit of one run of git. The first fetch of a large repository over a slow connection takes minutes.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
@@ -148,6 +148,22 @@ impl Settings {
         })
     }
 
+    /// Whether two URLs lead to the same repository, for example because a rewrite rule leads one of them to the local path of the other.
+    pub fn is_same_repository(&self, one: &RepositoryUrl, other: &RepositoryUrl) -> bool {
+        let real = |path: &Path| candidates(path).into_iter().find_map(|path| path.canonicalize().ok());
+        let is_same = |one: Location, other: Location| match (one, other) {
+            (Location::Local(one), Location::Local(other)) => {
+                one == other || real(&one).is_some_and(|one| Some(one) == real(&other))
+            }
+            (Location::Remote { url: one, .. }, Location::Remote { url: other, .. }) => {
+                one == other || host_and_path(&one).is_some_and(|one| Some(one) == host_and_path(&other))
+            }
+            _ => false,
+        };
+        let both = || Some((self.locate(one).ok()?, self.locate(other).ok()?));
+        one == other || both().is_some_and(|(one, other)| is_same(one, other))
+    }
+
     /// The credential for a URL. If several match, the one with the longest prefix. None if none is configured.
     pub(crate) fn credential(&self, url: &str) -> Option<&Credential> {
         let parts = Parts::parse(url).ok()?;
@@ -220,6 +236,18 @@ mod tests {
 
     fn check_token(prefixes: &[&str], url: &str, expected: Option<&str>) {
         assert_eq!(settings(&[], prefixes).credential(url).map(|found| found.token.reveal()), expected, "{url}");
+    }
+
+    #[test]
+    fn one_repository_may_have_several_urls() {
+        let check = |one: &str, other: &str| {
+            let url = |text| RepositoryUrl::from_configuration(text).unwrap();
+            settings(&[("https://a.example/", "/srv/")], &[]).is_same_repository(&url(one), &url(other))
+        };
+        assert!(check("https://a.example/app", "/srv/app"));
+        assert!(check("https://b.example/app.git", "git@b.example:app"));
+        assert!(!check("https://b.example/app", "https://b.example/other"));
+        assert!(!check("https://b.example/app", "/srv/app"));
     }
 
     #[test]

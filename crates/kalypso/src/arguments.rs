@@ -1,5 +1,6 @@
 //! The command line.
 
+mod add;
 mod hub;
 mod init;
 mod questions;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::add::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::questions::*;
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    Add(Add),
+    Remove(Remove),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
@@ -188,7 +192,7 @@ pub(crate) struct Plan {
     /// Compare with the files in this folder instead of the GitOps branch
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) against: Option<PathBuf>,
-    /// Compare the control plane with its changes that are not committed, in all its working trees [default: those of the control plane's repository, of the current directory, and of `control-plane` beside kalypso.toml]
+    /// Show what all changes would do that are not committed, in the working trees of the control plane; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "against", "commit", "patch", "gitops_repo", "adopt"])]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Compare two commits of the control plane; with B alone, compare it with the current sources of the environment

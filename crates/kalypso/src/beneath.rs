@@ -256,6 +256,23 @@ mod tests {
     }
 
     #[test]
+    fn no_file_is_replaced_if_one_can_not_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        fs::write(path.join("a.yaml"), "old").unwrap();
+        fs::write(path.join("b"), "a file").unwrap();
+        assert!(replace_all(path, &[("a.yaml", Some(b"new")), ("b/c.yaml", Some(b"new"))]).is_err());
+        assert_eq!(fs::read_to_string(path.join("a.yaml")).unwrap(), "old");
+        // What an interrupted run leaves is replaced, and is not read as YAML.
+        fs::write(path.join(".kalypso-new-a.yaml~"), "half").unwrap();
+        assert!(!model::read::is_read(".kalypso-new-a.yaml~"));
+        replace_all(path, &[("a.yaml", Some(b"new")), ("c/d.yaml", Some(b"new")), ("b", None)]).unwrap();
+        let mut names: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a.yaml", "c"]);
+    }
+
+    #[test]
     fn a_path_that_leads_out_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["../a", "a/../../b", "/a", "", "a//b", "./a"] {

@@ -172,23 +172,22 @@ pub(crate) fn of_working_trees(
 ) -> anyhow::Result<EnvironmentChange> {
     let now = Now::read(source, environment, watch)?;
     let new = now.after(trees.next());
-    let follows = |head: &Commit| {
-        let is_read = |read: &Read| read.url == head.url && !read.is_pinned && read.revision == head.revision.name();
-        now.loaded.reads.iter().any(is_read)
-    };
-    let branches: Vec<_> = trees.branches().iter().filter(|branch| follows(&branch.head)).collect();
-    let path = |branch: &WorkingBranch, path: &str| from_here(&branch.checkout.root().join(path)).display().to_string();
-    let paths = branches.iter().flat_map(|branch| branch.state.changed.iter().map(|changed| path(branch, changed)));
-    let paths: Vec<_> = paths.collect();
-    let folders: Vec<_> =
-        branches.iter().map(|branch| from_here(branch.checkout.root()).display().to_string()).collect();
+    let branches: Vec<_> = trees.branches().iter().filter(|branch| now.reads(&branch.head, None)).collect();
+    let shown =
+        |branch: &WorkingBranch, path: &str| from_here(&branch.checkout.root().join(path)).display().to_string();
+    let changed = branches.iter().flat_map(|branch| branch.state.changed.iter().map(move |path| (*branch, path)));
+    let (read, unread): (Vec<_>, Vec<_>) = changed.partition(|(branch, path)| now.reads(&branch.head, Some(path)));
+    let paths: Vec<_> = read.into_iter().map(|(branch, path)| shown(branch, path)).collect();
+    let folders: Vec<_> = branches.iter().map(|branch| shown(branch, "")).collect();
     let from = now.loaded.title();
     let to = match paths.is_empty() {
         true => format!("{environment} without uncommitted changes"),
         false => format!("{environment} + uncommitted {}", named_files(&paths)),
     };
+    // The environment uses a fixed commit of a branch with uncommitted changes.
+    let stays = if unread.is_empty() { None } else { now.stays(Of::Own) };
     let answer = json!({"branch": null, "from": null, "to": null, "workingTrees": folders, "files": paths});
-    Ok(EnvironmentChange { old: now.loaded, new, from, to, stays: None, answer })
+    Ok(EnvironmentChange { old: now.loaded, new, from, to, stays, answer })
 }
 
 fn named_files(paths: &[String]) -> String {
@@ -247,6 +246,16 @@ impl Now {
         };
         let promoted = read_as(&ReadRole::Base(main));
         Ok(Self { loaded: Arc::new(loaded), access, own, promoted })
+    }
+
+    /// Whether the environment is read from a branch, not from a fixed commit of it; with a path, whether it is read from there.
+    fn reads(&self, head: &Commit, path: Option<&str>) -> bool {
+        let is_read = |read: &Read| {
+            let is_there = read.role != ReadRole::Main || path.is_none_or(|path| path.starts_with(git::ENVIRONMENTS));
+            let is_branch = !read.is_pinned && read.revision == head.revision.name();
+            is_there && is_branch && self.access.settings.git.is_same_repository(&read.url, &head.url)
+        };
+        self.loaded.reads.iter().any(is_read)
     }
 
     fn environment(&self) -> &EnvironmentName {

@@ -12,9 +12,10 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
+use model::kind::Kind;
 
 use crate::arguments::Arguments;
-use crate::names::{Names, Subject};
+use crate::names::{NameKind, Names, Subject};
 use crate::{cache, terminal};
 
 /// The environment variable that a completion script sets: the name of the shell.
@@ -65,20 +66,54 @@ fn with_names(command: clap::Command) -> clap::Command {
 }
 
 fn with_candidates(argument: clap::Arg) -> clap::Arg {
-    let is_environment = argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == "ENV"));
+    let has_value_name =
+        |wanted: &str| argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == wanted));
+    // clap itself completes the values of an argument with a fixed list.
+    if !argument.get_possible_values().is_empty() {
+        return argument;
+    }
     let completer = match argument.get_id().as_str() {
-        _ if is_environment => ArgValueCompleter::new(environments),
-        "workload" | "of" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, names().workloads)),
-        "target" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, names().targets)),
-        "cluster_type" => ArgValueCompleter::new(|typed: &OsStr| {
-            let Names { cluster_types, clusters, .. } = names();
-            offered(typed, cluster_types.into_iter().chain(clusters))
-        }),
+        _ if has_value_name("ENV") => ArgValueCompleter::new(environments),
+        "workload" | "of" => of_kinds(&[NameKind::Workload]),
+        "target" => of_kinds(&[NameKind::Target]),
+        "cluster_type" | "on" => of_kinds(&[NameKind::ClusterType, NameKind::Cluster]),
+        "key" => of_kinds(&[NameKind::Key]),
         "assignment" => ArgValueCompleter::new(assignments),
         "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
+        "kind" => ArgValueCompleter::new(kinds),
+        "name" | "names" => ArgValueCompleter::new(named_objects),
+        _ if has_value_name("KEY") => of_kinds(&[NameKind::Key]),
         _ => return argument,
     };
     argument.add(completer)
+}
+
+fn of_kinds(kinds: &'static [NameKind]) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let names = names();
+        offered(typed, kinds.iter().flat_map(|kind| names.of_kind(*kind)))
+    })
+}
+
+/// Completes the kind of an object: `schema` takes the `kind` of an object, all other commands take a word such as `cluster-type`.
+fn kinds(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let is_schema = words().is_some_and(|words| words.iter().any(|word| word == "schema"));
+    if is_schema {
+        return offered(typed, Kind::ALL.iter().map(|kind| kind.name().to_owned()));
+    }
+    let kinds = NameKind::ALL.iter().filter(|kind| **kind != NameKind::Key).map(|kind| kind.word().to_owned());
+    offered(typed, kinds.chain(["environment".to_owned()]))
+}
+
+/// Completes the name of an object, if a word before it is its kind.
+fn named_objects(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let words: Vec<_> =
+        words().unwrap_or_default().iter().filter_map(|word| word.to_str().map(str::to_owned)).collect();
+    if words.iter().any(|word| matches!(word.as_str(), "environment" | "environments" | "Environment")) {
+        return environments(typed);
+    }
+    let Some(kind) = words.iter().find_map(|word| NameKind::of_word(word)) else { return Vec::new() };
+    offered(typed, names().of_kind(kind))
 }
 
 /// The value of an option in the words of the command line.
@@ -113,15 +148,20 @@ fn hosts() -> BTreeSet<String> {
 
 /// Completes assignments: first the place, then the targets on this place.
 fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let Names { cluster_types, clusters, targets, assigned, .. } = names();
+    let names = names();
+    let assigned = &names.assigned;
     match typed.to_str().and_then(|typed| typed.split_once('/')) {
         None => {
             let has_targets = |place: &String| assigned.get(place).is_none_or(|targets| !targets.is_empty());
-            let places = cluster_types.into_iter().chain(clusters).filter(has_targets);
-            offered(typed, places.map(|place| place + "/"))
+            let places = names.of_kind(NameKind::ClusterType).chain(names.of_kind(NameKind::Cluster));
+            offered(typed, places.filter(has_targets).map(|place| place + "/"))
         }
         Some((place, _)) => {
-            let on = if assigned.is_empty() { targets } else { assigned.get(place).cloned().unwrap_or_default() };
+            let on: Vec<_> = match assigned.get(place) {
+                Some(on) => on.iter().cloned().collect(),
+                None if assigned.is_empty() => names.of_kind(NameKind::Target).collect(),
+                None => Vec::new(),
+            };
             offered(typed, on.into_iter().map(|target| format!("{place}/{target}")))
         }
     }

@@ -72,7 +72,7 @@ impl ControlPlaneBranch {
     pub(crate) fn open(access: &Arc<RepositoryAccess>, of: BranchOf<'_>, place: EditPlace<'_>) -> anyhow::Result<Self> {
         let (trees, is_in_working_tree) = match place {
             EditPlace::WorkingTree(folder) => (WorkingTrees::open(access, folder)?, true),
-            EditPlace::Head => (WorkingTrees::default(), false),
+            EditPlace::Head => (WorkingTrees::none(access), false),
         };
         let edited = EditedRepositories::new(&*access.repositories, trees.next());
         let environments = Snapshot::new(&edited, access.control_plane()).environments();

@@ -9,6 +9,7 @@ use git::{
 use model::git_id::GitId;
 use model::tree::Tree;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Repositories in which some commits are followed by a commit that exists only in memory.
 pub(crate) struct EditedRepositories<'a> {
@@ -27,31 +28,33 @@ pub(crate) struct Next {
     before: Commit,
     edits: Edits,
     id: GitId,
-    /// Whether only the branch of the commit before leads to it. Else all revisions do that name the commit before.
-    is_of_branch: bool,
+    /// If only the branch of the commit before leads to it: the settings that say which URLs are those of its repository. Else all revisions do that name
+    /// the commit before.
+    of_branch: Option<Arc<git::Settings>>,
 }
 
 impl Next {
     /// Creates a commit that changes files of the commit `before`. Every revision of that commit leads to it.
     pub(crate) fn new(before: Commit, edits: Edits) -> Self {
-        Self::with((before, edits), false)
+        Self::with((before, edits), None)
     }
 
     /// Same as [`Self::new`], but only the branch of `before` leads to it: other branches at the same commit, and objects that name the commit, do not.
-    pub(crate) fn of_branch(before: Commit, edits: Edits) -> Self {
-        Self::with((before, edits), true)
+    /// All URLs of its repository lead to it.
+    pub(crate) fn of_branch(before: Commit, edits: Edits, settings: &Arc<git::Settings>) -> Self {
+        Self::with((before, edits), Some(Arc::clone(settings)))
     }
 
-    fn with((before, edits): (Commit, Edits), is_of_branch: bool) -> Self {
+    fn with((before, edits): (Commit, Edits), of_branch: Option<Arc<git::Settings>>) -> Self {
         let file = |(path, edit): (&_, &_)| match edit {
             Edit::Content(id, _) => format!("{path} {id}\n"),
             Edit::Link(id) => format!("{path} -> {id}\n"),
             Edit::Removed => format!("{path} removed\n"),
         };
         let files: String = edits.iter().map(file).collect();
-        let branch = if is_of_branch { format!(" {}", before.revision) } else { String::new() };
+        let branch = of_branch.as_ref().map_or_else(String::new, |_| format!(" {}", before.revision));
         let id = GitId::of_blob(format!("{}{branch}\n{files}", before.id).as_bytes());
-        Self { before, edits, id, is_of_branch }
+        Self { before, edits, id, of_branch }
     }
 
     /// The id of the commit.
@@ -62,12 +65,19 @@ impl Next {
     /// The branch that leads to the commit, pinned at the commit before, if only the branch does.
     pub(crate) fn pin(&self) -> Option<(SourceName, GitId)> {
         let name = (self.before.url.as_str().to_owned(), self.before.revision.name().to_string());
-        self.is_of_branch.then_some((name, self.before.id))
+        self.of_branch.as_ref().map(|_| (name, self.before.id))
     }
 
     fn follows(&self, commit: &Commit, revision: &Revision) -> bool {
-        let is_revision = !self.is_of_branch || self.before.revision == *revision;
-        is_revision && self.before.url == commit.url && self.before.id == commit.id
+        if self.before.id != commit.id {
+            return false;
+        }
+        match &self.of_branch {
+            Some(settings) => {
+                self.before.revision == *revision && settings.is_same_repository(&self.before.url, &commit.url)
+            }
+            None => self.before.url == commit.url,
+        }
     }
 }
 
@@ -89,7 +99,7 @@ impl<'a> EditedRepositories<'a> {
 
     /// The existing commit below a commit, and the changes since then.
     fn made<'c>(&'c self, commit: &'c Commit) -> (Commit, Option<&'c Edits>) {
-        let next = self.next.iter().find(|next| next.before.url == commit.url && next.id == commit.id);
+        let next = self.next.iter().find(|next| next.id == commit.id);
         let id = next.map_or(commit.id, |next| next.before.id);
         (Commit { id, ..commit.clone() }, next.map(|next| &next.edits))
     }
@@ -226,6 +236,7 @@ mod tests {
             (id(&made.revision) != made.id, id(&pinned) != made.id)
         };
         assert_eq!(leads(Next::new(made.clone(), edits.clone())), (true, true));
-        assert_eq!(leads(Next::of_branch(made.clone(), edits)), (true, false));
+        let settings = Arc::new(git::Settings::new("cache"));
+        assert_eq!(leads(Next::of_branch(made.clone(), edits, &settings)), (true, false));
     }
 }

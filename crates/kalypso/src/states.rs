@@ -14,7 +14,7 @@ use crate::diagnostics::Checkout;
 use crate::exit::Failure;
 use crate::progress::Watch;
 use crate::terminal::{self, count};
-use crate::working_trees::WorkingTrees;
+use crate::working_trees::{WorkingTrees, from_here};
 use crate::{configuration, loading};
 
 /// Environments that were read. They may be incomplete.
@@ -83,6 +83,11 @@ pub(crate) fn working_trees(access: &RepositoryAccess, folder: Option<&Path>) ->
     }
     for failure in trees.branches().iter().filter_map(crate::control_plane_branch::unfinished) {
         terminal::warn(&failure.message);
+    }
+    for branch in trees.branches().iter().filter(|branch| branch.is_behind(&*access.repositories)) {
+        let (name, root) = (branch.head.revision.name(), from_here(branch.checkout.root()));
+        let root = root.display();
+        terminal::warn(&format!("`{root}` does not have the newest commits of `{name}`: `git -C {root} pull`"));
     }
     if !trees.elsewhere().is_empty() {
         let branches: Vec<_> = trees.elsewhere().iter().map(|branch| format!("`{branch}`")).collect();

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use delivery::access::{RepositoryAccess, destination_url};
 use git::checkout::{Checkout, CheckoutError, StateError, WorkingState, checkouts, local_folder, repository_above};
+use git::limits::BASE_REACHES;
 use git::load::Snapshot;
-use git::{Commit, RepositoryError, RepositoryUrl, Revision};
+use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
 use model::git_id::GitId;
 
 use crate::diagnostics;
@@ -18,8 +19,8 @@ use crate::exit::Failure;
 const BESIDE: &str = "control-plane";
 
 /// The working trees of the control plane's branches: the main branch, and those of the environments.
-#[derive(Default)]
 pub(crate) struct WorkingTrees {
+    settings: Arc<git::Settings>,
     branches: Vec<WorkingBranch>,
     /// The names of branches that are checked out nowhere.
     elsewhere: Vec<String>,
@@ -43,7 +44,7 @@ impl WorkingTrees {
     /// # Errors
     /// If the named folder is not in a working tree of the control plane, or if a working tree can't be read.
     pub(crate) fn open(access: &RepositoryAccess, named: Option<&Path>) -> anyhow::Result<Self> {
-        let mut search = Search { access, folders: folders(access, named)?, trees: Self::default() };
+        let mut search = Search { access, folders: folders(access, named)?, trees: Self::none(access) };
         let settings = &access.settings;
         search.find(&settings.repo)?;
         if let Some(folder) = named.filter(|_| search.trees.found.is_empty()) {
@@ -61,10 +62,21 @@ impl WorkingTrees {
         Ok(search.trees)
     }
 
+    /// No working trees.
+    pub(crate) fn none(access: &RepositoryAccess) -> Self {
+        let settings = Arc::new(access.settings.git.clone());
+        Self { settings, branches: Vec::new(), elsewhere: Vec::new(), found: Vec::new() }
+    }
+
+    /// The settings that say which URLs are those of the same repository.
+    pub(crate) fn settings(&self) -> &Arc<git::Settings> {
+        &self.settings
+    }
+
     /// The commits that exist only in memory: the content of the working trees.
     pub(crate) fn next(&self) -> Vec<Next> {
         let differing = self.branches.iter().filter(|branch| !branch.state.edits.is_empty());
-        differing.map(WorkingBranch::next).collect()
+        differing.map(|branch| branch.next(&self.settings)).collect()
     }
 
     /// The working trees as a report shows their files: at their paths from the current directory.
@@ -72,7 +84,7 @@ impl WorkingTrees {
         let checkout = |branch: &WorkingBranch| diagnostics::Checkout {
             url: branch.head.url.as_str().into(),
             revision: branch.head.revision.name(),
-            commit: Some(branch.commit()),
+            commit: Some(branch.commit(&self.settings)),
             folder: from_here(branch.checkout.root()).display().to_string(),
         };
         self.branches.iter().map(checkout).collect()
@@ -113,13 +125,21 @@ impl WorkingTrees {
 }
 
 impl WorkingBranch {
-    fn next(&self) -> Next {
-        Next::of_branch(self.head.clone(), self.state.edits.clone())
+    fn next(&self, settings: &Arc<git::Settings>) -> Next {
+        Next::of_branch(self.head.clone(), self.state.edits.clone(), settings)
+    }
+
+    /// Whether the working tree has an earlier commit of the branch: a clone that was not updated. False if this can't be determined.
+    pub(crate) fn is_behind(&self, repositories: &dyn Repositories) -> bool {
+        let earlier = self.checkout.commit().filter(|commit| *commit != self.head.id);
+        let is_ancestor =
+            |commit: GitId, reach: &usize| repositories.is_ancestor(commit, &self.head, *reach) == Ok(true);
+        earlier.is_some_and(|commit| BASE_REACHES.iter().any(|reach| is_ancestor(commit, reach)))
     }
 
     /// The commit as which the content of the working tree is read. It exists only in memory, if the content differs from the head.
-    fn commit(&self) -> GitId {
-        if self.state.edits.is_empty() { self.head.id } else { self.next().id() }
+    fn commit(&self, settings: &Arc<git::Settings>) -> GitId {
+        if self.state.edits.is_empty() { self.head.id } else { self.next(settings).id() }
     }
 }
 
@@ -225,7 +245,8 @@ pub(crate) fn from_here(path: &Path) -> PathBuf {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
     match path.strip_prefix(&here) {
         Ok(below) if below.as_os_str().is_empty() => PathBuf::from("."),
-        Ok(below) => below.to_owned(),
+        // A joined empty path leaves a slash at the end.
+        Ok(below) => below.components().collect(),
         Err(_) => path.to_owned(),
     }
 }

@@ -189,8 +189,8 @@ spec:
   manifests: {branch: release-41}
 ";
 
-/// The output of `explain` and `plan` for an assignment that fails and is held by a release pin.
-fn held() -> [Value; 2] {
+/// The output of `explain` and `plan` for an assignment that fails and is held by a release pin; and a plan of a change that is not committed.
+fn held() -> [Value; 3] {
     let folder = demo();
     let control_plane = folder.path().join("acme/control-plane");
     let central = control_plane.join("configs/central.yaml");
@@ -200,7 +200,10 @@ fn held() -> [Value; 2] {
     git(&control_plane, &["add", "."]);
     git(&control_plane, &["commit", "--quiet", "-m", "Another database"]);
     let run = |arguments: &[&str]| run(&folder.path().join("acme"), &[arguments, &["-e", "prod"]].concat());
-    [run(&["explain", "chicago-edge/checkout-us"]), run(&["plan"])]
+    let held = [run(&["explain", "chicago-edge/checkout-us"]), run(&["plan"])];
+    fs::write(&central, text).unwrap();
+    let [explained, planned] = held;
+    [explained, planned, run(&["plan", "--working-tree"])]
 }
 
 fn platform() -> tempfile::TempDir {
@@ -215,7 +218,7 @@ fn answers_hold_what_the_reference_says() {
     let folder = platform();
     let source = ["--from", "in", "-e", "dev"];
     let run = |arguments: &[&str]| run(folder.path(), &[arguments, &source].concat());
-    let [explained_held, planned_held] = held();
+    let [explained_held, planned_held, not_committed] = held();
     check("explain", &[run(&["explain", "drone/hello-web"]), explained_held]);
     let explained = ["REGION", "LIMITS"].map(|key| run(&["explain", "drone/hello-web", key]));
     check("explain KEY", &explained);
@@ -232,7 +235,7 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
     // All assignments are removed, which requires a confirmation.
     fs::write(folder.path().join("in/platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
-    plans.extend([run(&["plan", "--against", "out"]), planned_held]);
+    plans.extend([run(&["plan", "--against", "out"]), planned_held, not_committed]);
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);
 }

@@ -1,6 +1,8 @@
 //! Tests of this crate with whole repositories, real and in memory.
 
 #[cfg(test)]
+mod checkout;
+#[cfg(test)]
 mod kept;
 #[cfg(test)]
 mod load;

@@ -18,7 +18,7 @@ pub(crate) struct EnvironmentOrAll {
 /// The state of the control plane that is read, if it is not the current one.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct StateOptions {
-    /// Read the control plane with its changes that are not committed, from the working trees of its branches [default: those of the control plane's repository, of the current directory, and of `control-plane` beside kalypso.toml]
+    /// Read the control plane with all changes that are not committed, from its working trees; DIR is a folder in one of them
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["from", "commit", "patch"])]
     pub(crate) working_tree: Option<Option<PathBuf>>,
     /// Read the control plane at a commit of the environment's branch or, without one environment, of the main branch

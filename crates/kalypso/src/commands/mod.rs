@@ -1,5 +1,7 @@
 //! The commands, one file for each.
 
+mod add;
+mod branch_edit;
 mod check;
 mod compare;
 mod completions;
@@ -15,6 +17,7 @@ mod init;
 mod man;
 mod plan;
 mod publish;
+mod remove;
 mod render;
 mod report;
 mod rollout;
@@ -35,6 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Add(options) => add::run(options),
+        Command::Remove(options) => remove::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

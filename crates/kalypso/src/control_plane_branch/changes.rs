@@ -7,7 +7,7 @@ use delivery::access::{RepositoryAccess, destination_url};
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
 use git::load::{ControlPlane, Environments, ReadRole, Snapshot};
-use git::{Edits, Repositories};
+use git::{Edits, Repositories, RepositoryUrl};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 
@@ -51,15 +51,19 @@ impl ControlPlaneBranch {
         let Some(own) = &self.environment else { return true };
         let is_here = |place: &model::object::environment::RepositoryPlace| {
             *place.branch == *self.name()
-                && destination_url(Some(&self.access), &place.repo).is_ok_and(|url| url == self.head.url)
+                && destination_url(Some(&self.access), &place.repo).is_ok_and(|url| self.is_same_repository(&url))
         };
         own == name || self.environments.places.get(name).is_some_and(is_here)
+    }
+
+    fn is_same_repository(&self, url: &RepositoryUrl) -> bool {
+        self.access.settings.git.is_same_repository(url, &self.head.url)
     }
 
     fn compare(&self, (states, edits): (&States<'_>, &Edits), name: &EnvironmentName, changes: &mut Changes) {
         let old = Arc::new(states.load(&states.before, name));
         let reads_branch = |role: &ReadRole| *role != ReadRole::Main;
-        let of_branch = old.reads.iter().filter(|read| read.url == self.head.url && reads_branch(&read.role));
+        let of_branch = old.reads.iter().filter(|read| reads_branch(&read.role) && self.is_same_repository(&read.url));
         let is_followed = of_branch.clone().any(|read| !read.is_pinned && *read.revision == *self.name());
         let declares = edits.paths().any(|path| path.starts_with(git::ENVIRONMENTS));
         if old.is_complete && !is_followed && !(self.environment.is_none() && declares) {
@@ -77,7 +81,12 @@ impl ControlPlaneBranch {
     fn states(&self, edits: &Edits) -> States<'_> {
         let before: Vec<_> =
             self.trees.branches().iter().map(|branch| (branch.head.clone(), branch.state.edits.clone())).collect();
-        let mut after = before.clone();
+        let is_other = |head: &git::Commit| {
+            let is_branch = head.revision == self.head.revision && self.is_same_repository(&head.url);
+            head.url == self.head.url || !is_branch
+        };
+        // A branch may have been opened twice, by two URLs of its repository.
+        let mut after: Vec<_> = before.iter().filter(|(head, _)| is_other(head)).cloned().collect();
         match after.iter_mut().find(|(head, _)| *head == self.head) {
             Some((_, uncommitted)) => *uncommitted = uncommitted.followed_by(edits),
             None => after.push((self.head.clone(), edits.clone())),
@@ -86,6 +95,7 @@ impl ControlPlaneBranch {
         let heads = heads.map(|head| ((head.url.as_str().to_owned(), head.revision.name().to_string()), head.id));
         States {
             access: &self.access,
+            settings: self.trees.settings(),
             heads: heads.collect(),
             before: State { edits: before, applications: BTreeMap::new() },
             after: State { edits: after, applications: BTreeMap::new() },
@@ -99,6 +109,7 @@ type Pins = BTreeMap<(String, String), GitId>;
 /// The two states of the control plane.
 struct States<'a> {
     access: &'a Arc<RepositoryAccess>,
+    settings: &'a Arc<git::Settings>,
     /// The heads of the edited branches. They stay the same for both states.
     heads: Pins,
     before: State,
@@ -138,7 +149,7 @@ impl States<'_> {
         let pins = state.applications.iter().chain(&self.heads).map(|(name, id)| (name.clone(), *id)).collect();
         let pinned = PinnedRepositories::new(&*self.access.repositories, pins);
         let edited = state.edits.iter().filter(|(_, edits)| !edits.is_empty());
-        let next = edited.map(|(head, edits)| Next::of_branch(head.clone(), edits.clone()));
+        let next = edited.map(|(head, edits)| Next::of_branch(head.clone(), edits.clone(), self.settings));
         let repositories = EditedRepositories::new(&pinned, next.collect());
         work(&repositories, self.access.control_plane())
     }

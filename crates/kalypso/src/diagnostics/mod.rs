@@ -106,10 +106,13 @@ pub struct Checkout {
 impl Checkout {
     /// The path of `file` from the working directory. None if the file is not in the checkout.
     fn path(&self, file: &File) -> Option<String> {
-        if (&file.source.url, &file.source.revision) != (&self.url, &self.revision) {
-            return None;
-        }
-        if self.commit.is_some() && self.commit != file.source.commit {
+        let source = &file.source;
+        let is_in_it = match self.commit {
+            // The repository may have several URLs.
+            Some(_) => self.commit == source.commit && !source.is_pinned,
+            None => self.url == source.url,
+        };
+        if !is_in_it || self.revision != source.revision {
             return None;
         }
         let folder = self.folder.trim_start_matches("./").trim_end_matches('/');

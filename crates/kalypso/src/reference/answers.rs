@@ -1,5 +1,6 @@
 //! The fields of the structured output of commands.
 
+mod edits;
 mod schema;
 
 /// The path of a field, and its meaning.
@@ -35,6 +36,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("publish", PUBLISH),
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
+    ("add, remove", edits::EDIT),
+    ("add target, remove target", edits::TARGET),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),
@@ -112,13 +115,14 @@ const RENDER: &[Described] = &[
 
 const PLAN: &[Described] = &[
     ("environment", "the environment"),
-    ("change", "what is compared, with `--commit` and `--patch`; `null` without them"),
-    ("change.branch", "the branch that changes; `null` for a plain directory"),
-    ("change.from", "its commit before; `null` for a plain directory"),
-    ("change.to", "its commit after; `null` with `--patch`"),
+    ("change", "what is compared, with `--commit`, `--patch` and `--working-tree`; `null` without them"),
+    ("change.branch", "the branch that changes; `null` for a plain directory and for working trees"),
+    ("change.from", "its commit before; `null` for a plain directory and for working trees"),
+    ("change.to", "its commit after; `null` with `--patch` and `--working-tree`"),
     ("change.patch", "the patch, as it was named"),
-    ("change.files[]", "the files that the patch names"),
-    ("plans[]", "one for each `GitOpsRepo`; with `--commit` and `--patch` one for all"),
+    ("change.workingTrees[]", "the working trees that the environment is read from"),
+    ("change.files[]", "the files that the patch names, or those with changes that are not committed"),
+    ("plans[]", "one for each `GitOpsRepo`; with `--commit`, `--patch` and `--working-tree` one for all"),
     ("plans[].gitopsRepo", "its name, or what it was compared with instead"),
     ("plans[].branch", "the branch that was compared with: `REPOSITORY@BRANCH`, or the folder"),
     ("plans[].commit", "the commit of that branch; `null` for a folder"),

@@ -24,6 +24,7 @@ code scanning, `-o github` for annotations of a workflow.
 | `diagnostics[].labels[]` | places; the first one is the place to fix |
 | `diagnostics[].labels[].repository`, `.revision`, `.commit` | where the file is from; `null` for a plain directory |
 | `diagnostics[].labels[].path` | the file, relative to the repository's root; `null` for what is in no file |
+| `diagnostics[].labels[].file` | with `--working-tree`: the file on this machine, from the current directory. `commit` is `null` then. Left out for other files |
 | `diagnostics[].labels[].line`, `.column`, `.end_line`, `.end_column` | from 1, columns in characters, the end exclusive; `null` for a file as a whole |
 | `diagnostics[].labels[].text` | what is there; may be empty |
 | `diagnostics[].notes[]`, `.help[]` | facts, and what to do |

@@ -40,6 +40,8 @@ fn names_of_what_there_is_are_offered() {
     check(&company, &["explain", "-e", "dev", "w"], &["west/"]);
     check(&company, &["explain", "-e", "dev", "west/"], &["west/shop-test"]);
     check(&company, &["explain", "-e", "dev", "north/"], &[]);
+    check(&company, &["explain", "-e", "dev", "west/shop-test", ""], &["DATABASE", "LOG_LEVEL"]);
+    check(&company, &["schema", "Cluster"], &["Cluster", "ClusterType"]);
 }
 
 #[test]

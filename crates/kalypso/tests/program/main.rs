@@ -1,6 +1,8 @@
 //! Tests of the program with real repositories and files. They check exit statuses and output.
 
 #[cfg(test)]
+mod adding;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod claims;
@@ -54,3 +56,5 @@ mod starting;
 mod strict;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod working_tree;
