@@ -274,7 +274,11 @@ mod tests {
         work(&BranchFiles::new(Source::directory(), &contents, ""))
     }
 
-    fn set_one(texts: &[&str], choice: &ContainerChoice, (key, value): (&str, &str)) -> Result<ValueChanges, ConfigError> {
+    fn set_one(
+        texts: &[&str],
+        choice: &ContainerChoice,
+        (key, value): (&str, &str),
+    ) -> Result<ValueChanges, ConfigError> {
         with_files(texts, |files| set(files, choice, &[(key.into(), value.into())], AddOptions::default()))
     }
 
@@ -291,7 +295,11 @@ mod tests {
         let change = ValueChange { key: "A".into(), old: Some("one".into()), new: Some("012".into()) };
         assert_eq!((changes.is_new, changes.values), (false, vec![change]));
         check(&set_one(&[WEST], &west, ("B", "z")).unwrap(), "c/0.yaml", Some(&WEST.replace("|\n    x\n    y", "z")));
-        check(&set_one(&[WEST], &west, ("C", "1\n2\n")).unwrap(), "c/0.yaml", Some(&format!("{WEST}  C: |\n    1\n    2\n")));
+        check(
+            &set_one(&[WEST], &west, ("C", "1\n2\n")).unwrap(),
+            "c/0.yaml",
+            Some(&format!("{WEST}  C: |\n    1\n    2\n")),
+        );
         assert!(set_one(&[WEST], &west, ("A", "one")).unwrap().edits.is_empty());
     }
 
@@ -306,7 +314,8 @@ mod tests {
 
     #[test]
     fn of_several_containers_the_one_with_the_value_is_meant() {
-        let (west, other) = (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
+        let (west, other) =
+            (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
         let chosen = set_one(&[WEST, &other], &west, ("D", "1")).unwrap();
         assert_eq!(chosen.container.map(|container| container.name), Some("other".into()));
         let error = set_one(&[WEST, &other], &west, ("A", "1")).unwrap_err();
@@ -320,7 +329,11 @@ mod tests {
             let keys: Vec<_> = keys.iter().map(|key| Arc::from(*key)).collect();
             with_files(&[WEST], |files| remove(files, &west, &keys))
         };
-        check(&removed(&["B"]).unwrap(), "c/0.yaml", Some(WEST.split_once("\n  # Two").map(|(kept, _)| format!("{kept}\n")).as_deref().unwrap()));
+        check(
+            &removed(&["B"]).unwrap(),
+            "c/0.yaml",
+            Some(WEST.split_once("\n  # Two").map(|(kept, _)| format!("{kept}\n")).as_deref().unwrap()),
+        );
         check(&removed(&["A", "B"]).unwrap(), "c/0.yaml", None);
         assert!(matches!(removed(&["C"]), Err(ConfigError::NoValue { .. })));
     }

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use git::RepositoryUrl;
 use git::publish::{Destination, PublishError, create_base};
-use git::{RepositoryUrl, Revision};
+
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::name::EnvironmentName;
@@ -40,7 +41,7 @@ fn create_one(
     let url = loaded.url(&found.place.repo).ok()?;
     // If the git host can't say it, the branch may have existed.
     let was_merged = hosts.map_or(Ok(false), |hosts| was_merged(hosts, &found.place, &found.proposing_branch));
-    if !was_never_seen(access, &url, &found.place.branch) || was_merged.unwrap_or(true) {
+    if !access.was_never_seen(&url, &found.place.branch) || was_merged.unwrap_or(true) {
         return None;
     }
     let environment = &loaded.fleet.environment;
@@ -49,12 +50,6 @@ fn create_one(
     let created = create_base(repositories, &destination, seconds, &access.progress);
     // If another program was faster, the branch exists now.
     Some(created.map(drop).map_err(DestinationError::from))
-}
-
-/// Whether this machine has never seen a branch.
-pub(crate) fn was_never_seen(access: &RepositoryAccess, url: &RepositoryUrl, branch: &str) -> bool {
-    let (repositories, revision) = (&*access.repositories, Revision::branch(branch));
-    repositories.cached(url, &revision).is_none() && repositories.seen(url, &revision).is_empty()
 }
 
 /// A branch that does not exist yet.
@@ -99,7 +94,7 @@ fn is_new(access: &RepositoryAccess, (url, branch): (&RepositoryUrl, &str), know
         Some(references.into_keys().collect())
     });
     let is_there = names.as_ref().is_none_or(|names| names.contains(&format!("refs/heads/{branch}")));
-    !is_there && was_never_seen(access, url, branch)
+    !is_there && access.was_never_seen(url, branch)
 }
 
 fn hint(url: &RepositoryUrl, branches: &[NewBranch<'_>]) -> Option<Diagnostic> {

@@ -3,6 +3,7 @@
 mod add;
 mod hub;
 mod init;
+mod platform_edit;
 mod questions;
 mod report;
 mod states;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::add::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
+pub(crate) use self::platform_edit::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;

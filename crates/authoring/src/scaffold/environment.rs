@@ -3,8 +3,10 @@
 use model::name::EnvironmentName;
 
 use super::file::NewFile;
-use super::platform::MAIN;
 use super::words::yaml;
+
+/// The branch of the control plane with the objects for all environments.
+pub const MAIN: &str = "main";
 
 /// An environment that does not exist yet.
 #[derive(Clone, Copy, Debug)]

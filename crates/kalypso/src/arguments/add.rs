@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Format;
+use super::{AddEnvironment, AddTemplate, Format, RemoveEnvironment};
 
 /// Add an object to the control plane, and show what it would change
 #[derive(Args, Debug)]
@@ -19,6 +19,7 @@ pub(crate) struct Add {
 /// The kinds that can be added.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AddKind {
+    Environment(AddEnvironment),
     ClusterType(AddClusterType),
     Cluster(AddCluster),
     Policy(AddPolicy),
@@ -26,6 +27,7 @@ pub(crate) enum AddKind {
     Workload(AddWorkload),
     Target(AddTarget),
     Schema(AddSchema),
+    Template(AddTemplate),
 }
 
 /// Remove an object from the control plane, and show what would disappear
@@ -41,6 +43,7 @@ pub(crate) struct Remove {
 /// The kinds that can be removed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RemoveKind {
+    Environment(RemoveEnvironment),
     ClusterType(RemoveClusterType),
     Cluster(RemoveFromEnvironment),
     Policy(RemoveFromEnvironment),

@@ -15,6 +15,7 @@ use authoring::branch_files::Refusal;
 use authoring::new_object::NewObject;
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names};
+use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};
 use crate::beneath;
 use crate::exit::{Exit, Failure};
@@ -24,6 +25,7 @@ pub(super) use self::target::remove as remove_target;
 
 pub(super) fn run(options: &Add) -> anyhow::Result<Exit> {
     match &options.kind {
+        AddKind::Environment(options) => platform_edit::environment::add(options),
         AddKind::ClusterType(options) => cluster_type::run(options),
         AddKind::Cluster(options) => cluster::run(options),
         AddKind::Policy(options) => policy::run(options),
@@ -31,6 +33,7 @@ pub(super) fn run(options: &Add) -> anyhow::Result<Exit> {
         AddKind::Workload(options) => workload::run(options),
         AddKind::Target(options) => target::run(options),
         AddKind::Schema(options) => schema::run(options),
+        AddKind::Template(options) => platform_edit::template::add(options),
     }
 }
 

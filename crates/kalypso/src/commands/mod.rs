@@ -16,6 +16,7 @@ mod hub;
 mod init;
 mod man;
 mod plan;
+mod platform_edit;
 mod publish;
 mod remove;
 mod render;

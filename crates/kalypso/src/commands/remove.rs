@@ -7,12 +7,14 @@ use authoring::removals::{Removals, remove_named};
 use model::kind::Kind;
 
 use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, names};
+use super::platform_edit;
 use crate::arguments::{EditOptions, Remove, RemoveConfig, RemoveKind};
 use crate::commands::add::{config_choice, config_finish, remove_target};
 use crate::exit::Exit;
 
 pub(super) fn run(options: &Remove) -> anyhow::Result<Exit> {
     match &options.kind {
+        RemoveKind::Environment(options) => platform_edit::removal::remove(options),
         RemoveKind::ClusterType(options) => {
             let what = What { kind: Kind::ClusterType, word: "cluster-type", is_cascading: options.cascade };
             named(what, (&options.names, Some(&options.environment)), &options.edit)

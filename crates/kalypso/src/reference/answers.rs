@@ -37,6 +37,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
     ("add, remove", edits::EDIT),
+    ("add environment", edits::ENVIRONMENT),
+    ("add template --list", edits::PACKS),
     ("add target, remove target", edits::TARGET),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),

@@ -13,6 +13,7 @@ struct Platform(TempDir);
 impl Platform {
     fn new() -> Self {
         let platform = Self(TempDir::new().unwrap());
+        fs::write(platform.0.path().join(".gitconfig"), "[user]\nname = Ann Ops\nemail = ann@acme.example\n").unwrap();
         Ran::of(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,prod"])).ends(0);
         platform
     }
@@ -36,7 +37,9 @@ impl Platform {
         files.sort_by_key(fs::DirEntry::file_name);
         let entry = |file: fs::DirEntry| {
             let text = fs::read_to_string(file.path()).unwrap();
-            let next = text.lines().find_map(|line| line.trim().strip_prefix("promotion.kalypso.io/next: ").map(str::to_owned));
+            let next = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("promotion.kalypso.io/next: ").map(str::to_owned));
             format!("{}>{} ", file.file_name().to_string_lossy().trim_end_matches(".yaml"), next.unwrap_or_default())
         };
         files.into_iter().map(entry).collect()
@@ -46,7 +49,11 @@ impl Platform {
 #[test]
 fn a_new_environment_is_in_the_order_and_has_its_branch() {
     let platform = Platform::new();
-    platform.add("qa --after dev --commit").ends(0).says(&["Added environment qa after dev", "environments/qa", "dev ENVIRONMENT"]);
+    platform.add("qa --after dev --commit").ends(0).says(&[
+        "Added environment qa after dev",
+        "environments/qa",
+        "dev ENVIRONMENT",
+    ]);
     assert_eq!(platform.order(), "dev>qa prod> qa>prod ");
     assert_eq!(git(&platform.path("environments/qa"), &["status", "--porcelain", "--branch"]), "## qa");
     let values = fs::read_to_string(platform.path("environments/qa/configs/qa.yaml")).unwrap();
@@ -113,6 +120,6 @@ fn a_template_is_added_once() {
     platform.kalypso("add template argocd --commit").ends(0).says(&["templates/argocd.yaml", "reconciler: argocd"]);
     platform.kalypso("add template argocd").ends(1).says(&["there is a template `argocd`", "--as NAME"]);
     platform.kalypso("add template argocd --as argocd-edge --commit").ends(0);
-    platform.kalypso("add template argo").ends(64).says(&["did you mean `argocd`"]);
+    platform.kalypso("add template argcd").ends(64).says(&["did you mean `argocd`"]);
     platform.kalypso("check --strict").ends(0);
 }

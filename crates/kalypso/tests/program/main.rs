@@ -11,6 +11,8 @@ mod company;
 #[cfg(test)]
 mod completing;
 #[cfg(test)]
+mod environments;
+#[cfg(test)]
 mod folders;
 #[cfg(test)]
 mod following;

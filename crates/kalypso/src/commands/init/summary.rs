@@ -42,10 +42,15 @@ pub(super) fn next(folder: &Path, answers: &Answers) -> String {
             PackRole::Config => format!("--config-type {}", pack.template),
         };
         let templates: Vec<_> = pack.with_others().into_iter().map(option).collect();
-        steps.push(("a kind of clusters", format!("kalypso add cluster-type edge -e {first} {}", templates.join(" "))));
-        steps.push(("an application", "kalypso add workload hello --repo URL --workspace TEAM".to_owned()));
-        steps
-            .push(("its targets on all clusters", format!("kalypso add policy hello -e {first} --targets '' --on ''")));
+        steps.push((
+            "a kind of clusters",
+            format!("kalypso add cluster-type edge -e {first} {} --commit", templates.join(" ")),
+        ));
+        steps.push(("an application", "kalypso add workload hello --repo URL --workspace TEAM --commit".to_owned()));
+        steps.push((
+            "its targets on all clusters",
+            format!("kalypso add policy hello -e {first} --targets '' --on '' --commit"),
+        ));
     }
     steps.push(("what would be written?", format!("kalypso plan -e {first}")));
     steps.push(("write it", format!("kalypso publish -e {first}")));

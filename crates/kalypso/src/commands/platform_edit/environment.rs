@@ -49,7 +49,8 @@ pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit>
     let earlier = request.earlier(&access);
     let before = errors(&earlier, &compiling::compile(&earlier, watch.progress()));
     watch.end();
-    let is_new = |error: &&Diagnostic| before.iter().all(|other| (other.code, &other.object) != (error.code, &error.object));
+    let is_new =
+        |error: &&Diagnostic| before.iter().all(|other| (other.code, &other.object) != (error.code, &error.object));
     let new: Vec<_> = problems.iter().filter(is_new).cloned().collect();
     if !new.is_empty() {
         let mut report = Report::new();
@@ -100,7 +101,9 @@ impl<'a> Request<'a> {
     fn of(options: &'a AddEnvironment, access: &Arc<RepositoryAccess>) -> anyhow::Result<Self> {
         if options.edit.propose {
             let failure = Failure::usage("an environment can't be proposed: its branch has to exist first");
-            return Err(failure.help("leave out --propose; push the new branch, and propose the change of main by hand").into());
+            return Err(failure
+                .help("leave out --propose; push the new branch, and propose the change of main by hand")
+                .into());
         }
         let (to, from) = (loading::environment_name(&options.name)?, loading::environment_name(&options.after)?);
         check_environment(&to).map_err(|error| Failure::usage(error.to_string()))?;
@@ -115,7 +118,9 @@ impl<'a> Request<'a> {
         let source = ControlPlaneBranch::open(access, BranchOf::Environment(&from), EditPlace::Head)?;
         if source.url() != main.url() {
             let message = format!("the objects of `{from}` are in another repository: {}", source.url());
-            return Err(Failure::refused(message).help("make a branch there, and declare the environment by hand").into());
+            return Err(Failure::refused(message)
+                .help("make a branch there, and declare the environment by hand")
+                .into());
         }
         let resolve = |branch: &ControlPlaneBranch| {
             let resolved = access.repositories.resolve(branch.url(), &Revision::branch(&branch.name()));
@@ -143,7 +148,9 @@ impl<'a> Request<'a> {
         };
         if let Some(name) = copy.shared_destinations.first() {
             let message = format!("GitOpsRepo `{name}` of {from} names neither branch nor path after its environment");
-            let help = format!("the copy would write to the same place: name its branch `{from}`, or put `{from}` into its path");
+            let help = format!(
+                "the copy would write to the same place: name its branch `{from}`, or put `{from}` into its path"
+            );
             return Err(Failure::refused(message).help(help).into());
         }
         let description = readme(from);
@@ -162,7 +169,8 @@ impl<'a> Request<'a> {
         let pins = BTreeMap::from([(name(main), main.id), (name(&own), own.id)]);
         let pinned = PinnedRepositories::new(&*access.repositories, pins);
         let next = [(main.clone(), &edits.main), (own, &edits.copy.edits)];
-        let next = next.map(|(commit, files)| Next::of_branch(commit, git_edits(files)));
+        let settings = Arc::new(access.settings.git.clone());
+        let next = next.map(|(commit, files)| Next::of_branch(commit, git_edits(files), &settings));
         let edited = EditedRepositories::new(&pinned, next.into());
         let read = Snapshot::new(&edited, access.control_plane()).load(&self.to);
         Loaded::new(read, None, Some(access))
@@ -189,7 +197,7 @@ impl<'a> Request<'a> {
         let commit = if self.options.edit.commit {
             let message = self.options.edit.message.clone();
             let message = message.unwrap_or_else(|| format!("Add environment {}", self.to));
-            Some(self.main.commit(&main, &message)?.id.short().to_string())
+            Some(self.main.commit(&main, &message)?.id.short())
         } else {
             None
         };

@@ -21,7 +21,8 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
         Ok(files) => files,
         Err(refusal) => return open.refuse(&refusal, options.edit.output),
     };
-    let path = files.iter().map(|(path, _)| path.clone()).find(|path| **path == *NewEnvironment::declaration_path(&name));
+    let path =
+        files.iter().map(|(path, _)| path.clone()).find(|path| **path == *NewEnvironment::declaration_path(&name));
     let path = path.or_else(|| files.iter().next().map(|(path, _)| path.clone())).unwrap_or_default();
     let object = PlacedObject { kind: Kind::Environment, name: name.as_arc().clone(), path };
     let notes = notes(options)?;

@@ -25,7 +25,10 @@ pub(super) const EDIT: &[Described] = &[
     ("proposal.commit", "its commit"),
     ("proposal.pullRequest", "the URL of the pull request; `null` without one"),
     ("plans[]", "for each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`"),
-    ("pinned[].environment", "an environment that is built on a fixed commit of the branch, so that it does not change yet"),
+    (
+        "pinned[].environment",
+        "an environment that is built on a fixed commit of the branch, so that it does not change yet",
+    ),
     ("pinned[].commit", "that commit"),
     ("report", "the new warnings, as in `check -o json`; the errors, if the edit is refused"),
 ];
@@ -39,4 +42,25 @@ pub(super) const TARGET: &[Described] = &[
     ("files[]", "the path of each changed file"),
     ("isWritten", "whether the files are changed"),
     ("plan", "the fields of `plans[]` of `plan`; `null` if the workload is not registered"),
+];
+
+/// The fields of a new environment.
+pub(super) const ENVIRONMENT: &[Described] = &[
+    ("environment", "the new environment"),
+    ("after", "the environment before it in the order of promotion, whose branch is copied"),
+    ("branch", "the new branch of the control plane"),
+    ("workingTree", "the folder of its working tree; `null` without one"),
+    ("files[]", "the path of each changed file of the main branch"),
+    ("values[]", "the `ConfigMap` and the key of each value that names the new environment in place of the other one"),
+    ("assignments", "the number of its assignments"),
+    ("isDryRun", "whether nothing is written"),
+    ("commit", "the id of the commit of the main branch, with `--commit`"),
+];
+
+/// The fields of the list of template packs.
+pub(super) const PACKS: &[Described] = &[
+    ("packs[].name", "the name of the pack"),
+    ("packs[].template", "the name of its template, without `--as`"),
+    ("packs[].field", "the field of a cluster type that names it: `reconciler`, `namespaceService` or `configType`"),
+    ("packs[].summary", "what it generates"),
 ];
