@@ -253,3 +253,88 @@ fn edited(
 fn placed(object: &FoundObject) -> PlacedObject {
     PlacedObject { kind: object.kind, name: Arc::clone(&object.name), path: Arc::clone(&object.path) }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::source::Source;
+
+    use super::*;
+
+    const WEST: &str = "# West.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: west\n  labels: {platform-config: \"true\", region: west}\ndata:\n  A: one # why\n  # Two lines.\n  B: |\n    x\n    y\n";
+
+    fn choice(labels: &[(&str, &str)]) -> ContainerChoice {
+        let labels = labels.iter().map(|(key, value)| (Arc::from(*key), Arc::from(*value)));
+        ContainerChoice { labels: Some(labels.collect()), name: None }
+    }
+
+    /// Does something with a branch that has these files, all with containers.
+    fn with_files<T>(texts: &[&str], work: impl FnOnce(&BranchFiles<'_>) -> T) -> T {
+        let file = |(position, text): (usize, &&str)| (format!("c/{position}.yaml").into(), Arc::from(text.as_bytes()));
+        let contents = texts.iter().enumerate().map(file).collect();
+        work(&BranchFiles::new(Source::directory(), &contents, ""))
+    }
+
+    fn set_one(
+        texts: &[&str],
+        choice: &ContainerChoice,
+        (key, value): (&str, &str),
+    ) -> Result<ValueChanges, ConfigError> {
+        with_files(texts, |files| set(files, choice, &[(key.into(), value.into())], AddOptions::default()))
+    }
+
+    fn check(changes: &ValueChanges, path: &str, expected: Option<&str>) {
+        let content = changes.edits.get(path).unwrap().content();
+        assert_eq!(content.map(|content| String::from_utf8_lossy(content).into_owned()).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_value_is_set_in_the_container_with_exactly_the_labels() {
+        let west = choice(&[("region", "west")]);
+        let changes = set_one(&[WEST], &west, ("A", "012")).unwrap();
+        check(&changes, "c/0.yaml", Some(&WEST.replace("A: one #", "A: \"012\" #")));
+        let change = ValueChange { key: "A".into(), old: Some("one".into()), new: Some("012".into()) };
+        assert_eq!((changes.is_new, changes.values), (false, vec![change]));
+        check(&set_one(&[WEST], &west, ("B", "z")).unwrap(), "c/0.yaml", Some(&WEST.replace("|\n    x\n    y", "z")));
+        check(
+            &set_one(&[WEST], &west, ("C", "1\n2\n")).unwrap(),
+            "c/0.yaml",
+            Some(&format!("{WEST}  C: |\n    1\n    2\n")),
+        );
+        assert!(set_one(&[WEST], &west, ("A", "one")).unwrap().edits.is_empty());
+    }
+
+    #[test]
+    fn other_labels_get_a_container_of_their_own() {
+        let changes = set_one(&[WEST], &choice(&[("region", "west"), ("tier", "Big_1")]), ("A", "1")).unwrap();
+        let container = changes.container.unwrap();
+        assert_eq!((changes.is_new, &*container.name, &*container.path), (true, "west-big-1", "c/west-big-1.yaml"));
+        let general = set_one(&[WEST], &choice(&[]), ("A", "1")).unwrap().container.unwrap();
+        assert_eq!(&*general.name, "platform-config");
+    }
+
+    #[test]
+    fn of_several_containers_the_one_with_the_value_is_meant() {
+        let (west, other) =
+            (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
+        let chosen = set_one(&[WEST, &other], &west, ("D", "1")).unwrap();
+        assert_eq!(chosen.container.map(|container| container.name), Some("other".into()));
+        let error = set_one(&[WEST, &other], &west, ("A", "1")).unwrap_err();
+        assert_eq!(error.to_string(), "2 ConfigMaps have exactly these labels: `west`, `other`");
+    }
+
+    #[test]
+    fn a_container_goes_with_its_last_value() {
+        let west = choice(&[("region", "west")]);
+        let removed = |keys: &[&str]| {
+            let keys: Vec<_> = keys.iter().map(|key| Arc::from(*key)).collect();
+            with_files(&[WEST], |files| remove(files, &west, &keys))
+        };
+        check(
+            &removed(&["B"]).unwrap(),
+            "c/0.yaml",
+            Some(WEST.split_once("\n  # Two").map(|(kept, _)| format!("{kept}\n")).as_deref().unwrap()),
+        );
+        check(&removed(&["A", "B"]).unwrap(), "c/0.yaml", None);
+        assert!(matches!(removed(&["C"]), Err(ConfigError::NoValue { .. })));
+    }
+}

@@ -14,6 +14,7 @@ pub mod documents;
 pub mod edit;
 mod emit;
 pub mod file_edits;
+pub mod label_advice;
 pub mod label_rules;
 mod lines;
 mod meaning;

@@ -77,7 +77,9 @@ impl Page {
 
     fn value(&mut self, value: &Written, column: usize) {
         match value {
-            Written::Scalar(text) => drop(writeln!(self.text, " {text}")),
+            Written::Scalar(text) => {
+                let _ = writeln!(self.text, " {text}");
+            }
             Written::Block(header, lines) => {
                 let _ = writeln!(self.text, " {header}");
                 for line in ["first"].iter().chain(lines) {

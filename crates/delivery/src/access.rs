@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane};
-use git::{GitRepositories, Repositories, RepositoryUrl};
+use git::{GitRepositories, Repositories, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 
@@ -81,6 +81,12 @@ impl RepositoryAccess {
         if self.broken.len() > self.broken_before {
             self.settings.broken_file().save_bytes(&self.broken.write());
         }
+    }
+
+    /// Whether this machine has never seen a branch. A branch that it has seen, and that does not exist, was deleted.
+    pub(crate) fn was_never_seen(&self, url: &RepositoryUrl, branch: &str) -> bool {
+        let (repositories, revision) = (&*self.repositories, Revision::branch(branch));
+        repositories.cached(url, &revision).is_none() && repositories.seen(url, &revision).is_empty()
     }
 
     /// The control plane at the head of its main branch.

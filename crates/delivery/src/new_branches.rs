@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use git::RepositoryUrl;
 use git::publish::{Destination, PublishError, create_base};
-use git::{RepositoryUrl, Revision};
+
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::name::EnvironmentName;
@@ -40,7 +41,7 @@ fn create_one(
     let url = loaded.url(&found.place.repo).ok()?;
     // If the git host can't say it, the branch may have existed.
     let was_merged = hosts.map_or(Ok(false), |hosts| was_merged(hosts, &found.place, &found.proposing_branch));
-    if !was_never_seen(access, &url, &found.place.branch) || was_merged.unwrap_or(true) {
+    if !access.was_never_seen(&url, &found.place.branch) || was_merged.unwrap_or(true) {
         return None;
     }
     let environment = &loaded.fleet.environment;
@@ -49,12 +50,6 @@ fn create_one(
     let created = create_base(repositories, &destination, seconds, &access.progress);
     // If another program was faster, the branch exists now.
     Some(created.map(drop).map_err(DestinationError::from))
-}
-
-/// Whether this machine has never seen a branch.
-pub(crate) fn was_never_seen(access: &RepositoryAccess, url: &RepositoryUrl, branch: &str) -> bool {
-    let (repositories, revision) = (&*access.repositories, Revision::branch(branch));
-    repositories.cached(url, &revision).is_none() && repositories.seen(url, &revision).is_empty()
 }
 
 /// A branch that does not exist yet.
@@ -67,10 +62,12 @@ struct NewBranch<'a> {
 
 /// The hints at branches that do not exist yet, by the positions of the environments. All new branches of a repository are one hint, of the first environment. The
 /// branches of each repository are requested once. A repository that can't be read gives no hint: publishing reports it.
-pub fn hints<L: AsRef<Loaded>>(environments: &[L]) -> Vec<Vec<Diagnostic>> {
+pub fn hints<'a>(environments: impl Iterator<Item = &'a Loaded>) -> Vec<Vec<Diagnostic>> {
     let mut known = BTreeMap::new();
     let mut new: BTreeMap<RepositoryUrl, Vec<NewBranch<'_>>> = BTreeMap::new();
-    for (position, loaded) in environments.iter().map(AsRef::as_ref).enumerate() {
+    let mut hints = Vec::new();
+    for (position, loaded) in environments.enumerate() {
+        hints.push(Vec::new());
         let Some(access) = &loaded.access else { continue };
         let environment = &loaded.fleet.environment;
         for object in loaded.fleet.gitops_repos.values() {
@@ -80,7 +77,6 @@ pub fn hints<L: AsRef<Loaded>>(environments: &[L]) -> Vec<Vec<Diagnostic>> {
             }
         }
     }
-    let mut hints = vec![Vec::new(); environments.len()];
     for (url, branches) in new {
         if let Some(hints) = branches.first().and_then(|first| hints.get_mut(first.position)) {
             hints.extend(hint(&url, &branches));
@@ -98,7 +94,7 @@ fn is_new(access: &RepositoryAccess, (url, branch): (&RepositoryUrl, &str), know
         Some(references.into_keys().collect())
     });
     let is_there = names.as_ref().is_none_or(|names| names.contains(&format!("refs/heads/{branch}")));
-    !is_there && was_never_seen(access, url, branch)
+    !is_there && access.was_never_seen(url, branch)
 }
 
 fn hint(url: &RepositoryUrl, branches: &[NewBranch<'_>]) -> Option<Diagnostic> {

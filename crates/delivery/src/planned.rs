@@ -25,7 +25,6 @@ use crate::compilation::{self, KnownResults};
 use crate::error::DestinationError;
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
-use crate::new_branches::was_never_seen;
 
 /// A destination of the environment's output.
 pub struct GitOpsDestination {
@@ -74,7 +73,7 @@ fn new_target(loaded: &Loaded, name: &str, error: DestinationError) -> Result<Gi
         return Err(error);
     };
     let (place, url) = (object.spec.place.clone(), loaded.url(&object.spec.place.repo)?);
-    if !was_never_seen(access, &url, &place.branch) {
+    if !access.was_never_seen(&url, &place.branch) {
         return Err(error);
     }
     let branch = Branch::of_tree(format!("{}@{}, a new branch", url.label(), place.branch), Tree::default());

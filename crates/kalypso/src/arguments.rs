@@ -3,8 +3,10 @@
 mod bootstrap;
 mod contract;
 mod get;
+mod add;
 mod hub;
 mod init;
+mod platform_edit;
 mod questions;
 mod report;
 mod states;
@@ -17,8 +19,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::contract::*;
 pub(crate) use self::get::*;
+pub(crate) use self::add::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
+pub(crate) use self::platform_edit::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;
@@ -52,6 +56,8 @@ pub(crate) enum Command {
     Bootstrap(Bootstrap),
     Contract(Contract),
     WhyNot(WhyNot),
+    Add(Add),
+    Remove(Remove),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

@@ -3,8 +3,10 @@
 use model::name::EnvironmentName;
 
 use super::file::NewFile;
-use super::platform::MAIN;
 use super::words::yaml;
+
+/// The branch of the control plane with the objects for all environments.
+pub const MAIN: &str = "main";
 
 /// An environment that does not exist yet.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +58,7 @@ metadata:
     /// The files of the environment's branch.
     pub fn branch(&self) -> Vec<NewFile> {
         vec![
-            NewFile::new("README.md", README.replace("ENV", self.name.as_str())),
+            readme(self.name),
             self.base(),
             NewFile::new(format!("configs/{}.yaml", self.name), self.values()),
             self.destination(),
@@ -126,6 +128,11 @@ data:
     }
 }
 
+/// The description of an environment's branch.
+pub fn readme(name: &EnvironmentName) -> NewFile {
+    NewFile::new("README.md", README.replace("ENV", name.as_str()))
+}
+
 const README: &str = "\
 # The environment ENV
 
@@ -159,7 +166,7 @@ mod tests {
         };
         let files = new.branch().into_iter().chain([new.declaration(Some(&name))]);
         let mut found = Vec::new();
-        for file in files.filter(|file| file.path.ends_with(".yaml")) {
+        for file in files.filter(|file| model::read::is_read(&file.path)) {
             let read = model::read::read_file(FileId::default(), &file.path, file.text.as_bytes());
             assert!(read.diagnostics.is_empty(), "{}: {:?}", file.path, read.diagnostics);
             found.extend(read.objects.iter().map(|object| (object.kind(), object.name().to_string())));

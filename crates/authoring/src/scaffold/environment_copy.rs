@@ -250,7 +250,7 @@ mod tests {
 
     /// The lines of YAML files without comments and without lines that are equal before and after.
     fn meaning(contents: &Contents) -> String {
-        let yaml = contents.iter().filter(|(path, _)| path.ends_with(".yaml"));
+        let yaml = contents.iter().filter(|(path, _)| model::read::is_read(path));
         let text = |(path, bytes): (&Arc<str>, &Arc<[u8]>)| format!("{path}\n{}", String::from_utf8_lossy(bytes));
         let text: String = yaml.map(text).collect();
         text.lines().filter(|line| !line.trim_start().starts_with('#')).flat_map(|line| [line, "\n"]).collect()

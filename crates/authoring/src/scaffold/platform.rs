@@ -2,12 +2,11 @@
 
 use model::name::EnvironmentName;
 
+pub use super::environment::MAIN;
 use super::environment::NewEnvironment;
 use super::file::NewFile;
 use super::packs::Pack;
 
-/// The branch of the control plane with the objects for all environments.
-pub const MAIN: &str = "main";
 /// The start of the names of the branches that `publish` proposes. No branch can have this name itself.
 const PROPOSALS: &str = "kalypso";
 /// The end of names that git does not allow for branches.

@@ -1,5 +1,7 @@
 //! Texts inside of YAML and TOML.
 
+use std::fmt::Write as _;
+
 use crate::scalar::{self, Context};
 use crate::style::Quote;
 
@@ -14,7 +16,9 @@ pub(super) fn toml(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => result.extend(['\\', character]),
-            _ if character.is_control() => result.push_str(&format!("\\u{:04X}", u32::from(character))),
+            _ if character.is_control() => {
+                let _ = write!(result, "\\u{:04X}", u32::from(character));
+            }
             _ => result.push(character),
         }
     }

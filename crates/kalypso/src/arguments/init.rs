@@ -31,7 +31,7 @@ pub(crate) struct Init {
     /// The empty repository that clusters pull [default: platform-gitops.git on this machine]
     #[arg(long, value_name = "URL")]
     pub(crate) gitops: Option<String>,
-    /// The start of the URLs that objects name, for repositories without such a URL [default: https://git.example/platform]
+    /// The start of the URLs that objects name, for repositories without such a URL [default: `https://git.example/platform`]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Lay out the control plane as another tool does

@@ -27,7 +27,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
-    let new_branches = new_branches::hints(&environments);
+    let new_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
     let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
         let found = loaded
             .diagnostics

@@ -18,10 +18,11 @@ use crate::{configuration, platform, terminal};
 pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
     let given = Given::of(options)?;
     let claim = platform::claim(&options.directory)?;
+    let is_asked = claim.earlier().is_none() && !options.yes && std::io::stdin().is_terminal();
     let answers = match claim.earlier() {
         Some(earlier) => given.same_as(earlier)?,
-        None if options.yes || !std::io::stdin().is_terminal() => given.answers(None)?,
-        None => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
+        None if is_asked => given.answers(Some(&mut Questions::new(std::io::stdin().lock(), std::io::stderr())))?,
+        None => given.answers(None)?,
     };
     let token = given::token(&answers)?;
     let created = if options.host.create {
@@ -31,9 +32,10 @@ pub(super) fn run(options: &Init) -> anyhow::Result<Exit> {
     };
     let mut made = platform::make(&claim, &answers, token.as_deref())?;
     made.new.splice(0..0, created);
-    let defaults = if claim.earlier().is_none() { given.defaults(&answers) } else { Vec::new() };
+    let not_given = if claim.earlier().is_none() { given.missing(&answers) } else { Vec::new() };
+    let title = if is_asked { "answers" } else { "defaults" };
     drop(claim);
-    terminal::answer(&summary::made(&options.directory, &made, &defaults))?;
+    terminal::answer(&summary::made(&options.directory, &made, (title, &not_given)))?;
     let exit = look(options, &answers)?;
     terminal::answer(&summary::next(&options.directory, &answers))?;
     Ok(exit)

@@ -1,6 +1,8 @@
 //! The commands, one file for each.
 
 mod bootstrap;
+mod add;
+mod branch_edit;
 mod check;
 mod compare;
 mod completions;
@@ -18,7 +20,9 @@ mod hub;
 mod init;
 mod man;
 mod plan;
+mod platform_edit;
 mod publish;
+mod remove;
 mod render;
 mod report;
 mod rollout;
@@ -45,6 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Bootstrap(options) => bootstrap::run(options),
         Command::Contract(options) => contract::run(options),
         Command::WhyNot(options) => why_not::run(options),
+        Command::Add(options) => add::run(options),
+        Command::Remove(options) => remove::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

@@ -20,6 +20,7 @@ pub(crate) struct Comparison<'a> {
     compiled: Arc<Compiled>,
     planned: Planned,
     new_errors: Vec<Diagnostic>,
+    new_warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Comparison<'a> {
@@ -30,11 +31,12 @@ impl<'a> Comparison<'a> {
     pub(crate) fn of(change: &'a EnvironmentChange, watch: &Watch) -> anyhow::Result<Self> {
         let [earlier, compiled] = compiling::compile_both(&change.old, &change.new, watch.progress());
         let before = diagnostics(&change.old, &earlier);
-        let new_errors = added(&before, diagnostics(&change.new, &compiled));
+        let new = added(&before, diagnostics(&change.new, &compiled));
+        let (new_errors, new_warnings) = new.into_iter().partition(Diagnostic::is_error);
         let compiled = Arc::new(compiled);
         let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
         let planned = Planned::between(earlier, (&change.new, &compiled), &change.from)?;
-        Ok(Self { change, compiled, planned, new_errors })
+        Ok(Self { change, compiled, planned, new_errors, new_warnings })
     }
 
     /// The change.
@@ -62,6 +64,12 @@ impl<'a> Comparison<'a> {
         let batch = reporting::batch(&self.new_errors, &self.compiled);
         reporting::add_all(report, self.loaded(), Batch { sensitive: Some(self.planned.sensitive()), ..batch });
     }
+
+    /// A report with the new warnings. Warnings about objects that other environments may use are left out.
+    pub(crate) fn add_new_warnings(&self, report: &mut Report<'a>) {
+        let batch = reporting::batch(&self.new_warnings, &self.compiled);
+        reporting::add(report, self.loaded(), Batch { sensitive: Some(self.planned.sensitive()), ..batch });
+    }
 }
 
 fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
@@ -69,11 +77,11 @@ fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     merged(all.chain(destination_problems(&loaded.fleet)).collect())
 }
 
-/// The errors among `after` that are not in `before`. Positions in files don't count, because edits move them.
+/// The diagnostics among `after` that are not in `before`. Positions in files don't count, because edits move them.
 fn added(before: &[Diagnostic], after: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let key = |diagnostic: &Diagnostic| (diagnostic.code, diagnostic.message.clone(), diagnostic.object.clone());
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
-    for diagnostic in before.iter().filter(|diagnostic| diagnostic.is_error()) {
+    for diagnostic in before {
         *known.entry(key(diagnostic)).or_default() += 1;
     }
     let is_new = |diagnostic: &Diagnostic| {
@@ -82,7 +90,7 @@ fn added(before: &[Diagnostic], after: Vec<Diagnostic>) -> Vec<Diagnostic> {
         *left = left.saturating_sub(1);
         !is_known
     };
-    after.into_iter().filter(Diagnostic::is_error).filter(is_new).collect()
+    after.into_iter().filter(is_new).collect()
 }
 
 #[cfg(test)]
@@ -92,12 +100,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_errors_that_were_not_there_are_new() {
+    fn only_diagnostics_that_were_not_there_are_new() {
         let error = |text: &str| Diagnostic::error(Code::YamlSyntax, text.to_owned());
         let warning = Diagnostic::warning(Code::YamlSyntax, "c".to_owned());
         let before = [error("a"), error("b")];
-        let after = vec![error("b"), error("a"), error("a"), warning];
-        assert_eq!(added(&before, after), [error("a")]);
+        let after = vec![error("b"), error("a"), error("a"), warning.clone()];
+        assert_eq!(added(&before, after), [error("a"), warning]);
         assert_eq!(added(&before, before.to_vec()), []);
     }
 }

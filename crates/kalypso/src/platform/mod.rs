@@ -3,6 +3,7 @@
 //! Each repository is built in a folder beside its place, and is then moved there. So it exists completely or not at all, however a run ends.
 
 pub(crate) mod answers;
+pub(crate) mod branch_copy;
 mod folder;
 mod git_program;
 mod locations;

@@ -1,5 +1,6 @@
 //! New repositories on this machine.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -67,9 +68,9 @@ fn import(branches: &[NewBranch], author: &str, committer: &str) -> Vec<u8> {
     let data = |text: &str| format!("data {}\n{text}\n", text.len());
     let mut input = String::new();
     for NewBranch { name, message, files } in branches {
-        input += &format!("commit refs/heads/{name}\nauthor {author}\ncommitter {committer}\n{}", data(message));
+        let _ = write!(input, "commit refs/heads/{name}\nauthor {author}\ncommitter {committer}\n{}", data(message));
         for NewFile { path, text } in files {
-            input += &format!("M 100644 inline {path}\n{}", data(text));
+            let _ = write!(input, "M 100644 inline {path}\n{}", data(text));
         }
         input.push('\n');
     }

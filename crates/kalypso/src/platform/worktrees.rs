@@ -35,7 +35,7 @@ pub(super) fn add(git: &Git, folder: &Path, answers: &Answers, made: &mut Made) 
     Ok(())
 }
 
-fn begin(git: &Git, repository: &Path, (path, branch): (&Path, &str)) -> Result<(), Failure> {
+pub(super) fn begin(git: &Git, repository: &Path, (path, branch): (&Path, &str)) -> Result<(), Failure> {
     let shown = path.display().to_string();
     // The record of an interrupted run is locked.
     let _ = git.run(repository, &["worktree", "unlock", &shown]);
@@ -44,7 +44,7 @@ fn begin(git: &Git, repository: &Path, (path, branch): (&Path, &str)) -> Result<
 }
 
 /// Checks the files out, unless that was done. Returns whether it was not done.
-fn complete(git: &Git, path: &Path) -> Result<bool, Failure> {
+pub(super) fn complete(git: &Git, path: &Path) -> Result<bool, Failure> {
     let metadata = git.run(path, &["rev-parse", "--absolute-git-dir"])?;
     let index = Path::new(&metadata).join("index");
     // Git writes the index after all files.
@@ -61,7 +61,7 @@ fn has_branch(git: &Git, repository: &Path, name: &str) -> bool {
 }
 
 /// The branches that are checked out, with their folders.
-fn checked_out(git: &Git, repository: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
+pub(super) fn checked_out(git: &Git, repository: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
     let list = git.run(repository, &["worktree", "list", "--porcelain"])?;
     let (mut found, mut folder) = (BTreeMap::new(), PathBuf::new());
     for line in list.lines() {

@@ -1,6 +1,7 @@
 //! The fields of the structured output of commands.
 
 mod listing;
+mod edits;
 mod schema;
 mod why_not;
 
@@ -41,6 +42,10 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("contract", CONTRACT),
     ("explain NAME", why_not::OVERVIEW),
     ("why-not", why_not::WHY_NOT),
+    ("add, remove", edits::EDIT),
+    ("add environment", edits::ENVIRONMENT),
+    ("add template --list", edits::PACKS),
+    ("add target, remove target", edits::TARGET),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),

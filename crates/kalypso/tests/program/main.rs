@@ -1,6 +1,8 @@
 //! Tests of the program with real repositories and files. They check exit statuses and output.
 
 #[cfg(test)]
+mod adding;
+#[cfg(test)]
 mod bootstrapping;
 #[cfg(test)]
 mod changes;
@@ -12,6 +14,8 @@ mod company;
 mod completing;
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+mod environments;
 #[cfg(test)]
 mod folders;
 #[cfg(test)]

@@ -296,7 +296,12 @@ fn each_gitops_repo_has_a_branch_of_its_own() {
 fn a_missing_gitops_branch_is_created() {
     let company = Company::new();
     company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "new", "."));
-    company.kalypso("plan -e dev").ends(1).says(&["K0602", "no branch `new`", "`kalypso publish` creates"]);
+    company.kalypso("check").ends(0).says(&[
+        "K0511",
+        "gitops has no branch `new` yet",
+        "`kalypso publish -e dev` creates it",
+    ]);
+    company.kalypso("plan -e dev").ends(2).says(&["gitops@new, a new branch", "+ 2 assignments are added"]);
     company.kalypso("publish -e dev").ends(0).says(&["Published dev to kalypso/dev", "Merge kalypso/dev"]);
     let begun = git(&company.repository("gitops"), &["log", "--format=%an %s", "new"]);
     assert_eq!(begun, "Kalypso dev: begin the branch");

@@ -29,8 +29,11 @@ pub struct HostState {
     maker: Maker,
 }
 
+/// Makes the branches of the repository with a path.
+type MakeBranches = dyn Fn(&str) -> Box<dyn Branches> + Send;
+
 /// Makes the branches of new repositories.
-struct Maker(Box<dyn Fn(&str) -> Box<dyn Branches> + Send>);
+struct Maker(Box<MakeBranches>);
 
 impl fmt::Debug for Maker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

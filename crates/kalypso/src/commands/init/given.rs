@@ -9,7 +9,7 @@ use authoring::scaffold::platform::check_environments;
 use git_host::HostKind;
 use git_host::settings::public_url;
 
-use super::questions::{HostAnswers, Questions};
+use super::questions::{HostAnswers, Questions, list};
 use crate::arguments::{Init, InitHost, Likeness};
 use crate::exit::Failure;
 use crate::loading::environment_name;
@@ -138,7 +138,7 @@ impl<'a> Given<'a> {
     }
 
     /// The options that were not given, with their values.
-    pub(super) fn defaults(&self, answers: &Answers) -> Vec<String> {
+    pub(super) fn missing(&self, answers: &Answers) -> Vec<String> {
         let Init { environments, reconcilers, like, .. } = self.options;
         if like.is_some() {
             return Vec::new();
@@ -237,9 +237,4 @@ pub(super) fn token(answers: &Answers) -> anyhow::Result<Option<String>> {
         (None, None) => None,
     };
     Ok(text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
-}
-
-/// The parts of a text between commas.
-pub(super) fn list(text: &str) -> Vec<String> {
-    text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }

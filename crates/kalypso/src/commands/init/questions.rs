@@ -4,8 +4,6 @@ use std::io::{self, BufRead, Write};
 
 use git_host::HostKind;
 
-use super::given::list;
-
 /// Asks on a terminal. At the end of the input, all defaults are taken.
 pub(super) struct Questions<'a> {
     input: Box<dyn BufRead + 'a>,
@@ -110,6 +108,11 @@ impl<'a> Questions<'a> {
         }
         Ok(Some(line.trim().to_owned()))
     }
+}
+
+/// The parts of a text between commas.
+pub(super) fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
 #[cfg(test)]

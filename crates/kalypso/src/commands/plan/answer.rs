@@ -28,6 +28,11 @@ const ALL_VALUES_MAX: usize = 20_000;
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
 impl View<'_> {
+    /// The plan for one place, as JSON, without the lines of files.
+    pub(in crate::commands) fn answer_without_lines(&self, loaded: &Loaded) -> Result<Json, OpenError> {
+        self.answer(loaded, None)
+    }
+
     /// The plan for one place, as JSON.
     pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
         let (planned, plan) = (self.planned, &self.planned.plan);

@@ -1,0 +1,26 @@
+//! `kalypso add policy`.
+
+use authoring::objects::{self, Selection};
+use model::selector::LabelSelector;
+
+use super::{NewObjects, OpenBranch, finish, name};
+use crate::arguments::AddPolicy;
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
+    let selection = Selection {
+        workspace: options.workspace.as_deref().map(Into::into),
+        targets: selector("--targets", &options.targets)?,
+        places: selector("--on", &options.on)?,
+    };
+    let object = objects::policy(&name(&options.name, "policy")?, &selection);
+    let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
+    finish(open, NewObjects::one(object, "policy"), (&options.place, &options.edit))
+}
+
+fn selector(option: &str, text: &str) -> Result<LabelSelector, Failure> {
+    LabelSelector::parse(text).map_err(|error| {
+        Failure::usage(format!("{option} can't be read: {error}"))
+            .help("write requirements with commas between them: region=west,tier in (gold,silver),!edge")
+    })
+}

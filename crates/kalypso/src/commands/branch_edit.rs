@@ -1,0 +1,237 @@
+//! Edits of one branch of the control plane: shows their plans, refuses new errors, then writes, commits or proposes them.
+
+mod answer;
+mod words;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use authoring::additions::PlacedObject;
+use authoring::branch_files::{BranchFiles, Refusal};
+use authoring::config_values::ValueChange;
+use authoring::file_edits::FileEdits;
+use git::Edits;
+use git::checkout::Committed;
+use model::locate::Locator;
+use model::name::EnvironmentName;
+use model::source::Source;
+
+use crate::arguments::{EditOptions, Format};
+use crate::control_plane_branch::{
+    BranchOf, Changes, Comparison, ControlPlaneBranch, EditPlace, ProposalText, Proposed,
+};
+use crate::diagnostics::{Batch, Report};
+use crate::exit::{Exit, Failure};
+use crate::progress::Watch;
+use crate::{loading, reporting, terminal};
+
+pub(super) use self::answer::plan;
+pub(super) use self::words::plan_text;
+
+/// What is done with the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Add,
+    Change,
+    Remove,
+}
+
+/// An edit of a branch.
+pub(super) struct BranchEdit {
+    /// What is done.
+    pub(super) verb: Verb,
+    /// The objects that are added, changed or removed, with their files.
+    pub(super) objects: Vec<PlacedObject>,
+    /// The values that change.
+    pub(super) values: Vec<ValueChange>,
+    /// The files.
+    pub(super) files: FileEdits,
+    /// Lines for people, shown below the objects.
+    pub(super) notes: Vec<String>,
+    /// The words for the name of a proposal's branch: `cluster-type-large`.
+    pub(super) slug: String,
+}
+
+/// A branch that is open for an edit.
+pub(super) struct OpenBranch {
+    pub(super) branch: ControlPlaneBranch,
+    watch: Watch,
+}
+
+/// The state of the working tree or repository after the command.
+enum Done {
+    Nothing,
+    Shown,
+    Written,
+    Committed(Committed),
+    Proposed(Proposed),
+}
+
+impl OpenBranch {
+    /// Opens the branch of an environment, or the main branch.
+    pub(super) fn of(options: &EditOptions, environment: Option<&str>) -> anyhow::Result<Self> {
+        let watch = Watch::start();
+        let access = loading::access(options.config.as_deref(), watch.progress())?;
+        let environment: Option<EnvironmentName> = environment.map(loading::environment_name).transpose()?;
+        let of = environment.as_ref().map_or(BranchOf::Main, BranchOf::Environment);
+        let place =
+            if options.propose { EditPlace::Head } else { EditPlace::WorkingTree(options.working_tree.as_deref()) };
+        let branch = ControlPlaneBranch::open(&access, of, place)?;
+        if !options.propose && !options.dry_run {
+            branch.check_writable()?;
+        }
+        Ok(Self { branch, watch })
+    }
+
+    /// The files of the branch with their objects.
+    pub(super) fn files(&self) -> BranchFiles<'_> {
+        let url = self.branch.url().as_str();
+        let label = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
+        let source = Source {
+            label: label.into(),
+            url: url.into(),
+            revision: self.branch.name(),
+            commit: None,
+            is_pinned: false,
+        };
+        BranchFiles::new(source, self.branch.files(), self.branch.folder())
+    }
+
+    /// Shows a refusal.
+    pub(super) fn refuse(self, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
+        refuse(self.watch, refusal, format)
+    }
+
+    /// Shows the plans of an edit, and carries it out if it adds no errors.
+    pub(super) fn finish(mut self, edit: &BranchEdit, options: &EditOptions) -> anyhow::Result<Exit> {
+        let edits = git_edits(&edit.files);
+        if edits.is_empty() {
+            self.watch.end();
+            return self.show((edit, options), &Outcome::of(Done::Nothing, &[], &Changes::default()));
+        }
+        let changes = self.branch.changes(&edits);
+        let comparisons = changes.changed.iter().map(|change| Comparison::of(change, &self.watch));
+        let comparisons = comparisons.collect::<anyhow::Result<Vec<_>>>()?;
+        self.watch.end();
+        if comparisons.iter().any(|comparison| !comparison.new_errors().is_empty()) {
+            return refuse_errors(&comparisons, options.output);
+        }
+        let done = self.carry_out((edit, &edits), options)?;
+        self.show((edit, options), &Outcome::of(done, &comparisons, &changes))
+    }
+
+    fn carry_out(&self, (edit, edits): (&BranchEdit, &Edits), options: &EditOptions) -> anyhow::Result<Done> {
+        if options.dry_run {
+            return Ok(Done::Shown);
+        }
+        let title = options.message.clone().unwrap_or_else(|| words::title(edit));
+        if options.propose {
+            let verb = if edit.verb == Verb::Remove { "remove" } else { "add" };
+            let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
+            let body = words::body(edit, self.branch.environment());
+            let text = ProposalText { branch: &branch, title: &title, body: &body };
+            return Ok(Done::Proposed(self.branch.propose(edits, text, options.config.as_deref())?));
+        }
+        self.branch.write(edits)?;
+        if options.commit { Ok(Done::Committed(self.branch.commit(edits, &title)?)) } else { Ok(Done::Written) }
+    }
+
+    /// The environment as a part of the name of a proposal's branch.
+    fn of_environment(&self) -> String {
+        self.branch.environment().map(|name| format!("{name}-")).unwrap_or_default()
+    }
+
+    fn show(&self, (edit, options): (&BranchEdit, &EditOptions), outcome: &Outcome<'_>) -> anyhow::Result<Exit> {
+        if options.output == Format::Human {
+            let mut report = Report::new();
+            outcome.comparisons.iter().for_each(|comparison| comparison.add_new_warnings(&mut report));
+            reporting::to_stderr(&report)?;
+            let text = words::text(&self.branch, edit, outcome);
+            terminal::answer_fitted(&text, crate::paint::plan)?;
+        } else {
+            let answer = answer::json(&self.branch, edit, outcome)?;
+            terminal::answer(&terminal::structured(&answer, options.output))?;
+        }
+        Ok(Exit::Good)
+    }
+}
+
+/// What an edit did.
+struct Outcome<'a> {
+    done: Done,
+    comparisons: &'a [Comparison<'a>],
+    changes: &'a Changes,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(done: Done, comparisons: &'a [Comparison<'a>], changes: &'a Changes) -> Self {
+        Self { done, comparisons, changes }
+    }
+}
+
+fn git_edits(files: &FileEdits) -> Edits {
+    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
+}
+
+/// Shows the errors that an edit would add. Nothing is written.
+pub(super) fn refuse_errors(comparisons: &[Comparison<'_>], format: Format) -> anyhow::Result<Exit> {
+    let mut report = Report::new();
+    comparisons.iter().for_each(|comparison| comparison.add_new_errors(&mut report));
+    refuse_report(&report, format)
+}
+
+/// Shows a refusal. Nothing is written.
+pub(super) fn refuse(mut watch: Watch, refusal: &Refusal, format: Format) -> anyhow::Result<Exit> {
+    watch.end();
+    let mut report = Report::new();
+    let batch = Batch { diagnostics: &refusal.diagnostics, ..Batch::default() };
+    report.add(batch, &mut Locator::of_files(&refusal.files));
+    refuse_report(&report, format)
+}
+
+fn refuse_report(report: &Report<'_>, format: Format) -> anyhow::Result<Exit> {
+    if format == Format::Human {
+        reporting::to_stderr(report)?;
+        return Err(Failure::refused("nothing is written, because of these errors").into());
+    }
+    terminal::answer(&terminal::structured(&answer::refused(report), format))?;
+    Ok(Exit::Problems)
+}
+
+/// Labels on a command line: `a=b,c=d`, in several options. The order stays.
+pub(super) fn labels(options: &[String]) -> Result<authoring::objects::LabelList, Failure> {
+    let mut found = Vec::new();
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for text in options.iter().flat_map(|option| option.split(',')).map(str::trim).filter(|text| !text.is_empty()) {
+        let usage = |reason: &str| Failure::usage(format!("`{text}` is not a label: {reason}"));
+        let (key, value) = text.split_once('=').ok_or_else(|| usage("write KEY=VALUE"))?;
+        authoring::label_rules::check_key(key).map_err(|reason| usage(&format!("of the key, {reason}")))?;
+        authoring::label_rules::check_value(value).map_err(|reason| usage(&format!("of the value, {reason}")))?;
+        match known.insert(key.to_owned(), value.to_owned()) {
+            Some(other) if other != value => {
+                return Err(Failure::usage(format!("label `{key}` has two values: `{other}` and `{value}`")));
+            }
+            Some(_) => {}
+            None => found.push((key.into(), value.into())),
+        }
+    }
+    Ok(found)
+}
+
+/// Names on a command line, with ranges.
+pub(super) fn names(texts: &[String]) -> Result<Vec<Arc<str>>, Failure> {
+    let mut names = Vec::new();
+    for text in texts {
+        let expanded = authoring::name_ranges::expand(text).map_err(|error| Failure::usage(error.to_string()))?;
+        names.extend(expanded.into_iter().map(Arc::from));
+    }
+    Ok(names)
+}
+
+/// A name on a command line.
+pub(super) fn name<T>(text: &str, noun: &str) -> Result<T, Failure>
+where
+    T: for<'t> TryFrom<&'t str, Error = model::name::NameError>,
+{
+    T::try_from(text).map_err(|error| Failure::usage(format!("`{text}` is not the name of a {noun}: {error}")))
+}

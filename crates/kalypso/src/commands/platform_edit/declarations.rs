@@ -1,0 +1,28 @@
+//! The files in which the main branch declares environments.
+
+use std::fs;
+use std::sync::Arc;
+
+use authoring::scaffold::environment_copy::Contents;
+
+use crate::control_plane_branch::ControlPlaneBranch;
+
+/// Reads the files with `Environment` objects. In a working tree, uncommitted changes count.
+pub(super) fn read(main: &ControlPlaneBranch) -> anyhow::Result<Contents> {
+    let known = main.environments().files.iter().map(|(_, file)| Arc::clone(&file.path));
+    let mut paths: Vec<Arc<str>> = known.filter(|path| path.starts_with(git::ENVIRONMENTS)).collect();
+    let entries = main.root().and_then(|root| fs::read_dir(root.join(git::ENVIRONMENTS)).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let path = format!("{}/{}", git::ENVIRONMENTS, entry.file_name().to_string_lossy());
+        if model::read::is_read(&path) {
+            paths.push(path.into());
+        }
+    }
+    let mut contents = Contents::new();
+    for path in paths {
+        if let Some(bytes) = main.read(&path)? {
+            contents.insert(path, bytes);
+        }
+    }
+    Ok(contents)
+}

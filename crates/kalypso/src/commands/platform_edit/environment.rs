@@ -1,0 +1,267 @@
+//! `kalypso add environment`: a new environment with a copy of another one's branch.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use authoring::branch_files::Refusal;
+use authoring::file_edits::FileEdits;
+use authoring::scaffold::environment::{NewEnvironment, readme};
+use authoring::scaffold::environment_copy::{BranchCopy, Declarations, EnvironmentCopy};
+use authoring::scaffold::platform::check_environment;
+use delivery::access::RepositoryAccess;
+use delivery::loaded::Loaded;
+use delivery::pinned_repositories::PinnedRepositories;
+use delivery::planned::{Planned, planned_targets};
+use engine::output::destination_problems;
+use git::load::Snapshot;
+use git::{Commit, Edits, Revision};
+use model::diagnostic::{Diagnostic, merged};
+use model::name::EnvironmentName;
+use model::object::environment::RepositoryPlace;
+use serde_json::json;
+
+use super::declarations;
+use crate::arguments::{AddEnvironment, Format};
+use crate::commands::branch_edit::refuse;
+use crate::commands::plan::selection::View;
+use crate::control_plane_branch::{BranchOf, ControlPlaneBranch, EditPlace};
+use crate::diagnostics::Report;
+use crate::edited_repositories::{EditedRepositories, Next};
+use crate::exit::{Exit, Failure};
+use crate::platform::branch_copy::{self, NewCopy};
+use crate::progress::Watch;
+use crate::{compiling, loading, paint, reporting, terminal};
+
+pub(in crate::commands) fn add(options: &AddEnvironment) -> anyhow::Result<Exit> {
+    let mut watch = Watch::start();
+    let access = loading::access(options.edit.config.as_deref(), watch.progress())?;
+    let request = Request::of(options, &access)?;
+    let edits = match request.edits()? {
+        Ok(edits) => edits,
+        Err(refusal) => return refuse(watch, &refusal, options.edit.output),
+    };
+    let loaded = Arc::new(loading::whole(request.loaded(&access, &edits), &mut watch)?);
+    let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
+    let compiled = Arc::new(compiled);
+    let problems = errors(&loaded, &compiled);
+    let earlier = request.earlier(&access);
+    let before = errors(&earlier, &compiling::compile(&earlier, watch.progress()));
+    watch.end();
+    let is_new =
+        |error: &&Diagnostic| before.iter().all(|other| (other.code, &other.object) != (error.code, &error.object));
+    let new: Vec<_> = problems.iter().filter(is_new).cloned().collect();
+    if !new.is_empty() {
+        let mut report = Report::new();
+        reporting::add_all(&mut report, &loaded, reporting::batch(&new, &compiled));
+        reporting::to_stderr(&report)?;
+        return Err(Failure::refused("nothing is written, because of these errors").into());
+    }
+    let mut plan = String::new();
+    for target in planned_targets(&loaded, None, None)? {
+        let planned = Planned::new(&loaded, (&compiled, &mut known), target, false)?;
+        let summary = View::whole(&planned).summary(&loaded);
+        let _ = write!(plan, "\n{} → {}\n\n{}\n", request.to, planned.target.branch.name, summary.trim_end());
+    }
+    let done = if options.edit.dry_run { Done::default() } else { request.carry_out(&edits)? };
+    request.show(&edits, (&plan, compiled.len()), &done)?;
+    Ok(Exit::Good)
+}
+
+/// A request for a new environment.
+struct Request<'a> {
+    options: &'a AddEnvironment,
+    to: EnvironmentName,
+    from: EnvironmentName,
+    main: ControlPlaneBranch,
+    source: ControlPlaneBranch,
+    /// The place of the objects of `from`.
+    place: RepositoryPlace,
+    /// The heads of the main branch and of `from`'s branch.
+    heads: [Commit; 2],
+    /// Whether the working tree is of the repository that Kalypso reads, so that nothing has to be pushed.
+    is_local: bool,
+}
+
+/// The edits of both branches.
+struct BothEdits {
+    main: FileEdits,
+    copy: BranchCopy,
+}
+
+/// What was written.
+#[derive(Default)]
+struct Done {
+    working_tree: Option<PathBuf>,
+    commit: Option<String>,
+}
+
+impl<'a> Request<'a> {
+    fn of(options: &'a AddEnvironment, access: &Arc<RepositoryAccess>) -> anyhow::Result<Self> {
+        if options.edit.propose {
+            let failure = Failure::usage("an environment can't be proposed: its branch has to exist first");
+            return Err(failure
+                .help("leave out --propose; push the new branch, and propose the change of main by hand")
+                .into());
+        }
+        let (to, from) = (loading::environment_name(&options.name)?, loading::environment_name(&options.after)?);
+        check_environment(&to).map_err(|error| Failure::usage(error.to_string()))?;
+        let place = EditPlace::WorkingTree(options.edit.working_tree.as_deref());
+        let main = ControlPlaneBranch::open(access, BranchOf::Main, place)?;
+        if !options.edit.dry_run {
+            main.check_writable()?;
+        }
+        if main.environments().names.contains(&to) {
+            return Err(Failure::refused(format!("there is an environment `{to}`")).into());
+        }
+        let source = ControlPlaneBranch::open(access, BranchOf::Environment(&from), EditPlace::Head)?;
+        if source.url() != main.url() {
+            let message = format!("the objects of `{from}` are in another repository: {}", source.url());
+            return Err(Failure::refused(message)
+                .help("make a branch there, and declare the environment by hand")
+                .into());
+        }
+        let resolve = |branch: &ControlPlaneBranch| {
+            let resolved = access.repositories.resolve(branch.url(), &Revision::branch(&branch.name()));
+            resolved.map_err(|error| Failure::outside(error.to_string()))
+        };
+        let heads = [resolve(&main)?, resolve(&source)?];
+        let declared = main.environments().places.get(&from).cloned();
+        let place = declared.ok_or_else(|| Failure::refused(format!("there is no environment `{from}`")))?;
+        let is_local = branch_copy::is_local(main.root(), main.url(), &access.settings.git);
+        Ok(Self { options, to, from, main, source, place, heads, is_local })
+    }
+
+    /// The edits of both branches.
+    fn edits(&self) -> anyhow::Result<Result<BothEdits, Refusal>> {
+        let Self { to, from, place, .. } = self;
+        let new = NewEnvironment { name: to, control_plane: &place.repo, gitops: "", path: &place.path };
+        let main = match Declarations(&declarations::read(&self.main)?).with(new, from) {
+            Ok(main) => main,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let copy = EnvironmentCopy { from, to, is_empty: self.options.empty };
+        let mut copy = match copy.branch(self.source.files()) {
+            Ok(copy) => copy,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        if let Some(name) = copy.shared_destinations.first() {
+            let message = format!("GitOpsRepo `{name}` of {from} names neither branch nor path after its environment");
+            let help = format!(
+                "the copy would write to the same place: name its branch `{from}`, or put `{from}` into its path"
+            );
+            return Err(Failure::refused(message).help(help).into());
+        }
+        let description = readme(from);
+        let is_ours = self.source.read(&description.path)?.is_some_and(|bytes| *bytes == *description.text.as_bytes());
+        if is_ours {
+            copy.edits.write(description.path, readme(to).text.into_bytes());
+        }
+        Ok(Ok(BothEdits { main, copy }))
+    }
+
+    /// The new environment, although nothing is written yet.
+    fn loaded(&self, access: &Arc<RepositoryAccess>, edits: &BothEdits) -> Loaded {
+        let [main, from] = &self.heads;
+        let own = Commit { revision: Revision::branch(self.to.as_str()), ..from.clone() };
+        let name = |commit: &Commit| (commit.url.as_str().to_owned(), commit.revision.name().to_string());
+        let pins = BTreeMap::from([(name(main), main.id), (name(&own), own.id)]);
+        let pinned = PinnedRepositories::new(&*access.repositories, pins);
+        let next = [(main.clone(), &edits.main), (own, &edits.copy.edits)];
+        let settings = Arc::new(access.settings.git.clone());
+        let next = next.map(|(commit, files)| Next::of_branch(commit, git_edits(files), &settings));
+        let edited = EditedRepositories::new(&pinned, next.into());
+        let read = Snapshot::new(&edited, access.control_plane()).load(&self.to);
+        Loaded::new(read, None, Some(access))
+    }
+
+    /// The environment that is copied.
+    fn earlier(&self, access: &Arc<RepositoryAccess>) -> Loaded {
+        let read = Snapshot::new(&*access.repositories, access.control_plane()).load(&self.from);
+        Loaded::new(read, None, Some(access))
+    }
+
+    /// Makes the branch and its working tree, then writes the declaration. In this order, an interruption leaves a branch that nothing reads, and the
+    /// next run uses it.
+    fn carry_out(&self, edits: &BothEdits) -> anyhow::Result<Done> {
+        let root = self.main.root().ok_or_else(|| Failure::refused("main is not edited in a working tree"))?;
+        let copy = NewCopy {
+            from: (&self.source.name(), self.heads[1].id),
+            to: self.to.as_str(),
+            message: &format!("The environment {}, from {}\n", self.to, self.from),
+        };
+        let working_tree = branch_copy::make(root, &copy, &edits.copy.edits)?;
+        let main = git_edits(&edits.main);
+        self.main.write(&main)?;
+        let commit = if self.options.edit.commit {
+            let message = self.options.edit.message.clone();
+            let message = message.unwrap_or_else(|| format!("Add environment {}", self.to));
+            Some(self.main.commit(&main, &message)?.id.short())
+        } else {
+            None
+        };
+        Ok(Done { working_tree, commit })
+    }
+
+    fn show(&self, edits: &BothEdits, (plan, assignments): (&str, usize), done: &Done) -> std::io::Result<()> {
+        let Self { options, to, from, .. } = self;
+        let files: Vec<_> = edits.main.iter().map(|(path, _)| self.main.shown(path)).collect();
+        if options.edit.output != Format::Human {
+            let answer = json!({
+                "environment": to.as_str(),
+                "after": from.as_str(),
+                "isDryRun": options.edit.dry_run,
+                "branch": to.as_str(),
+                "workingTree": done.working_tree.as_ref().map(|path| path.display().to_string()),
+                "files": files,
+                "values": edits.copy.values,
+                "commit": done.commit,
+                "assignments": assignments,
+            });
+            return terminal::answer(&terminal::structured(&answer, options.edit.output));
+        }
+        let verb = if options.edit.dry_run { "Would add" } else { "Added" };
+        let mut text = format!("{verb} environment {to} after {from}\n");
+        let _ = writeln!(text, "  branch {to}, a copy of {}", self.source.name());
+        if let Some(path) = &done.working_tree {
+            let _ = writeln!(text, "  {}, its working tree", crate::working_trees::from_here(path).display());
+        }
+        let _ = writeln!(text, "  {}", files.join(", "));
+        if !edits.copy.values.is_empty() {
+            let _ = writeln!(text, "  values that name {to} now: {}", edits.copy.values.join(", "));
+        }
+        text.push_str(plan);
+        text.push_str(&self.next(done));
+        terminal::answer_fitted(&text, paint::plan)
+    }
+
+    /// What to do next.
+    fn next(&self, done: &Done) -> String {
+        if self.options.edit.dry_run {
+            return "\nNothing is written: this was a dry run\n".to_owned();
+        }
+        let root = self.main.root().map(crate::working_trees::from_here).unwrap_or_default();
+        let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
+        let main = self.main.name();
+        let mut text = match &done.commit {
+            Some(commit) => format!("\nCommitted to {main} as {commit}\n"),
+            None => format!("\nNot committed yet: `{git} add --all && {git} commit --all`\n"),
+        };
+        if !self.is_local {
+            let _ = writeln!(text, "Then push both: `{git} push --set-upstream origin {} {main}`", self.to);
+        }
+        let _ = writeln!(text, "`kalypso publish -e {}` creates its branch in the GitOps repository", self.to);
+        text
+    }
+}
+
+fn git_edits(files: &FileEdits) -> Edits {
+    files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect()
+}
+
+fn errors(loaded: &Loaded, compiled: &engine::compile::Compiled) -> Vec<Diagnostic> {
+    let all = loaded.diagnostics.iter().cloned().chain(compiled.diagnostics());
+    let all = merged(all.chain(destination_problems(&loaded.fleet)).collect());
+    all.into_iter().filter(Diagnostic::is_error).collect()
+}

@@ -1,0 +1,66 @@
+//! `kalypso add template`: adds a template that is ready to use.
+
+use std::fmt::Write as _;
+
+use authoring::additions::PlacedObject;
+use authoring::file_edits::FileEdits;
+use authoring::scaffold::Pack;
+use authoring::scaffold::packs::ALL;
+use model::kind::Kind;
+use model::name::TemplateName;
+use serde_json::json;
+
+use crate::arguments::{AddTemplate, Format};
+use crate::commands::branch_edit::{BranchEdit, OpenBranch, Verb, name};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
+    let Some(text) = &options.pack else { return list(options.edit.output) };
+    let pack = Pack::find(text).ok_or_else(|| unknown(text))?;
+    let given: Option<TemplateName> = options.name.as_deref().map(|text| name(text, "template")).transpose()?;
+    let template = given.as_ref().map_or(pack.template, TemplateName::as_str);
+    let file = pack.file(given.as_ref());
+    let open = OpenBranch::of(&options.edit, None)?;
+    let found = open.files().find(Kind::Template, template).map(|found| found.path.to_string());
+    let taken = found.or_else(|| open.branch.read(&file.path).ok().flatten().map(|_| file.path.clone()));
+    if let Some(path) = taken {
+        let message = format!("there is a template `{template}` in {}", open.branch.shown(&path));
+        return Err(Failure::refused(message).help("give the new one another name: --as NAME").into());
+    }
+    let mut files = FileEdits::default();
+    let object = PlacedObject { kind: Kind::Template, name: template.into(), path: file.path.as_str().into() };
+    files.write(file.path, file.text.into_bytes());
+    let notes = vec![format!("cluster types name it: {}: {template}", pack.role.field())];
+    let slug = format!("template-{template}");
+    let edit = BranchEdit { verb: Verb::Add, objects: vec![object], values: Vec::new(), files, notes, slug };
+    open.finish(&edit, &options.edit)
+}
+
+fn unknown(text: &str) -> Failure {
+    let names = || ALL.iter().map(|pack| pack.name);
+    let help = match model::similar::nearest(text, names()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("the packs are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Failure::usage(format!("there is no template pack `{text}`")).help(help)
+}
+
+fn list(format: Format) -> anyhow::Result<Exit> {
+    if format == Format::Human {
+        let width = ALL.iter().map(|pack| pack.name.len()).max().unwrap_or_default();
+        let mut text = String::new();
+        for pack in ALL {
+            let _ = writeln!(text, "{:width$}  {:<16}  {}", pack.name, pack.role.field(), pack.summary);
+        }
+        terminal::answer(&text)?;
+    } else {
+        let pack = |pack: &Pack| {
+            let (field, summary) = (pack.role.field(), pack.summary);
+            json!({ "name": pack.name, "template": pack.template, "field": field, "summary": summary })
+        };
+        let answer = json!({ "packs": ALL.iter().map(pack).collect::<Vec<_>>() });
+        terminal::answer(&terminal::structured(&answer, format))?;
+    }
+    Ok(Exit::Good)
+}

@@ -1,0 +1,96 @@
+//! `kalypso remove`: removes objects from the control plane and from applications.
+
+use std::sync::Arc;
+
+use authoring::config_values;
+use authoring::removals::{Removals, remove_named};
+use model::kind::Kind;
+
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, names};
+use super::platform_edit;
+use crate::arguments::{EditOptions, Remove, RemoveConfig, RemoveKind};
+use crate::commands::add::{config_choice, config_finish, remove_target};
+use crate::exit::Exit;
+
+pub(super) fn run(options: &Remove) -> anyhow::Result<Exit> {
+    match &options.kind {
+        RemoveKind::Environment(options) => platform_edit::removal::remove(options),
+        RemoveKind::ClusterType(options) => {
+            let what = What { kind: Kind::ClusterType, word: "cluster-type", is_cascading: options.cascade };
+            named(what, (&options.names, Some(&options.environment)), &options.edit)
+        }
+        RemoveKind::Cluster(options) => {
+            named(What::of(Kind::Cluster, "cluster"), (&options.names, Some(&options.environment)), &options.edit)
+        }
+        RemoveKind::Policy(options) => named(
+            What::of(Kind::SchedulingPolicy, "policy"),
+            (&options.names, Some(&options.environment)),
+            &options.edit,
+        ),
+        RemoveKind::Schema(options) => named(
+            What::of(Kind::ConfigSchema, "schema"),
+            (&options.names, options.environment.as_deref()),
+            &options.edit,
+        ),
+        RemoveKind::Workload(options) => {
+            named(What::of(Kind::WorkloadRegistration, "workload"), (&options.names, None), &options.edit)
+        }
+        RemoveKind::Config(options) => config(options),
+        RemoveKind::Target(options) => remove_target(options),
+    }
+}
+
+/// The kind of the objects to remove.
+#[derive(Clone, Copy)]
+struct What {
+    kind: Kind,
+    /// The kind on the command line.
+    word: &'static str,
+    is_cascading: bool,
+}
+
+impl What {
+    fn of(kind: Kind, word: &'static str) -> Self {
+        Self { kind, word, is_cascading: false }
+    }
+}
+
+fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &EditOptions) -> anyhow::Result<Exit> {
+    let mut names = names(texts)?;
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(Arc::clone(name)));
+    let open = OpenBranch::of(options, environment)?;
+    let removed = remove_named(&open.files(), what.kind, &names, what.is_cascading);
+    let Removals { edits: files, objects } = match removed {
+        Ok(removed) => removed,
+        Err(refusal) => return open.refuse(&refusal, options.output),
+    };
+    let slug = match names.as_slice() {
+        [name] => format!("{}-{name}", what.word),
+        names => format!(
+            "{}-{}-and-{}-more",
+            what.word,
+            names.first().map(|name| &**name).unwrap_or_default(),
+            names.len().saturating_sub(1)
+        ),
+    };
+    open.finish(
+        &BranchEdit { verb: Verb::Remove, objects, values: Vec::new(), files, notes: Vec::new(), slug },
+        options,
+    )
+}
+
+/// Values of a container, or the whole container.
+fn config(options: &RemoveConfig) -> anyhow::Result<Exit> {
+    if options.keys.is_empty() {
+        let names: Vec<_> = options.name.iter().cloned().collect();
+        return named(What::of(Kind::ConfigMap, "config"), (&names, options.environment.as_deref()), &options.edit);
+    }
+    let has_labels = options.name.is_none() || !options.labels.is_empty();
+    let labels = has_labels.then(|| labels(&options.labels)).transpose()?;
+    let choice = config_choice(labels, options.name.as_deref())?;
+    let keys: Vec<Arc<str>> = options.keys.iter().map(|key| key.as_str().into()).collect();
+    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
+    let removed = config_values::remove(&open.files(), &choice, &keys);
+    config_finish(open, removed, &options.edit)
+}

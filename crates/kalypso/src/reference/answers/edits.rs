@@ -1,0 +1,66 @@
+//! The fields of the answers of `add` and `remove`.
+
+use super::Described;
+
+/// The fields of edits of a branch of the control plane.
+pub(super) const EDIT: &[Described] = &[
+    ("action", "`add`, `change` or `remove`"),
+    ("branch", "the branch that is edited"),
+    ("environment", "the environment of the branch; `null` for the main branch"),
+    ("objects[].kind", "the kind of an object that is added, changed or removed"),
+    ("objects[].name", "its name"),
+    ("objects[].file", "the path of its file in the branch"),
+    ("values[].key", "the key of a value that changes"),
+    ("values[].old", "the value before; `null` if there was none, or if it is not shown"),
+    ("values[].new", "the value after; `null` if it is removed, or if it is not shown"),
+    ("values[].isShown", "whether no schema marks the value as sensitive"),
+    ("files[].path", "the path of a file in the branch"),
+    ("files[].change", "`added`, `changed` or `removed`"),
+    ("notes[]", "advice, in words"),
+    ("isWritten", "whether files of the working tree are changed"),
+    ("commit", "the id of the commit, with `--commit`"),
+    ("proposal", "what is proposed, with `--propose`; else `null`"),
+    ("proposal.branch", "the new branch"),
+    ("proposal.base", "the branch to merge it into"),
+    ("proposal.commit", "its commit"),
+    ("proposal.pullRequest", "the URL of the pull request; `null` without one"),
+    ("plans[]", "for each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`"),
+    (
+        "pinned[].environment",
+        "an environment that is built on a fixed commit of the branch, so that it does not change yet",
+    ),
+    ("pinned[].commit", "that commit"),
+    ("report", "the new warnings, as in `check -o json`; the errors, if the edit is refused"),
+];
+
+/// The fields of edits in a checkout of an application.
+pub(super) const TARGET: &[Described] = &[
+    ("action", "`add` or `remove`"),
+    ("workload", "the workload"),
+    ("target", "the deployment target"),
+    ("environment", "the environment"),
+    ("files[]", "the path of each changed file"),
+    ("isWritten", "whether the files are changed"),
+    ("plan", "the fields of `plans[]` of `plan`; `null` if the workload is not registered"),
+];
+
+/// The fields of a new environment.
+pub(super) const ENVIRONMENT: &[Described] = &[
+    ("environment", "the new environment"),
+    ("after", "the environment before it in the order of promotion, whose branch is copied"),
+    ("branch", "the new branch of the control plane"),
+    ("workingTree", "the folder of its working tree; `null` without one"),
+    ("files[]", "the path of each changed file of the main branch"),
+    ("values[]", "the `ConfigMap` and the key of each value that names the new environment in place of the other one"),
+    ("assignments", "the number of its assignments"),
+    ("isDryRun", "whether nothing is written"),
+    ("commit", "the id of the commit of the main branch, with `--commit`"),
+];
+
+/// The fields of the list of template packs.
+pub(super) const PACKS: &[Described] = &[
+    ("packs[].name", "the name of the pack"),
+    ("packs[].template", "the name of its template, without `--as`"),
+    ("packs[].field", "the field of a cluster type that names it: `reconciler`, `namespaceService` or `configType`"),
+    ("packs[].summary", "what it generates"),
+];
