@@ -42,6 +42,8 @@ pub struct ValueChanges {
     pub container: Option<PlacedObject>,
     /// Whether the `ConfigMap` is new.
     pub is_new: bool,
+    /// Whether the `ConfigMap` is removed with its last value.
+    pub is_gone: bool,
     /// The values.
     pub values: Vec<ValueChange>,
 }
@@ -125,7 +127,7 @@ pub fn set(
             Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
         }),
     )?;
-    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values: changes })
+    Ok(ValueChanges { edits, container: Some(placed(found)), values: changes, ..ValueChanges::default() })
 }
 
 /// Removes values from the container that a command names. A container without values is removed.
@@ -149,13 +151,14 @@ pub fn remove(
         };
         values.push(ValueChange { key: Arc::clone(key), old: Some(Arc::clone(old)), new: None });
     }
-    let edits = if values.len() == data.len() {
+    let is_gone = values.len() == data.len();
+    let edits = if is_gone {
         removals::remove(files, &[found])?
     } else {
         let removed = |key: &Arc<str>| Change::Remove(FieldPath::from(["data"]).key(Arc::clone(key)));
         edited(files, found, keys.iter().map(removed))?
     };
-    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values })
+    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, is_gone, values })
 }
 
 /// The container that a command names.
@@ -216,7 +219,7 @@ fn create(
         new: Some(Arc::clone(value)),
     };
     let (edits, container) = (additions.edits, additions.objects.into_iter().next());
-    Ok(ValueChanges { edits, container, is_new: true, values: values.iter().map(value).collect() })
+    Ok(ValueChanges { edits, container, is_new: true, is_gone: false, values: values.iter().map(value).collect() })
 }
 
 /// A name from the values of the labels that no `ConfigMap` has yet.
@@ -274,7 +277,11 @@ mod tests {
         work(&BranchFiles::new(Source::directory(), &contents, ""))
     }
 
-    fn set_one(texts: &[&str], choice: &ContainerChoice, (key, value): (&str, &str)) -> Result<ValueChanges, ConfigError> {
+    fn set_one(
+        texts: &[&str],
+        choice: &ContainerChoice,
+        (key, value): (&str, &str),
+    ) -> Result<ValueChanges, ConfigError> {
         with_files(texts, |files| set(files, choice, &[(key.into(), value.into())], AddOptions::default()))
     }
 
@@ -291,7 +298,11 @@ mod tests {
         let change = ValueChange { key: "A".into(), old: Some("one".into()), new: Some("012".into()) };
         assert_eq!((changes.is_new, changes.values), (false, vec![change]));
         check(&set_one(&[WEST], &west, ("B", "z")).unwrap(), "c/0.yaml", Some(&WEST.replace("|\n    x\n    y", "z")));
-        check(&set_one(&[WEST], &west, ("C", "1\n2\n")).unwrap(), "c/0.yaml", Some(&format!("{WEST}  C: |\n    1\n    2\n")));
+        check(
+            &set_one(&[WEST], &west, ("C", "1\n2\n")).unwrap(),
+            "c/0.yaml",
+            Some(&format!("{WEST}  C: |\n    1\n    2\n")),
+        );
         assert!(set_one(&[WEST], &west, ("A", "one")).unwrap().edits.is_empty());
     }
 
@@ -306,7 +317,8 @@ mod tests {
 
     #[test]
     fn of_several_containers_the_one_with_the_value_is_meant() {
-        let (west, other) = (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
+        let (west, other) =
+            (choice(&[("region", "west")]), WEST.replace("name: west", "name: other").replace("B:", "D:"));
         let chosen = set_one(&[WEST, &other], &west, ("D", "1")).unwrap();
         assert_eq!(chosen.container.map(|container| container.name), Some("other".into()));
         let error = set_one(&[WEST, &other], &west, ("A", "1")).unwrap_err();
@@ -320,7 +332,11 @@ mod tests {
             let keys: Vec<_> = keys.iter().map(|key| Arc::from(*key)).collect();
             with_files(&[WEST], |files| remove(files, &west, &keys))
         };
-        check(&removed(&["B"]).unwrap(), "c/0.yaml", Some(WEST.split_once("\n  # Two").map(|(kept, _)| format!("{kept}\n")).as_deref().unwrap()));
+        check(
+            &removed(&["B"]).unwrap(),
+            "c/0.yaml",
+            Some(WEST.split_once("\n  # Two").map(|(kept, _)| format!("{kept}\n")).as_deref().unwrap()),
+        );
         check(&removed(&["A", "B"]).unwrap(), "c/0.yaml", None);
         assert!(matches!(removed(&["C"]), Err(ConfigError::NoValue { .. })));
     }

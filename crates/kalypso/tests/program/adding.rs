@@ -51,10 +51,17 @@ impl Edited {
 fn a_cluster_type_is_added_like_its_siblings_and_shown_with_its_plan() {
     let edited = Edited::new();
     let ran = edited.run("add cluster-type north -e dev -l region=north-us").ends(0);
-    ran.says(&["Added ClusterType north in dev/cluster-types/north.yaml", "+ 1 assignment is added", "Not committed yet"]);
+    ran.says(&[
+        "Added ClusterType north in dev/cluster-types/north.yaml",
+        "+ 1 assignment is added",
+        "Not committed yet",
+    ]);
     assert_eq!(edited.status("dev"), "?? cluster-types/north.yaml");
     let west = edited.text("dev/cluster-types/west.yaml").replace("{region: west-us}", "\n    region: north-us");
-    assert_eq!(edited.text("dev/cluster-types/north.yaml"), west.replace("west", "north").replace("labels: \n", "labels:\n"));
+    assert_eq!(
+        edited.text("dev/cluster-types/north.yaml"),
+        west.replace("west", "north").replace("labels: \n", "labels:\n")
+    );
     edited.run("add cluster-type north -e dev").ends(1).says(&["K0140", "cluster-types/north.yaml:4"]);
 }
 
@@ -62,7 +69,7 @@ fn a_cluster_type_is_added_like_its_siblings_and_shown_with_its_plan() {
 fn what_check_would_refuse_is_refused_and_nothing_is_written() {
     let edited = Edited::new();
     let ran = edited.run("add cluster-type north -e dev --reconciler flx").ends(1);
-    ran.says(&["did you mean `flux`", "nothing is written"]);
+    ran.says(&["K0405", "there are `configmap`, `default`, `flux`", "nothing is written"]);
     edited.run("add cluster north -e dev --cluster-type wets").ends(1).says(&["K0123", "nothing is written"]);
     edited.run("add cluster-type North -e dev").ends(64).says(&["`North` is not the name of a cluster type"]);
     edited.run("add cluster-type north -e dve").ends(1).says(&["did you mean `dev`"]);
@@ -84,7 +91,10 @@ fn labels_that_nothing_has_are_warnings_with_the_nearest() {
 #[test]
 fn a_value_is_changed_where_it_is_and_other_bytes_stay() {
     let edited = Edited::new();
-    let before = edited.text("dev/configs/west.yaml").replace('\n', " # kept\t\r\n").replace("data: # kept\t\r\n", "data:\r\n\r\n");
+    let before = edited
+        .text("dev/configs/west.yaml")
+        .replace('\n', " # kept\t\r\n")
+        .replace("data: # kept\t\r\n", "data:\r\n\r\n");
     let before = before.trim_end().to_owned();
     fs::write(edited.path("dev/configs/west.yaml"), &before).unwrap();
     let ran = edited.run("add config DATABASE=mysql://west-2/a MODE=on -e dev --for region=west-us").ends(0);
@@ -104,7 +114,10 @@ fn values_for_new_labels_get_a_new_config_map_and_main_is_for_all_environments()
     ran.says(&["Added ConfigMap east-us in dev/configs/east-us.yaml", "~ 1 assignment changes"]);
     let ran = edited.run("add config CURRENCY=USD").ends(0);
     ran.says(&["Added ConfigMap platform-config in main/configs/platform-config.yaml", "~ 2 assignments change"]);
-    assert_eq!((edited.status("dev"), edited.status("main")), ("?? configs/east-us.yaml".into(), "?? configs/platform-config.yaml".into()));
+    assert_eq!(
+        (edited.status("dev"), edited.status("main")),
+        ("?? configs/east-us.yaml".into(), "?? configs/platform-config.yaml".into())
+    );
 }
 
 #[test]
@@ -112,11 +125,15 @@ fn many_clusters_come_from_a_range_or_a_file_and_wrong_rows_are_shown() {
     let edited = Edited::new();
     let ran = edited.run("add cluster 'store-[001-075]' -e dev --cluster-type west -l site=west").ends(0);
     ran.says(&["75 Clusters", "dev/clusters/store.yaml", "+ 75 assignments are added"]);
-    fs::write(edited.path("more.csv"), "name,cluster-type,line\nstore-101,west,7\nStore 102,west,8\nstore-103,west\n").unwrap();
+    fs::write(edited.path("more.csv"), "name,cluster-type,line\nstore-101,west,7\nStore 102,west,8\nstore-103,west\n")
+        .unwrap();
     let ran = edited.run("add cluster -e dev --csv more.csv").ends(1);
     ran.says(&["K0144", "more.csv:3:1", "`Store 102` is not a name", "more.csv:4:1", "this row has 2 cells"]);
     fs::write(edited.path("more.csv"), "name,cluster-type,line\nstore-101,west,7\n").unwrap();
-    edited.run("add cluster -e dev --csv more.csv").ends(0).says(&["dev/clusters/store.yaml", "+ 1 assignment is added"]);
+    edited
+        .run("add cluster -e dev --csv more.csv")
+        .ends(0)
+        .says(&["dev/clusters/store.yaml", "+ 1 assignment is added"]);
     edited.run("remove cluster 'store-[001-075]' store-101 -e dev").ends(0);
     assert_eq!(edited.status("dev"), "");
 }
@@ -154,7 +171,8 @@ fn an_unfinished_merge_is_not_edited() {
     git(&tree, &["switch", "--quiet", "dev"]);
     fs::write(tree.join("configs/west.yaml"), "a: 2\n").unwrap();
     git(&tree, &["commit", "--quiet", "--all", "-m", "Ours"]);
-    let merged = std::process::Command::new("git").current_dir(&tree).args(["merge", "--quiet", "other"]).output().unwrap();
+    let merged =
+        std::process::Command::new("git").current_dir(&tree).args(["merge", "--quiet", "other"]).output().unwrap();
     assert!(!merged.status.success());
     edited.run("add cluster-type north -e dev").ends(1).says(&["a `git merge` is not finished", "--abort"]);
     assert!(!tree.join("cluster-types/north.yaml").exists());
@@ -180,7 +198,10 @@ fn a_target_is_added_in_the_checkout_of_its_application() {
     git(&edited.path("."), &["clone", "--quiet", edited.company.repository("shop").to_str().unwrap(), "shop"]);
     let before = edited.text("shop/shop.yaml");
     let line = "add target shop next -e dev --checkout shop -l purpose=shop -m repo=https://git.example/acme/x -m branch=dev -m path=.";
-    edited.run(line).ends(0).says(&["Added target next of shop for dev to shop/shop.yaml", "+ 2 assignments are added"]);
+    edited
+        .run(line)
+        .ends(0)
+        .says(&["Added target next of shop for dev to shop/shop.yaml", "+ 2 assignments are added"]);
     edited.run(line).ends(1).says(&["K0140", "shop.yaml"]);
     edited.run("remove target shop next -e dev --checkout shop").ends(0);
     assert_eq!(edited.text("shop/shop.yaml"), before);

@@ -30,7 +30,9 @@ pub(super) fn change(
     let Some(before) = commit_of(&old, workload) else { return Ok(None) };
     let edits: Edits = files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect();
     let branch = before.revision.name().to_string();
-    let edited = EditedRepositories::new(&*access.repositories, vec![Next::of_branch(before, edits.clone())]);
+    let settings = Arc::new(access.settings.git.clone());
+    let next = Next::of_branch(before, edits.clone(), &settings);
+    let edited = EditedRepositories::new(&*access.repositories, vec![next]);
     let read = Snapshot::new(&edited, access.control_plane()).load(&name);
     let new = Arc::new(Loaded::new(read, None, Some(&access)));
     Ok(Some(EnvironmentChange::of_edits((old, new), (&branch, environment.to_owned()), &edits)))

@@ -25,7 +25,10 @@ pub(super) const EDIT: &[Described] = &[
     ("proposal.commit", "its commit"),
     ("proposal.pullRequest", "the URL of the pull request; `null` without one"),
     ("plans[]", "for each environment that changes, the fields of `plans[]` of `plan`, and its name in `environment`"),
-    ("pinned[].environment", "an environment that is built on a fixed commit of the branch, so that it does not change yet"),
+    (
+        "pinned[].environment",
+        "an environment that is built on a fixed commit of the branch, so that it does not change yet",
+    ),
     ("pinned[].commit", "that commit"),
     ("report", "the new warnings, as in `check -o json`; the errors, if the edit is refused"),
 ];
