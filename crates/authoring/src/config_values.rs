@@ -42,6 +42,8 @@ pub struct ValueChanges {
     pub container: Option<PlacedObject>,
     /// Whether the `ConfigMap` is new.
     pub is_new: bool,
+    /// Whether the `ConfigMap` is removed with its last value.
+    pub is_gone: bool,
     /// The values.
     pub values: Vec<ValueChange>,
 }
@@ -125,7 +127,7 @@ pub fn set(
             Change::Set(path, Value::Text(change.new.clone().unwrap_or_default()))
         }),
     )?;
-    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values: changes })
+    Ok(ValueChanges { edits, container: Some(placed(found)), values: changes, ..ValueChanges::default() })
 }
 
 /// Removes values from the container that a command names. A container without values is removed.
@@ -149,13 +151,14 @@ pub fn remove(
         };
         values.push(ValueChange { key: Arc::clone(key), old: Some(Arc::clone(old)), new: None });
     }
-    let edits = if values.len() == data.len() {
+    let is_gone = values.len() == data.len();
+    let edits = if is_gone {
         removals::remove(files, &[found])?
     } else {
         let removed = |key: &Arc<str>| Change::Remove(FieldPath::from(["data"]).key(Arc::clone(key)));
         edited(files, found, keys.iter().map(removed))?
     };
-    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, values })
+    Ok(ValueChanges { edits, container: Some(placed(found)), is_new: false, is_gone, values })
 }
 
 /// The container that a command names.
@@ -216,7 +219,7 @@ fn create(
         new: Some(Arc::clone(value)),
     };
     let (edits, container) = (additions.edits, additions.objects.into_iter().next());
-    Ok(ValueChanges { edits, container, is_new: true, values: values.iter().map(value).collect() })
+    Ok(ValueChanges { edits, container, is_new: true, is_gone: false, values: values.iter().map(value).collect() })
 }
 
 /// A name from the values of the labels that no `ConfigMap` has yet.

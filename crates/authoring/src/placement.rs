@@ -105,7 +105,7 @@ impl<'b> Conventions<'b> {
     fn group(&self, traits: &BTreeSet<Trait>) -> Option<&'b str> {
         let groups: BTreeSet<_> = self.siblings.iter().map(|sibling| sibling.group).collect();
         if groups.len() == 1 {
-            return groups.first().copied();
+            return groups.first().copied().filter(|group| !self.is_named_otherwise(group, traits));
         }
         let mut votes: BTreeMap<&str, usize> = BTreeMap::new();
         let decided = traits.iter().filter_map(|(key, value)| Some((self.deciding.get(key)?.get(value)?, key, value)));
@@ -117,6 +117,14 @@ impl<'b> Conventions<'b> {
         let mut best = votes.iter().filter(|(_, votes)| **votes == most).map(|(group, _)| *group);
         // Two groups that are equally like the new object say nothing.
         best.next().filter(|_| best.next().is_none())
+    }
+
+    /// Whether the only file is named after its objects, and the new object has another name: `boston.yaml` is no place for `hamburg-7`.
+    fn is_named_otherwise(&self, group: &str, traits: &BTreeSet<Trait>) -> bool {
+        let of_name = |(key, part): &&Trait| key == "name" && stem(group).starts_with(&**part);
+        let first = self.siblings.first().and_then(|sibling| sibling.traits.iter().find(of_name));
+        let has_all = |part: &&Trait| self.siblings.iter().all(|sibling| sibling.traits.contains(*part));
+        self.is_collected && first.filter(has_all).is_some_and(|part| !traits.contains(part))
     }
 
     /// The group for a new value of a field after whose values the groups are named.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::kind::Kind;
-use model::name::{DeploymentTargetName, EnvironmentName, WorkloadName};
+use model::name::{EnvironmentName, WorkloadName};
 use model::yaml::{Node, NodeValue};
 
 use crate::additions::PlacedObject;
@@ -48,22 +48,6 @@ pub fn workload(name: &WorkloadName, targets: &[NewTarget], labels: LabelList) -
     let targets = targets.iter().map(|target| value(target, None)).collect();
     let spec = Value::mapping([(TARGETS[1], Value::List(targets))]);
     NewObject::new(Kind::Workload, Arc::clone(name.as_arc()), spec).labelled(labels)
-}
-
-/// A target as an object of its own, for a control plane that knows the workload without its repository.
-pub fn object(
-    name: &DeploymentTargetName,
-    (workload, workspace): (&str, Option<&str>),
-    target: &NewTarget,
-) -> NewObject {
-    let own = [("workload", Some(workload)), ("workspace", workspace)];
-    let own = own.into_iter().filter_map(|(key, value)| Some((Arc::from(key), Arc::from(value?))));
-    let labels = own.chain(target.labels.clone().unwrap_or_default());
-    let spec = Value::mapping([
-        ("environment", Value::text(target.environment.as_str())),
-        ("manifests", texts(target.manifests.as_deref().unwrap_or_default())),
-    ]);
-    NewObject::new(Kind::DeploymentTarget, Arc::clone(name.as_arc()), spec).labelled(labels)
 }
 
 /// Adds a target to a workload.

@@ -83,4 +83,6 @@ fn objects_that_are_collected_in_files_stay_so() {
     check(existing, &cluster_type("new", &[("region", "south")]), "types/south.yaml");
     check(existing, &cluster_type("new", &[]), "types/new.yaml");
     check(&[("all.yaml", &west)], &cluster_type("new", &[("region", "south")]), "all.yaml");
+    check(&[("types/west.yaml", &west)], &cluster_type("new-1", &[]), "types/new-1.yaml");
+    check(&[("types/west.yaml", &west)], &cluster_type("west-9", &[]), "types/west.yaml");
 }

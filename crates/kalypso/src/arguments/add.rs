@@ -215,7 +215,7 @@ pub(crate) struct AddConfig {
     /// The labels of the assignments, several with commas [default: all assignments]
     #[arg(long = "for", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,
-    /// The name of the ConfigMap [default: the one with these labels, or a new name]
+    /// The name of the `ConfigMap` [default: the one with these labels, or a new name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// A value that is the content of a file
@@ -393,7 +393,7 @@ pub(crate) struct RemoveFromMain {
     pub(crate) edit: EditOptions,
 }
 
-/// Remove values, or a whole ConfigMap
+/// Remove values, or a whole `ConfigMap`
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -407,10 +407,10 @@ pub(crate) struct RemoveConfig {
     /// The environment [default: the main branch]
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: Option<String>,
-    /// The labels of the ConfigMap, several with commas [default: none]
+    /// The labels of the `ConfigMap`, several with commas [default: none]
     #[arg(long = "for", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,
-    /// The name of the ConfigMap [default: the one with these labels]
+    /// The name of the `ConfigMap` [default: the one with these labels]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]

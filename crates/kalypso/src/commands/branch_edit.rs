@@ -104,6 +104,9 @@ impl OpenBranch {
 
     /// Shows the plans of an edit, and carries it out if it adds no errors.
     pub(super) fn finish(mut self, edit: &BranchEdit, options: &EditOptions) -> anyhow::Result<Exit> {
+        if options.output == Format::Human {
+            edit.notes.iter().for_each(|note| terminal::warn(note));
+        }
         let edits = git_edits(&edit.files);
         if edits.is_empty() {
             self.watch.end();
@@ -126,7 +129,11 @@ impl OpenBranch {
         }
         let title = options.message.clone().unwrap_or_else(|| words::title(edit));
         if options.propose {
-            let verb = if edit.verb == Verb::Remove { "remove" } else { "add" };
+            let verb = match edit.verb {
+                Verb::Add => "add",
+                Verb::Change => "change",
+                Verb::Remove => "remove",
+            };
             let branch = format!("{verb}/{}{}", self.of_environment(), edit.slug);
             let body = words::body(edit, self.branch.environment());
             let text = ProposalText { branch: &branch, title: &title, body: &body };

@@ -69,7 +69,7 @@ fn a_cluster_type_is_added_like_its_siblings_and_shown_with_its_plan() {
 fn what_check_would_refuse_is_refused_and_nothing_is_written() {
     let edited = Edited::new();
     let ran = edited.run("add cluster-type north -e dev --reconciler flx").ends(1);
-    ran.says(&["did you mean `flux`", "nothing is written"]);
+    ran.says(&["K0405", "there are `configmap`, `default`, `flux`", "nothing is written"]);
     edited.run("add cluster north -e dev --cluster-type wets").ends(1).says(&["K0123", "nothing is written"]);
     edited.run("add cluster-type North -e dev").ends(64).says(&["`North` is not the name of a cluster type"]);
     edited.run("add cluster-type north -e dve").ends(1).says(&["did you mean `dev`"]);

@@ -31,8 +31,8 @@ pub(super) fn change(
     let edits: Edits = files.iter().map(|(path, edit)| (Arc::clone(path), edit.content().cloned())).collect();
     let branch = before.revision.name().to_string();
     let settings = Arc::new(access.settings.git.clone());
-    let edited =
-        EditedRepositories::new(&*access.repositories, vec![Next::of_branch(before, edits.clone(), &settings)]);
+    let next = Next::of_branch(before, edits.clone(), &settings);
+    let edited = EditedRepositories::new(&*access.repositories, vec![next]);
     let read = Snapshot::new(&edited, access.control_plane()).load(&name);
     let new = Arc::new(Loaded::new(read, None, Some(&access)));
     Ok(Some(EnvironmentChange::of_edits((old, new), (&branch, environment.to_owned()), &edits)))

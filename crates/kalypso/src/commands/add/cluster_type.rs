@@ -26,15 +26,21 @@ pub(super) fn run(options: &AddClusterType) -> anyhow::Result<Exit> {
 
 /// The templates of the command line, else those that all other cluster types have.
 fn templates(files: &BranchFiles<'_>, options: &AddClusterType) -> Result<ClusterTypeTemplates, Failure> {
-    let chosen = |given: &Option<String>, (field, option): (&str, &str)| match given {
+    let fields = [
+        (&options.reconciler, "reconciler", "--reconciler"),
+        (&options.namespace, "namespaceService", "--namespace"),
+        (&options.config_type, "configType", "--config-type"),
+    ];
+    let chosen = fields.map(|(given, field, option)| match given {
         Some(given) => Ok(Arc::from(given.as_str())),
-        None => usual(files, field).map_err(|known| missing(option, &known)),
-    };
-    Ok(ClusterTypeTemplates {
-        reconciler: chosen(&options.reconciler, ("reconciler", "--reconciler"))?,
-        namespace_service: chosen(&options.namespace, ("namespaceService", "--namespace"))?,
-        config_type: chosen(&options.config_type, ("configType", "--config-type"))?,
-    })
+        None => usual(files, field).map_err(|known| (option, known)),
+    });
+    match chosen {
+        [Ok(reconciler), Ok(namespace_service), Ok(config_type)] => {
+            Ok(ClusterTypeTemplates { reconciler, namespace_service, config_type })
+        }
+        chosen => Err(missing(chosen.into_iter().filter_map(Result::err).collect())),
+    }
 }
 
 /// The template that all cluster types have in a field. Else the templates that there are.
@@ -47,12 +53,20 @@ fn usual(files: &BranchFiles<'_>, field: &str) -> Result<Arc<str>, BTreeSet<Arc<
     }
 }
 
-fn missing(option: &str, known: &BTreeSet<Arc<str>>) -> Failure {
-    let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() {
-        let message = format!("{option} is needed: the environment has no other cluster type to take it from");
-        return Failure::usage(message).help("name a template of the main branch");
+/// The failure for options that are needed. Each comes with the templates that other cluster types have.
+fn missing(options: Vec<(&str, BTreeSet<Arc<str>>)>) -> Failure {
+    let names: Vec<_> = options.iter().map(|(option, _)| *option).collect();
+    let (names, is) = (names.join(" and "), if names.len() == 1 { "is" } else { "are" });
+    let choices = options
+        .iter()
+        .filter(|(_, known)| !known.is_empty())
+        .map(|(option, known)| format!("{option} {}", known.iter().map(|name| &**name).collect::<Vec<_>>().join("|")));
+    let choices: Vec<_> = choices.collect();
+    if choices.is_empty() {
+        let message =
+            format!("{names} {is} needed: the environment has no other cluster type to take the templates from");
+        return Failure::usage(message).help("name templates of the main branch");
     }
-    Failure::usage(format!("{option} is needed: the other cluster types use {}", names.join(", ")))
-        .help("choose one of them, or another template")
+    let message = format!("{names} {is} needed: the other cluster types have different templates");
+    Failure::usage(message).help(format!("they have {}", choices.join(", ")))
 }

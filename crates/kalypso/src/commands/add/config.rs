@@ -42,8 +42,7 @@ pub(in crate::commands) fn finish(
         Err(ConfigError::Refused(refusal)) => return open.refuse(&refusal, options.output),
         Err(error) => return Err(failure(&error).into()),
     };
-    let is_removal = changes.values.iter().all(|value| value.new.is_none()) && !changes.values.is_empty();
-    let verb = match (changes.is_new, is_removal) {
+    let verb = match (changes.is_new, changes.is_gone) {
         (true, _) => Verb::Add,
         (false, true) => Verb::Remove,
         (false, false) => Verb::Change,

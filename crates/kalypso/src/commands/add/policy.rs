@@ -1,5 +1,6 @@
 //! `kalypso add policy`.
 
+use authoring::label_advice;
 use authoring::objects::{self, Selection};
 use model::selector::LabelSelector;
 
@@ -15,7 +16,9 @@ pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
     };
     let object = objects::policy(&name(&options.name, "policy")?, &selection);
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
-    finish(open, NewObjects::one(object, "policy"), (&options.place, &options.edit))
+    let notes = label_advice::of_selector(&open.files(), &selection.places);
+    let new = NewObjects { notes, ..NewObjects::one(object, "policy") };
+    finish(open, new, (&options.place, &options.edit))
 }
 
 fn selector(option: &str, text: &str) -> Result<LabelSelector, Failure> {

@@ -15,6 +15,8 @@ use crate::terminal::{count, named};
 
 /// The maximum number of files or objects that are listed.
 const LISTED_MAX: usize = 10;
+/// The maximum number of paths in a command.
+const PATHS_MAX: usize = 3;
 /// The maximum length of a value, in characters.
 const VALUE_CHARS_MAX: usize = 60;
 
@@ -29,9 +31,11 @@ pub(super) fn title(edit: &BranchEdit) -> String {
         return format!("{verb} {}", objects(edit));
     }
     let keys: Vec<_> = edit.values.iter().map(|value| value.key.to_string()).collect();
-    let verb = match (edit.verb, edit.values.iter().all(|value| value.old.is_none())) {
-        (Verb::Change, true) => "Add",
-        (Verb::Change, false) => "Set",
+    let all = |is: fn(&ValueChange) -> bool| edit.values.iter().all(is);
+    let verb = match edit.verb {
+        Verb::Change if all(|value| value.old.is_none()) => "Add",
+        Verb::Change if all(|value| value.new.is_none()) => "Remove",
+        Verb::Change => "Set",
         _ => verb,
     };
     format!("{verb} {} in {}", named(&keys), objects(edit))
@@ -67,9 +71,6 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
     }
     let mut text = headline(branch, edit, outcome);
     text.push_str(&values(edit, outcome.comparisons));
-    for note in &edit.notes {
-        let _ = writeln!(text, "  {note}");
-    }
     outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
     text.push_str(&pinned(branch, outcome));
     if outcome.comparisons.is_empty() && outcome.changes.pinned.is_empty() {
@@ -170,8 +171,9 @@ fn next(branch: &ControlPlaneBranch, edit: &BranchEdit, done: &Done) -> String {
         Done::Written => {
             let root = branch.root().map(crate::working_trees::from_here).unwrap_or_default();
             let git = if root.as_os_str() == "." { "git".to_owned() } else { format!("git -C {}", root.display()) };
-            let add = if edit.verb == Verb::Remove { String::new() } else { format!("{git} add --all && ") };
-            format!("\nNot committed yet: `{add}{git} commit --all`\n")
+            let paths: Vec<_> = edit.files.iter().map(|(path, _)| &**path).collect();
+            let paths = if paths.len() > PATHS_MAX { "--all".to_owned() } else { paths.join(" ") };
+            format!("\nNot committed yet: `{git} add {paths} && {git} commit`\n")
         }
     }
 }
