@@ -40,3 +40,4 @@ pub mod trace;
 mod unused;
 mod value;
 mod variant;
+pub mod why_not;

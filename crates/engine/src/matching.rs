@@ -54,6 +54,16 @@ impl LabelPairs {
         self.keys.get(key)?.get(value).copied()
     }
 
+    /// The pairs of a place if its label `key` had another value. None: if it had no such label.
+    pub(crate) fn with_label(&self, pairs: &[u32], key: &str, value: Option<&str>) -> Vec<u32> {
+        let Some(values) = self.keys.get(key) else { return pairs.to_vec() };
+        let of_key: std::collections::HashSet<_> = values.values().copied().collect();
+        let mut changed: Vec<_> = pairs.iter().copied().filter(|pair| !of_key.contains(pair)).collect();
+        changed.extend(value.and_then(|value| self.get(key, value)));
+        changed.sort_unstable();
+        changed
+    }
+
     /// Writes the ids of the required pairs that a place has into `found`, ascending.
     pub(crate) fn of_place(&self, place: &Place, found: &mut Vec<u32>) {
         found.clear();

@@ -195,6 +195,13 @@ impl Prepared {
         ids.map(|id| &*require(self.targets.get(id), NO_TARGET).target)
     }
 
+    /// The targets to which the schemas of an application apply, by the condition that such a schema has.
+    pub(crate) fn targets_of_application(&self, condition: &str) -> RoaringBitmap {
+        let has =
+            |target: &Target| target.application.as_ref().is_some_and(|found| *found.as_condition() == *condition);
+        self.targets.iter().filter(|(_, prepared)| has(&prepared.target)).map(|(id, _)| id).collect()
+    }
+
     /// The places of a cluster type: the cluster type itself, and its clusters.
     pub(crate) fn places_of_type(&self, name: &str) -> RoaringBitmap {
         let mut places = self.by_type.get(name).cloned().unwrap_or_default();

@@ -22,20 +22,21 @@ pub(crate) struct Schedule {
 
 /// The places and targets that a policy selects.
 #[derive(Debug)]
-struct Selection {
-    policy: Arc<Object<SchedulingPolicy>>,
-    places: RoaringBitmap,
-    targets: RoaringBitmap,
+pub(crate) struct Selection {
+    pub(crate) policy: Arc<Object<SchedulingPolicy>>,
+    pub(crate) places: RoaringBitmap,
+    pub(crate) targets: RoaringBitmap,
     /// Whether the policy exists more than once. It is then undefined what it selects.
-    is_unclear: bool,
+    pub(crate) is_unclear: bool,
 }
 
 /// Places that the same policies select.
 #[derive(Debug, Default)]
-struct Group {
-    selections: Vec<u32>,
+pub(crate) struct Group {
+    /// The numbers of the selections, ascending.
+    pub(crate) selections: Vec<u32>,
     /// The ids of the targets, in the order of their folders.
-    targets: Arc<[u32]>,
+    pub(crate) targets: Arc<[u32]>,
 }
 
 /// The places and targets that policies select from.
@@ -101,6 +102,27 @@ impl Schedule {
             let targets = selection.targets.is_empty().then_some(Code::NoTargetSelected);
             places.into_iter().chain(targets).map(|code| (&*selection.policy, code))
         })
+    }
+
+    /// The selections of all policies, by their numbers: in the order of the policies' names, then those of further copies.
+    pub(crate) fn all_selections(&self) -> &[Selection] {
+        &self.selections
+    }
+
+    /// The number of the group of a place.
+    pub(crate) fn group_number(&self, place: u32) -> u32 {
+        self.group_of.get(place as usize).copied().unwrap_or_default()
+    }
+
+    /// The group with a number.
+    pub(crate) fn group(&self, number: u32) -> Option<&Group> {
+        self.groups.get(number as usize)
+    }
+
+    /// The places that a target is assigned to.
+    pub(crate) fn places_of(&self, target: u32) -> RoaringBitmap {
+        let selecting = self.selections.iter().filter(|selection| selection.targets.contains(target));
+        selecting.fold(RoaringBitmap::new(), |all, selection| all | &selection.places)
     }
 
     /// Whether any policy exists more than once.

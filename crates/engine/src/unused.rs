@@ -70,7 +70,7 @@ impl<'f> Coverage<'f> {
 }
 
 /// Whether something unread may contain an object of these kinds.
-fn may_hold(unread: &UnreadPart, kinds: &[Kind]) -> bool {
+pub(crate) fn may_hold(unread: &UnreadPart, kinds: &[Kind]) -> bool {
     unread.object.as_ref().is_none_or(|key| kinds.contains(&key.kind))
 }
 
@@ -231,7 +231,8 @@ impl UnusedLabels<'_> {
             return None;
         }
         let labels: Vec<_> = object.labels().collect();
-        let sides: Vec<_> = labels.iter().take(COMBINED_MAX).map(|(key, value)| self.sides(key, value)).collect();
+        let sides: Vec<_> =
+            labels.iter().take(COMBINED_MAX).map(|(key, value)| sides(self.prepared, key, value)).collect();
         let none = RoaringBitmap::new();
         let (is_of_places, is_of_targets) = (can_meet(&sides, None, Some(&none)), can_meet(&sides, Some(&none), None));
         // The labels fit a place alone, or a target alone. Missing assignments are then not a problem of the labels.
@@ -302,24 +303,6 @@ impl UnusedLabels<'_> {
         self.coverage.elsewhere().iter().any(|target| is_met_by_target(key, value, target))
     }
 
-    /// The places and the targets that meet a label.
-    fn sides(&self, key: &str, value: &str) -> (RoaringBitmap, RoaringBitmap) {
-        let Prepared { fleet, place_index, target_index, .. } = self.prepared;
-        let none = RoaringBitmap::new;
-        match key {
-            "cluster-type" => (self.prepared.places_of_type(value), none()),
-            "cluster" => {
-                let mut places = place_index.with(key, value);
-                let is_cluster = fleet.clusters.contains_key(value);
-                places.extend(self.prepared.place_id(value).filter(|_| is_cluster));
-                (places, none())
-            }
-            "deployment-target" => (none(), self.prepared.target_id(value).into_iter().collect()),
-            WORKLOAD_LABEL => (none(), target_index.with(key, value)),
-            _ => (place_index.with(key, value), target_index.with(key, value)),
-        }
-    }
-
     /// Suggests a correction for a label that nothing has. Each label is searched once.
     fn advice(&mut self, key: &Arc<str>, value: &Arc<str>) -> Option<String> {
         let label = (Arc::clone(key), Arc::clone(value));
@@ -335,7 +318,29 @@ impl UnusedLabels<'_> {
     }
 }
 
-fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
+/// The places and the targets that meet a condition of a container or schema.
+pub(crate) fn sides(prepared: &Prepared, key: &str, value: &str) -> (RoaringBitmap, RoaringBitmap) {
+    let Prepared { fleet, place_index, target_index, .. } = prepared;
+    let none = RoaringBitmap::new;
+    match key {
+        "cluster-type" => (prepared.places_of_type(value), none()),
+        "cluster" => {
+            // A cluster is compared by its name, a cluster type by its label.
+            let is_cluster = |place: &u32| prepared.place(*place).is_some_and(|place| place.cluster.is_some());
+            let mut places: RoaringBitmap =
+                place_index.with(key, value).into_iter().filter(|place| !is_cluster(place)).collect();
+            places.extend(prepared.place_id(value).filter(|_| fleet.clusters.contains_key(value)));
+            (places, none())
+        }
+        "deployment-target" => (none(), prepared.target_id(value).into_iter().collect()),
+        WORKLOAD_LABEL => (none(), target_index.with(key, value)),
+        APPLICATION => (none(), prepared.targets_of_application(value)),
+        _ => (place_index.with(key, value), target_index.with(key, value)),
+    }
+}
+
+/// Suggests a correction for a label that no place and no target has.
+pub(crate) fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
     let Prepared { fleet, place_index, target_index, .. } = prepared;
     let is_label = !matches!(key, "cluster-type" | "cluster" | "deployment-target" | WORKLOAD_LABEL);
     let near = match key {

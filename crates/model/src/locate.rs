@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::diagnostic::{FieldOrigin, Origin, Part};
 use crate::field_path::{FieldPath, Step};
 use crate::fleet::Fleet;
+use crate::object_key::ObjectKey;
 use crate::source::{Address, File, FileId, Files, Position, Positions};
 use crate::yaml::{self, Document, Node, Span};
 
@@ -88,13 +89,32 @@ impl<'a> Locator<'a> {
         Some(format!("{}:{line}", self.file(&place)))
     }
 
-    fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Location> {
-        let content = &self.files.get(address.file).content;
+    /// The number of entries of a mapping in an object. 0 if the field does not exist, or is not a mapping.
+    pub fn entries(&mut self, object: &ObjectKey, path: &FieldPath) -> usize {
+        let Some(address) = self.fleet.and_then(|fleet| fleet.address(object)) else { return 0 };
+        let Opened { documents, .. } = self.open(address.file);
+        let mut node = crate::read::node_at(documents, address);
+        for step in path.steps() {
+            node = node.and_then(|node| match step {
+                Step::Key(key) => node.get(key),
+                Step::Index(index) => node.index(*index),
+            });
+        }
+        node.and_then(Node::as_mapping).map_or(0, <[_]>::len)
+    }
+
+    fn open(&mut self, file: FileId) -> &Opened<'a> {
+        let content = &self.files.get(file).content;
         let open = || {
             self.reads += 1;
             Opened::new(content)
         };
-        let Opened { text, documents } = self.opened.entry(address.file).or_insert_with(open);
+        self.opened.entry(file).or_insert_with(open)
+    }
+
+    fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Location> {
+        self.open(address.file);
+        let Opened { text, documents } = self.opened.get(&address.file)?;
         let root = crate::read::node_at(documents, address)?;
         let found = walk(root, path);
         let span = match part {

@@ -10,6 +10,7 @@ use crate::invariant::require;
 use crate::matching::{Classes, LabelPairSet, LabelPairs, Matcher};
 use crate::place::Place;
 use crate::schema::Schema;
+use crate::target::Target;
 
 /// The label pairs that containers and schemas require, and the classes of places and targets by these pairs.
 #[derive(Debug, Default)]
@@ -41,9 +42,12 @@ impl Prepared {
     /// Returns the positions of the containers and the ids of the schemas that apply to assignments of these classes, and the number of
     /// containers and schemas examined.
     pub(crate) fn matching(&self, place_class: u32, target_class: u32) -> (Vec<u32>, Vec<u32>, usize) {
-        let Matching { containers, schemas, place_classes, target_classes, .. } = &self.matching;
-        let place = place_classes.get(place_class).map_or(&[][..], |pairs| pairs);
-        let target = target_classes.get(target_class).map_or(&[][..], |key| key);
+        self.matching_keys(self.key_of_place_class(place_class), self.key_of_target_class(target_class))
+    }
+
+    /// The same as [`Self::matching`] for the keys of classes, which may be keys of no place or target.
+    pub(crate) fn matching_keys(&self, place: &[u32], target: &[u32]) -> (Vec<u32>, Vec<u32>, usize) {
+        let Matching { containers, schemas, .. } = &self.matching;
         let (target, own) = match target.iter().position(|pair| *pair == SCHEMAS_FOLLOW) {
             Some(end) => (&target[..end], &target[end + 1..]),
             None => (target, &[][..]),
@@ -52,6 +56,32 @@ impl Prepared {
         let (mut schemas, more) = schemas.matching(place, target);
         schemas.extend(own);
         (containers, schemas, examined + more)
+    }
+
+    /// The key of a class of places.
+    pub(crate) fn key_of_place_class(&self, class: u32) -> &[u32] {
+        self.matching.place_classes.get(class).map_or(&[][..], |pairs| pairs)
+    }
+
+    /// The key of a class of targets.
+    pub(crate) fn key_of_target_class(&self, class: u32) -> &[u32] {
+        self.matching.target_classes.get(class).map_or(&[][..], |key| key)
+    }
+
+    /// The class key of a place or target with this key, if a label of it had another value. None: if it had no such label.
+    pub(crate) fn key_with_label(&self, key: &[u32], label: &str, value: Option<&str>) -> Vec<u32> {
+        self.matching.pairs.with_label(key, label, value)
+    }
+
+    /// The class key of a target that has the schemas of a target of the fleet, and any labels.
+    pub(crate) fn key_of_target(&self, target: &Target) -> Vec<u32> {
+        let mut key = Vec::new();
+        self.matching.pairs.of_target(target, &mut key);
+        if !target.schemas.is_empty() {
+            key.push(SCHEMAS_FOLLOW);
+            key.extend(self.schemas.ids_of_target(target));
+        }
+        key
     }
 
     /// The containers of an assignment, in merge order, and its schemas.
@@ -117,14 +147,10 @@ impl Prepared {
     }
 
     fn classify_targets(&mut self) {
-        let mut key = Vec::new();
-        for (id, prepared) in self.targets.iter() {
-            let Matching { pairs, target_classes, class_of_target, .. } = &mut self.matching;
-            pairs.of_target(&prepared.target, &mut key);
-            if !prepared.target.schemas.is_empty() {
-                key.push(SCHEMAS_FOLLOW);
-                key.extend(self.schemas.ids_of_target(&prepared.target));
-            }
+        let keys: Vec<_> =
+            self.targets.iter().map(|(id, prepared)| (id, self.key_of_target(&prepared.target))).collect();
+        let Matching { target_classes, class_of_target, .. } = &mut self.matching;
+        for (id, key) in keys {
             if class_of_target.len() <= id as usize {
                 class_of_target.resize(id as usize + 1, NO_CLASS);
             }
