@@ -22,6 +22,7 @@ pub mod memo;
 mod merge;
 pub mod output;
 mod output_lines;
+pub mod overview;
 pub mod own_files;
 pub mod pin;
 pub mod place;

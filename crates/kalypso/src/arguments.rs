@@ -3,6 +3,7 @@
 mod hub;
 mod questions;
 mod report;
+mod why_not;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
+pub(crate) use self::why_not::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
@@ -34,6 +36,7 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    WhyNot(WhyNot),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
@@ -301,18 +304,21 @@ pub(crate) struct PublicationHub {
     pub(crate) hub_only: bool,
 }
 
-/// Explain why an assignment exists, or where one of its values comes from
+/// Explain why an assignment exists, or where one of its values comes from; or show an overview of a cluster type, cluster, target or workload
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kalypso explain -e prod chicago-edge/checkout-us                   the assignment
   kalypso explain -e prod chicago-edge/checkout-us DATABASE_URL      one value
-  kalypso explain -e prod chicago-edge/checkout-us database.pool.max a nested one")]
+  kalypso explain -e prod chicago-edge/checkout-us database.pool.max a nested one
+  kalypso explain -e prod chicago-edge                               a cluster type or cluster: its labels and assignments
+  kalypso explain -e prod checkout                                   a workload, or a deployment target
+  kalypso explain -e prod workload/checkout                          only the workload of this name")]
 pub(crate) struct Explain {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
-    /// The assignment
+    /// The assignment; or the name of a cluster type, cluster, deployment target or workload, also as KIND/NAME
     #[arg(value_name = "CLUSTER_TYPE/TARGET")]
     pub(crate) assignment: String,
     /// The value

@@ -75,6 +75,7 @@ fn with_candidates(argument: clap::Arg) -> clap::Arg {
             offered(typed, cluster_types.into_iter().chain(clusters))
         }),
         "assignment" => ArgValueCompleter::new(assignments),
+        "subject" => ArgValueCompleter::new(subjects),
         "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
         _ => return argument,
     };
@@ -124,6 +125,15 @@ fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
             let on = if assigned.is_empty() { targets } else { assigned.get(place).cloned().unwrap_or_default() };
             offered(typed, on.into_iter().map(|target| format!("{place}/{target}")))
         }
+    }
+}
+
+/// Completes questions about what is missing: the names of places and targets, and after a place all targets, also those that do not run there.
+fn subjects(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Names { cluster_types, clusters, targets, .. } = names();
+    match typed.to_str().and_then(|typed| typed.split_once('/')) {
+        None => offered(typed, cluster_types.into_iter().chain(clusters).chain(targets)),
+        Some((place, _)) => offered(typed, targets.into_iter().map(|target| format!("{place}/{target}"))),
     }
 }
 

@@ -22,6 +22,7 @@ mod loading;
 mod names;
 mod paint;
 mod patch;
+mod places;
 mod process_lock;
 mod progress;
 mod range;

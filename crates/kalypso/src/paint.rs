@@ -45,6 +45,17 @@ pub(crate) fn explanation(text: &str) -> String {
     })
 }
 
+/// Colours an explanation of what is missing: the first line, and the signs of conditions.
+pub(crate) fn checks(text: &str) -> String {
+    let mut is_first = true;
+    lines(text, |line| {
+        if std::mem::take(&mut is_first) {
+            return in_colour(line, BOLD);
+        }
+        line.replace('✓', &in_colour("✓", GREEN)).replace('✗', &in_colour("✗", RED))
+    })
+}
+
 /// Colours the states of hosts.
 pub(crate) fn states(text: &str) -> String {
     lines(text, |line| {
@@ -123,6 +134,11 @@ mod tests {
     fn states_are_whole_words() {
         check(&states("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
         check(&states("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
+    }
+
+    #[test]
+    fn signs_of_conditions_have_colours() {
+        check(&checks("a ✓ is missing\n  ✓ b  ✗ c\n"), "<b>a ✓ is missing</>\n  <g>✓</> b  <r>✗</> c\n");
     }
 
     #[test]

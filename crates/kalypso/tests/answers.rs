@@ -219,6 +219,7 @@ fn answers_hold_what_the_reference_says() {
     check("explain", &[run(&["explain", "drone/hello-web"]), explained_held]);
     let explained = ["REGION", "LIMITS"].map(|key| run(&["explain", "drone/hello-web", key]));
     check("explain KEY", &explained);
+    check_missing(folder.path());
     let rendered = run(&["render", "--out", "out"]);
     fs::write(
         folder.path().join("out/drone/hello-web/platform-config.yaml"),
@@ -235,6 +236,33 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--against", "out"]), planned_held]);
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);
+}
+
+/// Objects that come near an assignment, with labels from each kind of object.
+const NEAR: &str = include_str!("near.yaml");
+
+/// Checks the answers about what is missing, and the overviews.
+fn check_missing(folder: &Path) {
+    fs::create_dir_all(folder.join("near")).unwrap();
+    fs::write(folder.join("near/platform.yaml"), PLATFORM).unwrap();
+    fs::write(folder.join("near/near.yaml"), NEAR).unwrap();
+    let run = |arguments: &[&str]| run(folder, &[arguments, &["--from", "near", "-e", "dev"]].concat());
+    let questions: [&[&str]; 9] = [
+        &["plane/hello-web"],
+        &["plane"],
+        &["drone/moon-web"],
+        &["lost/hello-webb"],
+        &["drone/hello-web", "configmap/west"],
+        &["drone/hello-web", "configmap/first"],
+        &["drone/hello-web", "configmap/other"],
+        &["drone/hello-web", "configmap/common", "REGION"],
+        &["drone/hello-web", "configmap/east", "REGION"],
+    ];
+    let mut missing = questions.map(|words| run(&[&["why-not"], words].concat())).to_vec();
+    fs::write(folder.join("near/broken.yaml"), BROKEN).unwrap();
+    check("explain NAME", &["drone", "hello-web", "hello", "moon"].map(|name| run(&["explain", name])));
+    missing.push(run(&["why-not", "drone/hello-web"]));
+    check("why-not", &missing);
 }
 
 #[test]

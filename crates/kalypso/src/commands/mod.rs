@@ -20,6 +20,7 @@ mod rollout;
 mod schema;
 mod serve;
 mod status;
+mod why_not;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::WhyNot(options) => why_not::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

@@ -1,6 +1,7 @@
 //! The fields of the structured output of commands.
 
 mod schema;
+mod why_not;
 
 /// The path of a field, and its meaning.
 pub type Field = (String, String);
@@ -35,6 +36,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("publish", PUBLISH),
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
+    ("explain NAME", why_not::OVERVIEW),
+    ("why-not", why_not::WHY_NOT),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),

@@ -48,7 +48,7 @@ on each line. Counts are objects that say how many reconcilers stand where:
 const PLACE: &str = "
 ## Places in answers
 
-Each `place` of an answer of `explain` is `null`, if it is not known, or an object:
+Each `place` of an answer of `explain` or `why-not` is `null`, if it is not known, or an object:
 
 | field | meaning |
 |---|---|

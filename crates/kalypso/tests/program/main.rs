@@ -52,3 +52,5 @@ mod serving;
 mod strict;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod why_not;
