@@ -307,33 +307,7 @@ fn descriptions_hold_what_the_reference_says() {
 }
 
 /// Objects that come near an assignment, with labels from each kind of object.
-const NEAR: &str = r#"
-apiVersion: fleet.kalypso.io/v1alpha1
-kind: Cluster
-metadata: {name: lost}
-spec: {clusterType: none}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: ClusterType
-metadata: {name: plane, labels: {region: west}}
-spec: {reconciler: any, namespaceService: any, configType: values}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: other, labels: {region: none}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: first, labels: {platform-config: "true", tier: shed}}
-data: {REGION: none}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: Workload
-metadata: {name: moon}
-spec:
-  deploymentTargets:
-    - {name: web, environment: stage, labels: {purpose: test}, manifests: {repo: r}}
-"#;
+const NEAR: &str = include_str!("near.yaml");
 
 /// Checks the answers about what is missing, and the overviews.
 fn check_missing(folder: &Path) {

@@ -219,9 +219,12 @@ fn checked(
     let (place, target) = (asked.place.map(|(_, place)| place), asked.target.map(|(_, target)| target));
     let is_application = **key == *APPLICATION;
     let application = || target.and_then(|target| target.application.as_ref()).map(Application::as_condition);
-    let of_target = || match is_application {
-        true => application().as_ref() == Some(value),
-        false => target.is_some_and(|target| is_met_by_target(key, value, target)),
+    let of_target = || {
+        if is_application {
+            application().as_ref() == Some(value)
+        } else {
+            target.is_some_and(|target| is_met_by_target(key, value, target))
+        }
     };
     let of_place = !is_application && place.is_some_and(|place| is_met_by_place(key, value, place));
     let met_by = if of_place { Some(Side::Place) } else { of_target().then_some(Side::Target) };
@@ -272,9 +275,10 @@ fn of_labels(asked: AskedObjects<'_>, edits: Option<Vec<Edit>>) -> Option<Change
     let edits = edits?;
     let Effect { reach, loses_answers } = effect(asked.prepared, &edits, asked.ids());
     // The assignment itself gets other values.
-    let reach = match asked.is_assigned() {
-        true => Reach { answers: 1, reconfigured: reach.reconfigured.saturating_sub(1), ..reach },
-        false => reach,
+    let reach = if asked.is_assigned() {
+        Reach { answers: 1, reconfigured: reach.reconfigured.saturating_sub(1), ..reach }
+    } else {
+        reach
     };
     (!loses_answers).then_some(Change { edits, reach })
 }
@@ -298,15 +302,12 @@ fn of_object(asked: AskedObjects<'_>, candidate: &Candidate<'_>, unmet: &[&Check
     let mut edits = Vec::new();
     for CheckedCondition { key, value, labels, actual_name, .. } in unmet {
         let actual = actual_name.clone().or_else(|| labels.first().map(|label| Arc::clone(&label.value)));
-        let action = match actual {
-            Some(actual) => {
-                after.insert(Arc::clone(key), Arc::clone(&actual));
-                Action::SetLabel { key: Arc::clone(key), value: actual, before: Some(Arc::clone(value)) }
-            }
-            None => {
-                after.remove(key);
-                Action::RemoveLabel { key: Arc::clone(key), before: Arc::clone(value) }
-            }
+        let action = if let Some(actual) = actual {
+            after.insert(Arc::clone(key), Arc::clone(&actual));
+            Action::SetLabel { key: Arc::clone(key), value: actual, before: Some(Arc::clone(value)) }
+        } else {
+            after.remove(key);
+            Action::RemoveLabel { key: Arc::clone(key), before: Arc::clone(value) }
         };
         let path = FieldPath::from(LABELS).key(Arc::clone(key));
         let registration = candidate.object.of.clone();

@@ -98,7 +98,7 @@ fn alternatives(
         return vec![Vec::new()];
     }
     let mut found = Vec::new();
-    found.extend(unmet.iter().map(|check| edit_of_policy(policy, side, check)).collect::<Option<Vec<_>>>());
+    found.push(unmet.iter().map(|check| edit_of_policy(policy, side, check)).collect::<Vec<_>>());
     match &unmet[..] {
         [one] => found.extend(label_edits(asked, side, one).into_iter().map(|edit| vec![edit])),
         several => {
@@ -110,7 +110,7 @@ fn alternatives(
 }
 
 /// The edit of a policy after which it no longer excludes the object.
-fn edit_of_policy(policy: &Object<SchedulingPolicy>, side: Side, check: &CheckedRequirement) -> Option<Edit> {
+fn edit_of_policy(policy: &Object<SchedulingPolicy>, side: Side, check: &CheckedRequirement) -> Edit {
     let action = match &check.requirement {
         Condition::Workspace(before) => Action::SetWorkspace { before: Arc::clone(before), after: "".into() },
         Condition::Label(before) => {
@@ -122,7 +122,7 @@ fn edit_of_policy(policy: &Object<SchedulingPolicy>, side: Side, check: &Checked
             }
         }
     };
-    Some(Edit { object: policy.key(), path: check.path.clone(), action, registration: None })
+    Edit { object: policy.key(), path: check.path.clone(), action, registration: None }
 }
 
 /// The requirement that also accepts a label with this value. None if the requirement must be removed.

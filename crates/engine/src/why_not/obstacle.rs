@@ -16,6 +16,9 @@ use crate::unused::may_hold;
 /// The maximum number of unreadable files or repositories that are listed.
 const LISTED_MAX: usize = 5;
 
+/// The kinds of objects that bring targets.
+const TARGET_KINDS: [Kind; 3] = [Kind::WorkloadRegistration, Kind::Workload, Kind::DeploymentTarget];
+
 /// A reason why a place or target does not exist, or why nothing of it is rendered.
 #[derive(Debug)]
 pub enum Obstacle {
@@ -116,8 +119,7 @@ pub(super) fn of_target(prepared: &Prepared, name: &str) -> Vec<Obstacle> {
             && diagnostic.object.as_ref().is_some_and(|object| is_prefix(&object.name, name))
     };
     found.extend(prepared.target_diagnostics().iter().filter(is_about_name).cloned().map(Obstacle::Problem));
-    const KINDS: [Kind; 3] = [Kind::WorkloadRegistration, Kind::Workload, Kind::DeploymentTarget];
-    found.extend(unread(fleet, &KINDS, None));
+    found.extend(unread(fleet, &TARGET_KINDS, None));
     let (mut likely, others): (Vec<_>, Vec<_>) =
         fleet.unavailable.iter().partition(|registration| is_prefix(registration.as_str(), name));
     likely.extend(others);

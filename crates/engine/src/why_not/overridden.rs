@@ -85,9 +85,9 @@ impl Prepared {
     }
 
     fn winner(&self, reason: &ValueReason, (own, key): (&Container, &str)) -> Option<Winner> {
-        let parts = reason.composed_of.iter().map(|part| &part.source);
-        let others = reason.overrides.iter().filter(|source| source.container != own.name);
-        let source = reason.set_by.as_ref().or_else(|| parts.last()).or_else(|| others.into_iter().next())?;
+        let mut parts = reason.composed_of.iter().map(|part| &part.source);
+        let mut others = reason.overrides.iter().filter(|source| source.container != own.name);
+        let source = reason.set_by.as_ref().or_else(|| parts.next_back()).or_else(|| others.next())?;
         let winner = self.containers.list.iter().rev().find(|container| {
             container.name == source.container && container.entries.iter().any(|entry| *entry.key == *key)
         })?;

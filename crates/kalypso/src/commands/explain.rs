@@ -35,7 +35,7 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
             let explained = why_not::of_name((&loaded, &prepared), (name, options.output));
             return explained.unwrap_or_else(|| Err(overview::unknown(&prepared, &options.assignment, name).into()));
         }
-        let answer = overview::answer((&prepared, name, meanings), options)?;
+        let answer = overview::answer((&prepared, name, meanings), options);
         watch.end();
         return printed(&answer, options.output, Exit::Good);
     }

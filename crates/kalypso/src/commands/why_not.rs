@@ -25,7 +25,8 @@ use crate::{paint, terminal};
 struct Answer<'l> {
     fleet: &'l Fleet,
     question: Question,
-    answer: engine::why_not::WhyNot,
+    /// The answer of the engine.
+    found: engine::why_not::WhyNot,
     /// The errors that stop the assignment, if it exists.
     problems: Vec<Diagnostic>,
     /// The object that the question is about, with its parts.
@@ -42,13 +43,13 @@ impl Answer<'_> {
         let applies = self.applied.as_ref().is_none_or(|(_, parts)| parts.iter().any(Applicability::applies));
         let sets =
             self.standing.as_ref().is_none_or(|value| matches!(value.standing, Standing::Sets | Standing::SetsPart));
-        self.answer.assignments > 0 && self.problems.is_empty() && !self.has_problem() && applies && sets
+        self.found.assignments > 0 && self.problems.is_empty() && !self.has_problem() && applies && sets
     }
 
     /// Whether a problem of the place or target stops everything.
     fn has_problem(&self) -> bool {
         let is_error = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Problem(problem) if problem.is_error());
-        self.answer.obstacles.iter().any(is_error)
+        self.found.obstacles.iter().any(is_error)
     }
 }
 
@@ -75,8 +76,8 @@ pub(super) fn run(options: &WhyNot) -> anyhow::Result<Exit> {
         return Err(failure.into());
     }
     // An environment without the names says nothing if another one has them.
-    if answers.iter().any(|answer| !answer.answer.is_unknown()) {
-        answers.retain(|answer| !answer.answer.is_unknown());
+    if answers.iter().any(|answer| !answer.found.is_unknown()) {
+        answers.retain(|answer| !answer.found.is_unknown());
     }
     if options.environment.is_some() {
         answers.iter_mut().for_each(|answer| find_elsewhere(&options.source, answer));
@@ -106,18 +107,18 @@ pub(super) fn of_name(
     let [place, target] = [place, target].map(|name| name.map(str::to_owned));
     let answer = answer((loaded, prepared), Question { place, target, ..Question::default() });
     let is_explained =
-        answer.answer.obstacles.iter().any(|obstacle| {
+        answer.found.obstacles.iter().any(|obstacle| {
             matches!(obstacle, Obstacle::UnknownClusterType { .. } | Obstacle::OtherEnvironment { .. })
         });
     is_explained.then(|| show(&[answer], output))
 }
 
 fn answer<'l>((loaded, prepared): (&'l Loaded, &Prepared), question: Question) -> Answer<'l> {
-    let answer = prepared.why_not(question.place.as_deref(), question.target.as_deref());
+    let found = prepared.why_not(question.place.as_deref(), question.target.as_deref());
     let mut problems = Vec::new();
     let (mut applied, mut standing) = (None, None);
     if let Some(id) = question.assignment() {
-        if answer.assignments > 0 {
+        if found.assignments > 0 {
             problems = prepared.problems(&id).into_iter().filter(Diagnostic::is_error).collect();
         }
         applied = question.object.clone().map(|object| {
@@ -128,12 +129,12 @@ fn answer<'l>((loaded, prepared): (&'l Loaded, &Prepared), question: Question) -
         let applies = applied.as_ref().is_some_and(|(_, parts)| parts.iter().any(Applicability::applies));
         standing = key.filter(|_| applies).and_then(|(key, object)| prepared.why_not_set(&id, (&object.name, key)));
     }
-    Answer { fleet: &loaded.fleet, question, answer, problems, applied, standing, elsewhere: Vec::new() }
+    Answer { fleet: &loaded.fleet, question, found, problems, applied, standing, elsewhere: Vec::new() }
 }
 
 /// Finds the other environments that have a place of this name. The answer is useful without them, so errors of reading them are ignored.
 fn find_elsewhere(source: &SourceOptions, answer: &mut Answer<'_>) {
-    let unknown = answer.answer.obstacles.iter().find_map(|obstacle| match obstacle {
+    let unknown = answer.found.obstacles.iter().find_map(|obstacle| match obstacle {
         Obstacle::UnknownPlace { name, .. } => Some(name),
         _ => None,
     });

@@ -59,10 +59,7 @@ pub(super) fn unknown(prepared: &Prepared, text: &str, name: &str) -> Failure {
 }
 
 /// The overviews of everything that a name means.
-pub(super) fn answer(
-    (prepared, name, meanings): (&Prepared, &str, Meanings),
-    options: &Explain,
-) -> Result<String, Failure> {
+pub(super) fn answer((prepared, name, meanings): (&Prepared, &str, Meanings), options: &Explain) -> String {
     let place = prepared.place_overview(name).filter(|_| meanings.is_place);
     let target = prepared.target_overview(name).filter(|_| meanings.is_target);
     let workload = prepared.workload_overview(name).filter(|_| meanings.is_workload);
@@ -70,7 +67,7 @@ pub(super) fn answer(
     if options.output != Format::Human {
         let environment = &options.environment;
         let json = overview_json::json((environment, name), (&place, &target, &workload), &mut locator);
-        return Ok(terminal::structured(&json, options.output));
+        return terminal::structured(&json, options.output);
     }
     let environment = options.environment.as_str();
     let texts = [
@@ -78,7 +75,7 @@ pub(super) fn answer(
         target.map(|target| target_text(environment, &target, &mut locator)),
         workload.map(|workload| workload_text(environment, &workload, &mut locator)),
     ];
-    Ok(texts.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+    texts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn place_text(environment: &str, overview: &PlaceOverview, locator: &mut Locator<'_>) -> String {

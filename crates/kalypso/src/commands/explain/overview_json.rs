@@ -5,6 +5,7 @@ use engine::why_not::SourcedLabel;
 use model::diagnostic::Origin;
 use model::field_path::FieldPath;
 use model::locate::Locator;
+use model::name::{ConfigMapName, DeploymentTargetName, PlaceName, RegistrationName};
 use serde_json::{Value as Json, json};
 
 use crate::places;
@@ -35,7 +36,7 @@ fn place_json(overview: &PlaceOverview, locator: &mut Locator<'_>) -> Json {
     json["templates"] = json!([&*spec.reconciler, &*spec.namespace_service, &*spec.config_type]);
     json["labels"] = labels_json(labels, locator);
     json["assignments"] = targets.len().into();
-    json["targets"] = targets.iter().map(|target| target.as_str()).collect();
+    json["targets"] = targets.iter().map(DeploymentTargetName::as_str).collect();
     json
 }
 
@@ -46,13 +47,13 @@ fn target_json(overview: &TargetOverview, locator: &mut Locator<'_>) -> Json {
     json["target"] = target.name.as_str().into();
     json["workload"] = target.workload().into();
     json["workspace"] = target.workspace().into();
-    json["registration"] = target.registration.as_ref().map(|name| name.as_str()).into();
+    json["registration"] = target.registration.as_ref().map(RegistrationName::as_str).into();
     json["place"] = places::json(&Origin::field(object, path.clone()), locator);
     json["labels"] = labels_json(labels, locator);
     json["assignments"] = (types + clusters).into();
     json["clusterTypeCount"] = (*types).into();
     json["clusterCount"] = (*clusters).into();
-    json["places"] = names.iter().map(|name| name.as_str()).collect();
+    json["places"] = names.iter().map(PlaceName::as_str).collect();
     json
 }
 
@@ -63,7 +64,7 @@ fn workload_json(overview: &WorkloadOverview, locator: &mut Locator<'_>) -> Json
     json!({
         "workload": name.as_str(),
         "workspace": &**workspace,
-        "registration": registration.as_ref().map(|name| name.as_str()),
+        "registration": registration.as_ref().map(RegistrationName::as_str),
         "place": origin.as_ref().map(|origin| places::json(origin, locator)),
         "targets": targets.iter().map(|(name, places)| target(&(name, *places))).collect::<Vec<_>>(),
         "otherEnvironments": elsewhere.collect::<Vec<_>>(),
@@ -102,7 +103,7 @@ fn assignments_json(assignments: &Assignments, locator: &mut Locator<'_>) -> Jso
     });
     json!({
         "policies": policies.collect::<Vec<_>>(),
-        "configMaps": config_maps.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "configMaps": config_maps.iter().map(ConfigMapName::as_str).collect::<Vec<_>>(),
         "schemas": schemas.iter().map(|object| json!({"kind": object.kind.name(), "name": &*object.name})).collect::<Vec<_>>(),
         "differingValues": differing.iter().map(|(path, count)| json!({"key": path.to_string(), "values": count})).collect::<Vec<_>>(),
         "problems": problems.collect::<Vec<_>>(),

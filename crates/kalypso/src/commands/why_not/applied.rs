@@ -14,7 +14,7 @@ const PARTS_MAX: usize = 5;
 /// The lines about the object of the question. None if the question has no object.
 pub(super) fn lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let Some((object, parts)) = &answer.applied else { return Vec::new() };
-    if answer.answer.is_unknown() {
+    if answer.found.is_unknown() {
         return Vec::new();
     }
     let mut lines = vec![String::new()];

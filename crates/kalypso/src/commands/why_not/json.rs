@@ -29,7 +29,7 @@ pub(super) fn json(answer: &Answer<'_>) -> Json {
         selecting_target,
         selecting_place,
         ..
-    } = &answer.answer;
+    } = &answer.found;
     let applied = answer.applied.as_ref().map(|(_, parts)| parts);
     json!({
         "environment": answer.fleet.environment.as_str(),

@@ -18,9 +18,9 @@ const PROBLEMS_MAX: usize = 5;
 pub(super) fn text(answer: &Answer<'_>) -> String {
     let mut locator = Locator::new(answer.fleet);
     let mut lines = Vec::new();
-    if answer.answer.is_unknown() {
+    if answer.found.is_unknown() {
         lines.extend(obstacle_lines(answer, &mut locator));
-    } else if answer.answer.assignments > 0 {
+    } else if answer.found.assignments > 0 {
         lines.extend(assigned_lines(answer));
         if answer.problems.is_empty() {
             lines.extend(obstacle_lines(answer, &mut locator));
@@ -54,7 +54,7 @@ fn policies(count: usize) -> String {
 
 fn assigned_lines(answer: &Answer<'_>) -> Vec<String> {
     let environment = &answer.fleet.environment;
-    let names: Vec<_> = answer.answer.policies.iter().map(ToString::to_string).collect();
+    let names: Vec<_> = answer.found.policies.iter().map(ToString::to_string).collect();
     let by = format!("{} {}", if names.len() == 1 { "policy" } else { "policies" }, terminal::named(&names));
     let (place, target) = (answer.question.place.as_deref(), answer.question.target.as_deref());
     let (Some(place), Some(target)) = (place, target) else {
@@ -72,7 +72,7 @@ fn assigned_lines(answer: &Answer<'_>) -> Vec<String> {
 /// The lines about a place or a target that has assignments.
 fn some_assigned_lines(answer: &Answer<'_>, by: &str) -> Vec<String> {
     let environment = &answer.fleet.environment;
-    let count = answer.answer.assignments as usize;
+    let count = answer.found.assignments as usize;
     let name = subject(answer);
     let title = match &answer.question.target {
         Some(_) => format!("{name} is on {} of {environment}, by {by}", terminal::count(count, "place")),
@@ -113,9 +113,9 @@ fn missing_title(answer: &Answer<'_>) -> String {
     if answer.applied.is_some() {
         return what;
     }
-    let missing = answer.answer.near.first().map(|policy| policy.missing).unwrap_or_default();
+    let missing = answer.found.near.first().map(|policy| policy.missing).unwrap_or_default();
     let things = if missing == 1 { "1 more thing".to_owned() } else { format!("{missing} more things") };
-    match answer.answer.nearest {
+    match answer.found.nearest {
         0 => format!("{what}: no policy comes near"),
         _ if missing > NEAR_MAX => format!("{what}: no policy comes near, and the nearest needs {things}"),
         1 => format!("{what}: 1 policy comes near, and needs {things}"),
@@ -125,7 +125,7 @@ fn missing_title(answer: &Answer<'_>) -> String {
 
 /// The nearest policies. If none comes near: only the first one.
 fn policy_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
-    let WhyNot { near, nearest, .. } = &answer.answer;
+    let WhyNot { near, nearest, .. } = &answer.found;
     let mut lines: Vec<_> = selection_line(answer).into_iter().collect();
     let is_near = near.first().is_some_and(|policy| policy.missing <= NEAR_MAX);
     let shown = if is_near { (*nearest).min(POLICIES_MAX) } else { 1 };
@@ -144,7 +144,7 @@ fn policy_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
 
 /// How many policies select each side.
 fn selection_line(answer: &Answer<'_>) -> Option<String> {
-    let WhyNot { all_policies, selecting_target, selecting_place, .. } = answer.answer;
+    let WhyNot { all_policies, selecting_target, selecting_place, .. } = answer.found;
     let environment = &answer.fleet.environment;
     if all_policies == 0 {
         return Some(format!("  {environment} has no policies"));
@@ -244,7 +244,7 @@ pub(super) fn label_text(name: &str, label: &SourcedLabel, locator: &mut Locator
 fn obstacle_lines(answer: &Answer<'_>, locator: &mut Locator<'_>) -> Vec<String> {
     let environment = answer.fleet.environment.as_str();
     let mut lines: Vec<_> =
-        answer.answer.obstacles.iter().flat_map(|obstacle| obstacle_texts(obstacle, environment, locator)).collect();
+        answer.found.obstacles.iter().flat_map(|obstacle| obstacle_texts(obstacle, environment, locator)).collect();
     let place = answer.question.place.as_deref().unwrap_or_default();
     lines.extend(
         answer.elsewhere.iter().map(|other| format!("  {place} exists in {other}: kalypso explain -e {other} {place}")),
