@@ -234,7 +234,7 @@ fn an_empty_repository_has_no_environments() {
     let company = Company::new();
     fs::remove_dir_all(company.repository("gitops")).unwrap();
     company.repository("gitops");
-    company.kalypso("plan -e dev").ends(1).says(&["the repository is empty", "`kalypso publish` creates the branch"]);
+    company.kalypso("plan -e dev").ends(2).says(&["gitops@dev, a new branch", "+ 2 assignments are added"]);
     company.kalypso("publish -e dev").ends(0).says(&["Published dev to kalypso/dev"]);
 }
 
