@@ -10,17 +10,13 @@ use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::label::Labels;
 use model::name::ConfigMapName;
-use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
+use model::object::config_map::{AZURE_PREFIX, AzureKey, IGNORED_LABELS, PLATFORM_CONFIG};
 use model::object::{AnyObject, ConfigMap, Object};
 use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
 use crate::settings::{self, Strategies, Strategy};
 use crate::value::{self, Parsed};
-
-/// Labels of a container that are not conditions for a match.
-const IGNORED_LABELS: [&str; 3] =
-    [PLATFORM_CONFIG, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
 
 /// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
 #[derive(Clone, Debug)]
@@ -237,10 +233,8 @@ fn azure_container(
     (data_key, text): (&Arc<str>, &Arc<str>),
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Container {
-    let mut parts: Vec<&str> = data_key.split('.').collect();
-    let key = parts.pop().unwrap_or_default();
-    let pairs = parts.chunks_exact(2);
-    if let [odd] = pairs.remainder() {
+    let AzureKey { labels, key, odd } = AzureKey::of(data_key);
+    if let Some(odd) = odd {
         let path = FieldPath::from(["data"]).key(Arc::clone(data_key));
         let message = format!("`{odd}` in the key `{data_key}` is a label without a value: it is ignored");
         let diagnostic = Diagnostic::warning(Code::OddKeyParts, message)
@@ -248,7 +242,6 @@ fn azure_container(
             .help("keys are `label.value.label.value.KEY`");
         diagnostics.push(diagnostic.about(&object.key()));
     }
-    let labels = pairs.map(|pair| (pair[0], pair[1])).collect();
     let entry = Entry::new((key.into(), data_key), text, Strategy::default());
     Container {
         name: object.name.clone(),

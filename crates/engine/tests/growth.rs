@@ -108,7 +108,12 @@ fn work_of(size: Size, change: &GeneratedChange) -> Result<(usize, Work)> {
     let mut compiled = Compiled::new(sources.fleet());
     let (source, path) = (Arc::new(Source::directory()), change.path.as_str().into());
     let file = File { source, path, id: GitId::of_blob(&text), content: text.into() };
-    let written = sources::FileChange::Written { role: Role::Platform, scope: Scope::Everything, file };
+    let written = sources::FileChange::Written {
+        role: Role::Platform,
+        scope: Scope::Everything,
+        limits: model::fleet::Limits::default(),
+        file,
+    };
     let update = compiled.update(&sources.update([written]).fleet);
     Ok((update.recomputed_count(), update.work))
 }

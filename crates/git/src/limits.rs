@@ -80,6 +80,10 @@ pub const PLACES_MAX: usize = 10_000;
 /// cheap, and mostly enough.
 pub const HISTORY_REACHES: [usize; 2] = [50, 1_000];
 
+/// How many generations back the search for a promoted commit goes in the history of the main branch, if an environment has limits. It tries one number
+/// after the other. An environment that is further behind must promote a newer commit.
+pub const MAIN_REACHES: [usize; 3] = [50, 1_000, 20_000];
+
 /// Maximum number of versions of one broken file that are read.
 pub const VERSIONS_MAX: usize = 200;
 

@@ -487,6 +487,88 @@ codes! {
     ///
     /// Remove the annotation or the entry, or correct its code, object or path.
     UnusedAcknowledgement = "K0137",
+    /// A limited repository brings an object that it may not bring.
+    ///
+    /// An `Environment` or a `BaseRepo` can limit what a repository brings, and all repositories below it: `spec.allow` lists kinds, names and workspaces. The
+    /// object does not count, as if it were not there. All other objects of the repository count. If several objects limit a repository, each limit holds.
+    /// A limit by `labels` alone also allows only the kinds that labels can limit: a `LabelMapping`, for example, changes targets of the whole company.
+    ///
+    /// ```yaml
+    /// kind: BaseRepo
+    /// metadata:
+    ///   name: chicago
+    /// spec:
+    ///   repo: https://git.example/acme/chicago
+    ///   branch: main
+    ///   path: .
+    ///   allow:
+    ///     kinds: [Cluster, ConfigMap]     # the repository has a Template
+    ///     names: ["chicago-*"]            # and a Cluster named `dallas-1`
+    /// ```
+    ///
+    /// Rename the object, or move it to a repository that may bring it. Or extend `allow`, in the file that the message names.
+    NotAllowedByLimit = "K0145",
+    /// An object of a limited repository lacks a label, and would reach more than the repository may reach.
+    ///
+    /// If `spec.allow` of an `Environment` or `BaseRepo` lists `labels`, each `ConfigMap`, `ConfigSchema`, `ClusterType` and `Cluster` of the repository must have
+    /// them. Each key of an `azure-app-config` map must have them as conditions. Each `SchedulingPolicy` and `ReleasePin` must require them in its
+    /// `clusterTypeSelector`, by `matchLabels` or by `In` with this one value; `workload` and `workspace` in its `deploymentTargetSelector`. The object does not
+    /// count, as if it were not there.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: chicago-values
+    ///   labels:
+    ///     platform-config: "true"     # without `site: chicago`, the values would reach all sites
+    /// ```
+    ///
+    /// Add the label. If the object is for more than the repository may reach, move it to the repository above.
+    LimitLabelMissing = "K0146",
+    /// A limited repository sets a value or a priority that it may not set.
+    ///
+    /// `spec.allow` of an `Environment` or `BaseRepo` can list the `keys` that the `ConfigMap`s of a repository set, and the range of their `priority`. Without
+    /// the annotation `config.kalypso.io/priority`, a priority is 0. `azure-app-config` maps override all priorities, so a limit of priorities does not allow
+    /// them. The whole `ConfigMap` does not count, as if it were not there.
+    ///
+    /// ```yaml
+    /// allow:
+    ///   keys: ["SITE_*", LOG_LEVEL]     # the repository sets DATABASE_URL
+    ///   priority: {min: 0, max: 99}     # with priority 500
+    /// ```
+    ///
+    /// Remove the value, or change the priority. Or extend `allow`, in the file that the message names.
+    LimitValueRefused = "K0147",
+    /// An object of a limited repository has the name of an object above.
+    ///
+    /// Two objects with one kind and name stop each other (K0111), except in a hierarchy: the object of the repository with fewer limits counts, and the other
+    /// one does not. So a limited repository can't stop or replace an object of the company. The same for a cluster and a cluster type of one name, for a
+    /// workload and a registration of one name, and for deployment targets with one whole name.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: defaults     # the control plane has a ConfigMap of this name
+    /// ```
+    ///
+    /// Rename the object, or remove it. To avoid this, limit `names` to a prefix for each repository.
+    NameOfAbove = "K0148",
+    /// A limit is not valid, or has no effect.
+    ///
+    /// An empty `allow`, or an empty list in it, would limit nothing or allow nothing, so it is an error, as is a pattern that matches no name. The object with
+    /// the error does not count, and the repository that it names is not read; in git, the object's last good version counts (see K0117).
+    ///
+    /// A limit has no effect on files that are also read without it. In this case, the object counts, and the files are not limited.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   path: sites/chicago     # the control plane itself is read with `path: .`, which contains this folder
+    ///   allow:
+    ///     names: []             # no name is allowed
+    /// ```
+    ///
+    /// Write what is allowed, or remove the field. Keep limited files out of what is read without limits: in another repository, branch or folder.
+    InvalidAllow = "K0149",
 
     /// A policy selects no cluster type.
     ///

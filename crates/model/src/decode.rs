@@ -15,7 +15,7 @@ use crate::selector::{LabelSelector, Operator, Requirement};
 use crate::shape::{Field, METADATA, Shape};
 use crate::similar::nearest;
 use crate::source::{Address, FileId};
-use crate::yaml::{Node, NodeValue, Resolved, Span};
+use crate::yaml::{Node, NodeValue, Resolved, Scalar, Span};
 
 /// The node at the path `keys`.
 pub(crate) fn node<'a>(root: &'a Node, keys: &[&str]) -> Option<&'a Node> {
@@ -349,6 +349,12 @@ impl<'a> Decoder<'a> {
             Shape::Boolean => {
                 if boolean(node).is_none() {
                     self.wrong_type(node, "`true` or `false`", name);
+                }
+            }
+            Shape::Integer => {
+                let resolved = node.as_scalar().map(Scalar::resolve);
+                if !matches!(resolved, Some(Resolved::Int(_) | Resolved::Uint(_))) {
+                    self.wrong_type(node, "a whole number", name);
                 }
             }
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),

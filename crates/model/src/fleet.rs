@@ -18,10 +18,15 @@ use crate::source::{Address, File, FileId, Files};
 pub mod annotated;
 mod build;
 mod clusters;
+mod limit;
+pub mod limits;
 pub mod named;
 mod ownership;
+pub mod precedence;
+mod refusal;
 pub mod sources;
 
+pub use limits::Limits;
 pub use named::Named;
 pub use sources::Sources;
 
@@ -62,6 +67,8 @@ pub struct Fleet {
     pub config_schemas: Named<ConfigSchema>,
     /// `ConfigSchema`s of application repositories. Their names are unique within one repository only.
     pub application_schemas: Arc<BTreeMap<RegistrationName, Named<ConfigSchema>>>,
+    /// The names of the platform's `ConfigSchema`s in repositories that a `BaseRepo` limits. What they mark as sensitive is sensitive only where they match.
+    pub limited_schemas: BTreeSet<Arc<str>>,
     /// `ConfigMap`s
     pub config_maps: Named<ConfigMap>,
     /// `GitOpsRepo`s
@@ -173,6 +180,8 @@ pub struct FleetFile {
     pub role: Role,
     /// Which objects of the file are part of the fleet. `objects` contains only these.
     pub scope: Scope,
+    /// What the file may bring.
+    pub limits: Limits,
     /// The file. Objects in it may come from an earlier version of the file.
     pub file: FileId,
     /// The content of the file.
@@ -183,7 +192,8 @@ impl FleetFile {
     /// Reads a file whose objects are all part of the fleet.
     pub fn read(role: Role, file: FileId, files: &Files) -> Self {
         let File { path, content, .. } = files.get(file);
-        Self { role, scope: Scope::Everything, file, objects: read_file(file, path, content) }
+        let (scope, limits) = Default::default();
+        Self { role, scope, limits, file, objects: read_file(file, path, content) }
     }
 
     /// The parts of the file that could not be read, if it is a file of the platform team.
@@ -223,10 +233,11 @@ impl Fleet {
         let FleetInput { environment, files, contents, unavailable } = input;
         let mut diagnostics = Vec::new();
         let unread = contents.iter().flat_map(FleetFile::unread).collect();
-        let objects = contents.into_iter().map(|FleetFile { role, mut objects, .. }| {
+        let objects = contents.into_iter().map(|FleetFile { role, limits, mut objects, .. }| {
             diagnostics.append(&mut objects.diagnostics);
-            (role, objects.objects)
+            (role, limits, objects.objects)
         });
+        let objects = objects.collect();
         let (fleet, found) = build::fleet(Self::empty(environment, files, unavailable), objects);
         diagnostics.extend(found);
         (Self { unread, ..fleet }, diagnostics)
@@ -248,6 +259,7 @@ impl Fleet {
             templates: Named::default(),
             config_schemas: Named::default(),
             application_schemas: Arc::default(),
+            limited_schemas: BTreeSet::new(),
             config_maps: Named::default(),
             gitops_repos: Named::default(),
             base_repos: Named::default(),

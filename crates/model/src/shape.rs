@@ -9,6 +9,8 @@ pub enum Shape {
     OneOf(&'static [&'static str]),
     /// `true` or `false`.
     Boolean,
+    /// A whole number.
+    Integer,
     /// The name of an object, or a part of one.
     Name,
     /// A day, `YYYY-MM-DD`, or a timestamp as in RFC 3339.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
-use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::fleet::{Fleet, FleetFile, FleetInput, Limits, Role};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::read::is_read;
@@ -35,17 +35,17 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
 /// # Errors
 /// Returns an error if the environment name is not valid.
 pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<FleetInput> {
-    input_by(texts, environment, |_| Role::Platform)
+    input_by(texts, environment, |_| (Role::Platform, Limits::default()))
 }
 
-/// Creates the input of a fleet from these files. `author` returns the role of the author of a file from its path.
+/// Creates the input of a fleet from these files. `author` returns the role of the author of a file, and its limits, from its path.
 ///
 /// # Errors
 /// Returns an error if the environment name is not valid.
 pub(crate) fn input_by(
     texts: Vec<(String, Vec<u8>)>,
     environment: &str,
-    author: impl Fn(&str) -> Role,
+    author: impl Fn(&str) -> (Role, Limits),
 ) -> std::io::Result<FleetInput> {
     let source = Arc::new(Source::directory());
     let mut files = Files::default();
@@ -53,7 +53,8 @@ pub(crate) fn input_by(
     for (path, content) in texts {
         let (source, id) = (Arc::clone(&source), GitId::of_blob(&content));
         let file = files.add(File { source, path: path.as_str().into(), id, content: content.as_slice().into() });
-        contents.push(FleetFile::read(author(&path), file, &files));
+        let (role, limits) = author(&path);
+        contents.push(FleetFile { limits, ..FleetFile::read(role, file, &files) });
     }
     let environment = EnvironmentName::new(environment).map_err(std::io::Error::other)?;
     Ok(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() })

@@ -1,5 +1,6 @@
 //! Checks for every change of a fleet: an incremental update gives the same result as a full compilation, and recomputes nothing that did not change.
 
+mod limited;
 mod matching;
 mod oddities;
 mod seen;
@@ -176,7 +177,8 @@ struct Walk {
 
 impl Walk {
     fn new(edits: Script) -> Result<Self, String> {
-        let files = edits.edits.files().clone();
+        let mut files = edits.edits.files().clone();
+        files.insert(limited::BASE_PATH.to_owned(), limited::BASE.to_owned());
         let sources = sources(&files)?;
         let compiled = Compiled::new(sources.fleet());
         let (before, saved) = (Seen::of(&compiled, &[]), compiled.save());
@@ -271,7 +273,8 @@ fn sources(files: &BTreeMap<String, String>) -> Result<Sources, String> {
 }
 
 fn input(files: &BTreeMap<String, String>) -> Result<FleetInput, String> {
-    input_by(texts(files), ENVIRONMENT, role_of).map_err(|error| error.to_string())
+    input_by(texts(files), ENVIRONMENT, |path| (role_of(path), limited::limits_of(path)))
+        .map_err(|error| error.to_string())
 }
 
 /// The role of the author of a file: `applications/NAME/…` is in the repository of the registration `NAME`.
@@ -287,7 +290,8 @@ fn change_of((path, text): (&String, &Option<String>)) -> FileChange {
         None => FileChange::Removed { role, source, path },
         Some(text) => {
             let (id, content) = (GitId::of_blob(text.as_bytes()), text.as_bytes().into());
-            FileChange::Written { role, scope: Scope::Everything, file: File { source, path, id, content } }
+            let limits = limited::limits_of(&path);
+            FileChange::Written { role, scope: Scope::Everything, limits, file: File { source, path, id, content } }
         }
     }
 }

@@ -258,6 +258,7 @@ fn has_unclear(fleet: &Fleet) -> bool {
 fn schemas_differ(before: &Fleet, after: &Fleet) -> bool {
     let (old, new) = (&before.application_schemas, &after.application_schemas);
     differ(&before.config_schemas, &after.config_schemas)
+        || before.limited_schemas != after.limited_schemas
         || !Arc::ptr_eq(old, new)
             && (old.len() != new.len()
                 || old.iter().zip(&**new).any(|((one, old), (other, new))| one != other || differ(old, new)))

@@ -77,6 +77,8 @@ pub(crate) struct Schema {
 pub(crate) struct LabelledSchema {
     pub(crate) conditions: Conditions,
     pub(crate) schema: Schema,
+    /// Whether it comes from a limited repository, which can't hide values from others.
+    is_limited: bool,
 }
 
 /// All schemas of a fleet.
@@ -125,7 +127,7 @@ impl Schemas {
                 schemas.own.push(schema);
             }
         }
-        let of_platform = schemas.labelled.iter().filter(|labelled| !labelled.is_of_workload());
+        let of_platform = schemas.labelled.iter().filter(|labelled| !labelled.is_of_workload() && !labelled.is_limited);
         schemas.sensitive_everywhere = of_platform.flat_map(|labelled| labelled.schema.marks()).cloned().collect();
         let all = schemas.labelled.iter().map(|labelled| &labelled.schema).chain(&schemas.own);
         schemas.sensitive_anywhere = all.flat_map(Schema::marks).cloned().collect();
@@ -207,7 +209,8 @@ impl Schemas {
             Some(application) => conditions.and(APPLICATION, application.as_condition()),
             None => conditions,
         };
-        LabelledSchema { conditions, schema: Schema::new(text, compiled, (missing, owner)) }
+        let is_limited = owner.is_none() && fleet.limited_schemas.contains(&key.name);
+        LabelledSchema { conditions, schema: Schema::new(text, compiled, (missing, owner)), is_limited }
     }
 
     fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<CompiledSchema>, SchemaError> {

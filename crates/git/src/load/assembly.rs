@@ -1,18 +1,22 @@
 //! Collects the files of an environment, and replaces broken files with earlier versions.
 
+use std::cell::OnceCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::DigestBuilder;
-use model::fleet::{FleetFile, FleetInput, Role, Scope};
+use model::field_path::FieldPath;
+use model::fleet::limits::Limit;
+use model::fleet::{FleetFile, FleetInput, Limits, Role, Scope, precedence};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::object::{AnyObject, GitOpsRepo, Object};
 use model::object_key::ObjectKey;
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects, Kustomized};
-use model::source::{File, FileId, Files, Source};
+use model::source::{Address, File, FileId, Files, Source};
 use rayon::prelude::*;
 
 use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
@@ -37,14 +41,16 @@ pub(super) struct Assembly {
     pub(super) unavailable: BTreeSet<RegistrationName>,
     pub(super) reads: Vec<Read>,
     pub(super) is_complete: bool,
-    /// The platform's files that were already added. Places may overlap.
-    added: BTreeMap<FileKey, FileStatus>,
+    /// The platform's files that were already added, with their positions in `contents`. Places may overlap.
+    added: BTreeMap<FileKey, (FileStatus, usize)>,
     /// The publications on each of the environment's branches.
     pub(super) published: Vec<Publications>,
     is_readable: bool,
     only_published: BTreeSet<(SourceName, KeptObject)>,
-    /// Kept objects of the platform that were already added. Places may overlap.
-    kept: BTreeSet<(RepositoryUrl, Arc<str>, KeptKey)>,
+    /// The objects of the platform that do not count because of limits, if they were computed since the last place of the platform.
+    refused: OnceCell<BTreeSet<Address>>,
+    /// Kept objects of the platform that were already added, with the positions of their files. Places may overlap.
+    kept: BTreeMap<(RepositoryUrl, Arc<str>, KeptKey), Option<usize>>,
 }
 
 /// Identifies a file at a commit.
@@ -75,7 +81,8 @@ impl Assembly {
             published: Vec::new(),
             is_readable: true,
             only_published: BTreeSet::new(),
-            kept: BTreeSet::new(),
+            refused: OnceCell::new(),
+            kept: BTreeMap::new(),
         }
     }
 
@@ -91,17 +98,31 @@ impl Assembly {
         self.contents.iter().filter(|file| file.role == Role::Platform).flat_map(|file| &file.objects.objects)
     }
 
+    /// The objects of the platform that count by the limits of their files, with these limits. The platform must be read.
+    pub(super) fn counting_objects(&self, environment: &EnvironmentName) -> Vec<(&AnyObject, &Limits)> {
+        let of_platform = || self.contents.iter().filter(|file| file.role == Role::Platform);
+        let refused = self.refused.get_or_init(|| {
+            let files = of_platform().map(|file| (&file.role, &file.limits, &*file.objects.objects));
+            precedence::judge(environment, &files.collect::<Vec<_>>()).refused
+        });
+        let objects = of_platform().flat_map(|file| file.objects.objects.iter().map(|object| (object, &file.limits)));
+        objects.filter(|(object, _)| !refused.contains(&object.address())).collect()
+    }
+
     /// The objects that name the destinations of the output.
-    pub(super) fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
-        self.platform_objects().filter_map(|object| match object {
+    pub(super) fn gitops_repos(&self, environment: &EnvironmentName) -> Vec<&Object<GitOpsRepo>> {
+        let objects = self.counting_objects(environment).into_iter();
+        let repositories = objects.filter_map(|(object, _)| match object {
             AnyObject::GitOpsRepo(object) => Some(&**object),
             _ => None,
-        })
+        });
+        repositories.collect()
     }
 
     /// Reports output whose destination is also a source.
     pub(super) fn check_destinations(&mut self, sources: &destinations::Sources<'_>, environment: &EnvironmentName) {
-        let found = destinations::diagnostics(self.platform_objects(), sources, environment);
+        let objects = self.counting_objects(environment);
+        let found = destinations::diagnostics(objects.iter().map(|(object, _)| *object), sources, environment);
         self.diagnostics.extend(found);
     }
 
@@ -131,26 +152,28 @@ impl Assembly {
         Loaded { input, diagnostics, reads, is_complete, is_readable, kept: only_published }
     }
 
-    /// Adds the files of a place. Returns the added files.
+    /// Adds the files of a place. Returns the positions of its files in `contents`, also of those that were added with another place.
     pub(super) fn add(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
         place: &SourcePlace,
         loaded: LoadedPlace,
-    ) -> &[FleetFile] {
-        self.reads.push(Read {
-            role: place.role.clone(),
-            url: place.url.clone(),
-            revision: Arc::clone(&loaded.source.revision),
-            is_pinned: matches!(place.revision, Revision::Commit { .. }),
-            commit: loaded.commit.id,
-        });
+    ) -> Vec<usize> {
+        self.add_read(place, &loaded);
         let (role, first) = (place.author(), self.contents.len());
+        if role == Role::Platform {
+            self.refused.take();
+        }
         let mut files = loaded.files.clone();
         files.retain(|file| loaded.kustomized.is_read(&file.path));
+        let mut positions = Vec::new();
         if role == Role::Platform {
             let commit = &loaded.commit;
-            files.retain(|file| !self.added.contains_key(&file_key(commit, &file.path)));
+            files.retain(|file| {
+                let known = self.added.get(&file_key(commit, &file.path)).map(|(_, position)| *position);
+                positions.extend(known);
+                known.is_none()
+            });
         }
         let parsed = self.parse(&loaded.source, files);
         let kept = self.find_kept((repositories, broken), &loaded, (&role, &parsed));
@@ -161,21 +184,58 @@ impl Assembly {
             if let Err(reason) = loaded.budget.objects(&objects.objects) {
                 self.discard_place(&role, id, reason);
                 self.contents.truncate(first);
-                return &[];
+                return Vec::new();
             }
             if role == Role::Platform {
-                self.added.insert(file_key(&loaded.commit, &raw.path), history::status(&objects));
+                let status = (history::status(&objects), self.contents.len());
+                self.added.insert(file_key(&loaded.commit, &raw.path), status);
             }
             if !may_contain_kept(&kept, &raw.path) && makes_place_unknown(&loaded, &raw.path, &objects) {
                 self.mark_incomplete(&role);
             }
-            self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
+            self.add_file(place, (id, objects));
         }
-        self.add_kept(place, &loaded, (kept, partly_readable));
-        self.contents.get(first..).unwrap_or_default()
+        positions.extend(self.add_kept(place, &loaded, (kept, partly_readable)));
+        self.add_chains(place, &positions);
+        positions.extend(first..self.contents.len());
+        positions
     }
 
-    fn add_file(&mut self, place: &SourcePlace, mut file: FleetFile) {
+    fn add_read(&mut self, place: &SourcePlace, loaded: &LoadedPlace) {
+        let read = Read {
+            role: place.role.clone(),
+            url: place.url.clone(),
+            revision: Arc::clone(&loaded.source.revision),
+            is_pinned: matches!(place.revision, Revision::Commit { .. }),
+            commit: loaded.commit.id,
+        };
+        // A place with several chains of limits is added once for each.
+        if !self.reads.contains(&read) {
+            self.reads.push(read);
+        }
+    }
+
+    /// Adds the limits of a place to files that were added with another place. Reports a limit of the place's own reference that thereby has no effect.
+    fn add_chains(&mut self, place: &SourcePlace, positions: &[usize]) {
+        let mut unlimited = Vec::new();
+        for position in positions {
+            let Some(file) = self.contents.get_mut(*position) else { continue };
+            if file.limits.is_above(&place.limits) {
+                unlimited.push(file.file);
+            }
+            file.limits.or(&place.limits);
+        }
+        self.diagnostics.extend(place.own_limit().and_then(|limit| without_effect(limit, &unlimited)));
+    }
+
+    /// The file at a position.
+    pub(super) fn file(&self, position: usize) -> Option<&FleetFile> {
+        self.contents.get(position)
+    }
+
+    fn add_file(&mut self, place: &SourcePlace, (file, objects): (FileId, FileObjects)) {
+        let (role, limits) = (place.author(), place.limits.clone());
+        let mut file = FleetFile { role, scope: Scope::Everything, limits, file, objects };
         // The `Environment` objects of the main branch are read at its head. As a base repository, the branch is read again at another commit, and
         // its `Environment` objects are ignored.
         if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
@@ -212,7 +272,10 @@ impl Assembly {
         for RawFile { path, id, content } in &loaded.files {
             let status = match content {
                 RawContent::NotAFile if !read::is_kustomization(path) => Some(FileStatus::Link),
-                _ => new.get(path).or_else(|| self.added.get(&file_key(&loaded.commit, path))).cloned(),
+                _ => new
+                    .get(path)
+                    .or_else(|| self.added.get(&file_key(&loaded.commit, path)).map(|(status, _)| status))
+                    .cloned(),
             };
             now.insert(Arc::clone(path), Version { id: *id, status: status.unwrap_or_else(FileStatus::unreadable) });
         }
@@ -244,18 +307,27 @@ impl Assembly {
         }
     }
 
-    /// Adds kept objects, and reports them.
+    /// Adds kept objects, and reports them. Returns the positions of files with kept objects that were added with another place.
     fn add_kept(
         &mut self,
         place: &SourcePlace,
         loaded: &LoadedPlace,
         (kept, partly_readable): (Vec<KeptFile>, BTreeSet<Arc<str>>),
-    ) {
-        let role = place.author();
+    ) -> BTreeSet<usize> {
+        let (role, mut known_files) = (place.author(), BTreeSet::new());
         let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
         for KeptFile { commit, file, mut keys, candidates } in kept {
             if role == Role::Platform {
-                keys.retain(|key| self.kept.insert((commit.url.clone(), Arc::clone(&file.path), key.clone())));
+                keys.retain(|key| match self.kept.entry(kept_place(&commit, &file.path, key)) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(None);
+                        true
+                    }
+                    Entry::Occupied(known) => {
+                        known_files.extend(*known.get());
+                        false
+                    }
+                });
             }
             let id = self.add_source(&place::source(&commit, true), &file);
             let mut objects = objects(id, &file);
@@ -270,23 +342,26 @@ impl Assembly {
             }
             if let Err(reason) = loaded.budget.objects(&objects.objects) {
                 self.discard_place(&role, id, reason);
-                return;
+                return known_files;
             }
             let cause = |path: &Arc<str>| Arc::clone(loaded.kustomized.above(path).unwrap_or(path));
             let candidates: BTreeSet<_> = candidates.iter().map(cause).collect();
             for path in &candidates {
                 files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(loaded, path));
             }
-            versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, candidates });
             if !objects.objects.is_empty() {
-                self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
+                let position = Some(self.contents.len()).filter(|_| role == Role::Platform);
+                self.kept.extend(keys.iter().map(|key| (kept_place(&commit, &file.path, key), position)));
+                self.add_file(place, (id, objects));
             }
+            versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, candidates });
         }
         let of_place = self.contents.iter_mut().filter(|file| file.role == role);
         kept::add_targets(of_place.flat_map(|file| &mut file.objects.objects), targets);
         let is_file = |path: &str| loaded.is_file(path);
         let unreadable = UnreadablePaths { commit: loaded.commit.id, files, partly_readable, is_file: &is_file };
         self.diagnostics.extend(kept::diagnostics(&unreadable, &versions));
+        known_files
     }
 
     /// The file id of a path, for labels of diagnostics.
@@ -319,7 +394,8 @@ impl Assembly {
             if !read::is_kustomization(&raw.path) && objects.diagnostics.iter().any(is_unsupported) {
                 self.mark_incomplete(&Role::Platform);
             }
-            self.contents.push(FleetFile { role: Role::Platform, scope: Scope::Everything, file: id, objects });
+            let (scope, limits) = Default::default();
+            self.contents.push(FleetFile { role: Role::Platform, scope, limits, file: id, objects });
         }
     }
 
@@ -349,6 +425,19 @@ impl Assembly {
             Role::Application(registration) => drop(self.unavailable.insert(registration.clone())),
         }
     }
+}
+
+/// The diagnostic for a limit of files that are also read without it.
+fn without_effect(limit: &Limit, unlimited: &[FileId]) -> Option<Diagnostic> {
+    let first = unlimited.first()?;
+    let Limit { by, address, .. } = limit;
+    let count = model::count::count(unlimited.len(), "file");
+    let message = format!("the limit of {by} has no effect on {count}, which are also read without it");
+    let diagnostic = Diagnostic::error(Code::InvalidAllow, message)
+        .at(Origin::At(*address, FieldPath::from(["spec", "allow"])), "this limit")
+        .at(Origin::File(*first), "also read without it")
+        .help("keep limited files out of what is read without limits: in another repository, branch or folder");
+    Some(diagnostic.about(by))
 }
 
 /// The diagnostic for a path that can't be read, and whose history can't be read either.
@@ -390,6 +479,10 @@ fn makes_place_unknown(loaded: &LoadedPlace, path: &str, objects: &FileObjects) 
 
 fn is_unsupported(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == Code::UnsupportedKustomization && diagnostic.is_error()
+}
+
+fn kept_place(commit: &Commit, path: &Arc<str>, key: &KeptKey) -> (RepositoryUrl, Arc<str>, KeptKey) {
+    (commit.url.clone(), Arc::clone(path), key.clone())
 }
 
 fn file_key(commit: &Commit, path: &Arc<str>) -> FileKey {

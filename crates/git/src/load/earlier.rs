@@ -147,7 +147,8 @@ mod tests {
             repositories.push(&url, &Push { branch: "main", expected: head, commit: Some(commit), progress }).unwrap();
         }
         let commit = repositories.resolve(&url, &branch).unwrap();
-        let place = SourcePlace { url, revision: branch, path: ".".into(), role: ReadRole::Environment };
+        let (path, role) = (".".into(), ReadRole::Environment);
+        let place = SourcePlace { url, revision: branch, path, role, limits: model::fleet::Limits::default() };
         let mut loaded = read_place(&repositories, commit, &place).unwrap();
         loaded.budget = Arc::new(Budget::new(limits));
         let (mut files, raw) = (Files::default(), &loaded.files[0]);

@@ -1,15 +1,21 @@
 //! Follows the references between objects of the platform: base repositories, and pairs of a Flux `GitRepository` and a `Kustomization`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
+use model::fleet::limits::Chain;
+use model::fleet::{Limits, Role};
 use model::git_id::GitId;
+use model::kind::Kind;
 use model::name::ConfigMapName;
-use model::object::{AnyObject, FluxGitRepository, FluxKustomization, Object};
+use model::object::{AnyObject, Environment, FluxGitRepository, FluxKustomization, Object};
+use model::object_key::ObjectKey;
+use model::source::Address;
 
 use super::assembly::Assembly;
+use super::main_branch;
 use super::place::{LoadedPlace, SourcePlace};
 use super::reference::Reference;
 use super::view::View;
@@ -21,10 +27,22 @@ use crate::walk;
 pub(super) struct Platform<'a> {
     view: &'a View<'a>,
     assembly: &'a mut Assembly,
-    visited: BTreeSet<Visit>,
-    repositories: BTreeMap<ConfigMapName, Arc<Object<FluxGitRepository>>>,
-    /// Kustomizations whose `GitRepository` is not found yet.
-    waiting: Vec<(Arc<Object<FluxKustomization>>, Chain)>,
+    /// The places that were read, with the chains of limits that led there.
+    visited: BTreeMap<Visit, Vec<Chain>>,
+    repositories: BTreeMap<ConfigMapName, (Arc<Object<FluxGitRepository>>, Chain)>,
+    /// Kustomizations that were not followed yet.
+    waiting: Vec<Follower>,
+    /// The objects that lead to places, with the chains of limits of their files.
+    known: BTreeMap<ObjectKey, Vec<(Address, Chain)>>,
+}
+
+/// A Kustomization, with the way to it.
+struct Follower {
+    object: Arc<Object<FluxKustomization>>,
+    /// The places that led to the object.
+    visits: Visits,
+    /// The limits of the object's file.
+    chain: Chain,
 }
 
 /// A place at its commit that was already read.
@@ -36,29 +54,43 @@ struct Visit {
     shown: String,
 }
 
-/// The chain of places that led to the current one.
-type Chain = Vec<Visit>;
+/// The places that led to the current one.
+type Visits = Vec<Visit>;
 
 /// A reference that is followed next.
 struct Step {
     reference: Reference,
+    visits: Visits,
+    /// The limits of the place that the reference leads to.
     chain: Chain,
+    /// The address and the limits of the object that refers to the place.
+    from: (Address, Chain),
+    /// Whether the limit of the environment does not apply, so that the commit must be on the main branch.
+    is_main: bool,
 }
 
 impl<'a> Platform<'a> {
     /// Reads the place of the environment, and all places that it refers to, directly and indirectly.
-    pub(super) fn read(view: &'a View<'a>, assembly: &'a mut Assembly, environment: Reference) {
-        let (visited, repositories, waiting) = Default::default();
-        let mut platform = Self { view, assembly, visited, repositories, waiting };
-        let mut open = vec![Step { reference: environment, chain: Chain::new() }];
-        while !open.is_empty() {
-            open = platform.read_steps(open);
+    pub(super) fn read(view: &'a View<'a>, assembly: &'a mut Assembly, environment: &Object<Environment>) {
+        let (visited, repositories, waiting, known) = Default::default();
+        let mut platform = Self { view, assembly, visited, repositories, waiting, known };
+        let (reference, chain) = (Reference::of_environment(environment), Chain::of_environment(environment));
+        let from = (environment.address, Chain::default());
+        let mut open = vec![Step { reference, visits: Visits::new(), chain, from, is_main: false }];
+        loop {
+            open.extend(platform.flux_steps());
+            // Places with fewer limits come first. So all objects above an object are known when it is followed.
+            let Some(least) = open.iter().map(|step| step.chain.len()).min() else { break };
+            let (steps, later): (Vec<_>, Vec<_>) = open.into_iter().partition(|step| step.chain.len() == least);
+            open = later;
+            open.extend(platform.read_steps(steps));
         }
         platform.report_waiting();
     }
 
     /// Reads the places of all steps in parallel. Returns the next steps.
-    fn read_steps(&mut self, steps: Vec<Step>) -> Vec<Step> {
+    fn read_steps(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
+        steps.retain(|step| !self.is_outranked(&step.reference.key, &step.from));
         let mut places = Vec::new();
         for step in steps {
             match step.reference.place(&self.view.control_plane) {
@@ -70,67 +102,105 @@ impl<'a> Platform<'a> {
         let mut next = Vec::new();
         for ((step, place), result) in places.into_iter().zip(results) {
             match result {
-                Ok(loaded) => next.extend(self.add_place(step, &place, loaded)),
+                Ok(loaded) => next.extend(self.add_place(step, place, loaded)),
                 Err(error) => self.report_unread(step.reference.diagnostic(&error)),
             }
         }
-        next.extend(self.flux_steps());
         next
     }
 
-    /// Adds the files of a place. Returns the steps for the references in them.
-    fn add_place(&mut self, step: Step, place: &SourcePlace, loaded: LoadedPlace) -> Vec<Step> {
-        let Step { reference, mut chain } = step;
+    /// Whether another object of the same name is above the object. Then the object does not count.
+    fn is_outranked(&self, key: &ObjectKey, (address, chain): &(Address, Chain)) -> bool {
+        let others = self.known.get(key).into_iter().flatten();
+        others.into_iter().any(|(other, above)| other != address && above.is_above(chain))
+    }
+
+    /// Adds the files of a place. Returns the next steps.
+    fn add_place(&mut self, step: Step, mut place: SourcePlace, loaded: LoadedPlace) -> Vec<Step> {
+        let Step { reference, mut visits, chain, is_main, .. } = step;
+        if is_main && let Err(problem) = main_branch::check(self.view, &place, loaded.commit.id) {
+            self.report_unread(problem.diagnostic(&reference));
+            return Vec::new();
+        }
+        place.limits = Limits::of(chain.clone());
         let visit = Visit {
             url: place.url.clone(),
             commit: loaded.commit.id,
             path: walk::normalize(&place.path).unwrap_or_default(),
-            shown: loaded.source.to_string(),
+            shown: format!("`{}` at {}, path `{}`", place.url, place.revision, place.path),
         };
-        if chain.contains(&visit) {
-            self.assembly.diagnostics.push(cycle(&reference, &chain, &visit));
+        if visits.contains(&visit) {
+            self.assembly.diagnostics.push(cycle(&reference, &visits, &visit));
             return Vec::new();
         }
-        if self.visited.contains(&visit) {
+        let count: usize = self.visited.values().map(Vec::len).sum();
+        let chains = self.visited.entry(visit.clone()).or_default();
+        if chains.iter().any(|known| known.is_within(&chain)) {
             return Vec::new();
         }
-        if chain.len() >= BASE_DEPTH_MAX || self.visited.len() >= PLACES_MAX {
+        if visits.len() >= BASE_DEPTH_MAX || count >= PLACES_MAX {
             self.report_unread(too_many_references(&reference));
             return Vec::new();
         }
-        self.visited.insert(visit.clone());
-        chain.push(visit);
-        let mut steps = Vec::new();
-        let files = self.assembly.add(self.view.reader(), place, loaded);
-        for object in files.iter().flat_map(|file| &file.objects.objects) {
-            match object {
-                AnyObject::BaseRepo(base) => {
-                    steps.push(Step { reference: Reference::of_base_repo(base), chain: chain.clone() });
-                }
-                AnyObject::FluxGitRepository(found) => {
-                    self.repositories.entry(found.name.clone()).or_insert_with(|| Arc::clone(found));
-                }
-                AnyObject::FluxKustomization(found) => self.waiting.push((Arc::clone(found), chain.clone())),
-                _ => {}
-            }
-        }
-        steps
+        chains.push(chain.clone());
+        visits.push(visit);
+        let positions = self.assembly.add(self.view.reader(), &place, loaded);
+        let files = positions.iter().filter_map(|position| self.assembly.file(*position));
+        let objects = files.flat_map(|file| &file.objects.objects);
+        let allowed = objects.filter(|object| place.limits.granted(&Role::Platform, object).is_some());
+        let references: Vec<_> = allowed.filter(|object| is_reference(object)).cloned().collect();
+        references.into_iter().filter_map(|object| self.step(&object, (&visits, &chain))).collect()
     }
 
-    /// The steps of Kustomizations whose `GitRepository` is now found.
+    /// The next step of an object that refers to a place.
+    fn step(&mut self, object: &AnyObject, (visits, chain): (&Visits, &Chain)) -> Option<Step> {
+        let from = (object.address(), chain.clone());
+        self.known.entry(object.key()).or_default().push(from.clone());
+        match object {
+            AnyObject::BaseRepo(base) => {
+                let (reference, below) = (Reference::of_base_repo(base), chain.below(base));
+                return Some(self.new_step(reference, (visits.clone(), below), from));
+            }
+            AnyObject::FluxGitRepository(found) => {
+                let known = self.repositories.get(&found.name);
+                if known.is_none_or(|(_, known)| chain.is_above(known)) {
+                    self.repositories.insert(found.name.clone(), (Arc::clone(found), chain.clone()));
+                }
+            }
+            AnyObject::FluxKustomization(found) => {
+                let (object, visits, chain) = (Arc::clone(found), visits.clone(), chain.clone());
+                self.waiting.push(Follower { object, visits, chain });
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A step to the place of a reference. The limit of the environment does not apply to the main branch.
+    fn new_step(&self, reference: Reference, (visits, chain): (Visits, Chain), from: (Address, Chain)) -> Step {
+        let place = reference.place(&self.view.control_plane);
+        let is_main = chain.has_environment() && place.is_ok_and(|place| main_branch::is_named(self.view, &place));
+        let chain = if is_main { chain.without_environment() } else { chain };
+        Step { reference, visits, chain, from, is_main }
+    }
+
+    /// The steps of Kustomizations whose `GitRepository` is found.
     fn flux_steps(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
-        for (object, chain) in std::mem::take(&mut self.waiting) {
+        for Follower { object, visits, chain } in std::mem::take(&mut self.waiting) {
             match self.repositories.get(&*object.spec.repository) {
-                Some(repository) => steps.push(Step { reference: Reference::of_flux(repository, &object), chain }),
-                None => self.waiting.push((object, chain)),
+                Some((repository, of_repository)) => {
+                    let (reference, below) = (Reference::of_flux(repository, &object), chain.and(of_repository));
+                    steps.push(self.new_step(reference, (visits, below), (object.address, chain)));
+                }
+                None => self.waiting.push(Follower { object, visits, chain }),
             }
         }
         steps
     }
 
     fn report_waiting(&mut self) {
-        for (object, _) in std::mem::take(&mut self.waiting) {
+        for Follower { object, .. } in std::mem::take(&mut self.waiting) {
             let key = object.key();
             let message = format!("{key} refers to `GitRepository` `{}`, which does not exist", object.spec.repository);
             let origin = Origin::At(object.address, FieldPath::from(["spec", "sourceRef", "name"]));
@@ -147,8 +217,13 @@ impl<'a> Platform<'a> {
     }
 }
 
-fn cycle(reference: &Reference, chain: &[Visit], visit: &Visit) -> Diagnostic {
-    let cycle = chain.iter().skip_while(|passed| *passed != visit).chain([visit]).map(|visit| visit.shown.as_str());
+/// Whether an object refers to a place, or is a part of such a reference.
+fn is_reference(object: &AnyObject) -> bool {
+    matches!(object.kind(), Kind::BaseRepo | Kind::FluxGitRepository | Kind::FluxKustomization)
+}
+
+fn cycle(reference: &Reference, visits: &[Visit], visit: &Visit) -> Diagnostic {
+    let cycle = visits.iter().skip_while(|passed| *passed != visit).chain([visit]).map(|visit| visit.shown.as_str());
     let cycle = cycle.collect::<Vec<_>>().join(" -> ");
     Diagnostic::error(Code::Cycle, format!("{} is part of a cycle of references: {cycle}", reference.key))
         .at(reference.origin(), "closes the cycle")

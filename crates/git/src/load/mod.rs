@@ -10,6 +10,7 @@ mod fallback;
 mod follow;
 mod history;
 mod kept;
+mod main_branch;
 mod place;
 mod reference;
 mod replay;

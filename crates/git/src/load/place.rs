@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use model::fleet::Role;
+use model::fleet::limits::Limit;
+use model::fleet::{Limits, Role};
 use model::git_id::GitId;
 use model::read::Kustomized;
 use model::source::Source;
@@ -24,6 +25,8 @@ pub(super) struct SourcePlace {
     pub(super) revision: Revision,
     pub(super) path: Arc<str>,
     pub(super) role: ReadRole,
+    /// What its files may bring.
+    pub(super) limits: Limits,
 }
 
 impl SourcePlace {
@@ -32,6 +35,14 @@ impl SourcePlace {
         match &self.role {
             ReadRole::Application(registration) => Role::Application(registration.clone()),
             _ => Role::Platform,
+        }
+    }
+
+    /// The limit of the `BaseRepo` that refers to it.
+    pub(super) fn own_limit(&self) -> Option<&Limit> {
+        match &self.role {
+            ReadRole::Base(name) => self.limits.of_base_repo(name),
+            _ => None,
         }
     }
 

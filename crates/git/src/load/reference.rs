@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
+use model::fleet::Limits;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::object::{BaseRepo, Environment, FluxGitRepository, FluxKustomization, Object, Spec, WorkloadRegistration};
@@ -26,6 +27,8 @@ pub(super) struct Reference {
     tag: Option<FieldText>,
     commit: Option<FieldText>,
     path: FieldText,
+    /// What the place may bring. Empty for places of the platform, whose limits depend on the way to them.
+    limits: Limits,
 }
 
 /// The text of a field, and where the field is.
@@ -44,10 +47,12 @@ impl Reference {
         Self::new(object, ReadRole::Environment, &object.spec.control_plane, origin)
     }
 
-    pub(super) fn of_registration(object: &Object<WorkloadRegistration>) -> Self {
+    /// The reference of a registration in a file with these limits.
+    pub(super) fn of_registration(object: &Object<WorkloadRegistration>, limits: &Limits) -> Self {
         let key = object.key();
         let origin = |field: &str| Origin::field(&key, FieldPath::from(["spec", "workload", field]));
-        Self::new(object, ReadRole::Application(object.name.clone()), &object.spec.workload, origin)
+        let reference = Self::new(object, ReadRole::Application(object.name.clone()), &object.spec.workload, origin);
+        Self { limits: limits.clone(), ..reference }
     }
 
     pub(super) fn of_base_repo(object: &Object<BaseRepo>) -> Self {
@@ -71,6 +76,7 @@ impl Reference {
             tag: some(tag, "tag"),
             commit: some(commit, "commit"),
             path: FieldText { text: object.spec.path.clone(), origin: at(object.address, &["spec", "path"]) },
+            limits: Limits::default(),
         }
     }
 
@@ -89,6 +95,7 @@ impl Reference {
             tag: None,
             commit: None,
             path: field_text(&place.path, "path"),
+            limits: Limits::default(),
         }
     }
 
@@ -107,7 +114,8 @@ impl Reference {
             (None, Some(tag)) => Revision::Tag(Arc::clone(&tag.text)),
             (None, None) => Revision::Branch(branch),
         };
-        Ok(SourcePlace { url, revision, path: Arc::clone(&self.path.text), role: self.role.clone() })
+        let (path, role, limits) = (Arc::clone(&self.path.text), self.role.clone(), self.limits.clone());
+        Ok(SourcePlace { url, revision, path, role, limits })
     }
 
     /// The diagnostic for a place that can't be read. It points at the field that causes the error.
@@ -124,6 +132,11 @@ impl Reference {
             PlaceError::Path(_) => &self.path,
         };
         diagnostics::place(error, &self.path.text).at(field_text.origin.clone(), "named here").about(&self.key)
+    }
+
+    /// The field with the commit; the field with the branch if there is none.
+    pub(super) fn commit_origin(&self) -> Origin {
+        self.commit.as_ref().unwrap_or(&self.branch).origin.clone()
     }
 
     /// The field with the URL.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic};
+use model::fleet::{Limits, Role};
 use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::{AnyObject, Environment, GitOpsRepo, Object, WorkloadRegistration};
@@ -34,7 +35,7 @@ pub struct PlatformPart {
 impl PlatformPart {
     /// The objects that name the destinations of the output.
     pub fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
-        self.assembly.gitops_repos()
+        self.assembly.gitops_repos(&self.environment).into_iter()
     }
 }
 
@@ -76,9 +77,9 @@ impl<'a> Snapshot<'a> {
         let mut is_declared = false;
         if self.declarations(&mut assembly) {
             match self.declaration(&assembly, name) {
-                Ok(reference) => {
+                Ok(declared) => {
                     is_declared = true;
-                    Platform::read(&self.0, &mut assembly, reference);
+                    Platform::read(&self.0, &mut assembly, &declared);
                 }
                 Err(diagnostic) => {
                     assembly.is_complete = false;
@@ -99,8 +100,9 @@ impl<'a> Snapshot<'a> {
     pub fn complete(&self, part: PlatformPart, published: ReadPublications<'_>) -> Loaded {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
-            self.applications(&mut assembly, published);
-            if assembly.is_complete && assembly.platform_objects().all(|object| object.kind() == Kind::Environment) {
+            self.applications(&mut assembly, (&environment, published));
+            let is_environment = |(object, _): (&AnyObject, &Limits)| object.kind() == Kind::Environment;
+            if assembly.is_complete && assembly.counting_objects(&environment).into_iter().all(is_environment) {
                 assembly.report_empty(&environment);
             }
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
@@ -116,6 +118,7 @@ impl<'a> Snapshot<'a> {
             revision: Revision::branch(self.0.control_plane.branch),
             path: ENVIRONMENTS.into(),
             role: ReadRole::Main,
+            limits: Limits::default(),
         };
         match self.0.read(&place) {
             Ok(loaded) => {
@@ -138,13 +141,13 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    fn declaration(&self, assembly: &Assembly, name: &EnvironmentName) -> Result<Reference, Diagnostic> {
+    fn declaration(&self, assembly: &Assembly, name: &EnvironmentName) -> Result<Arc<Object<Environment>>, Diagnostic> {
         let mut declared = BTreeMap::new();
         for found in assembly.platform_objects().filter_map(environment) {
             // Files are sorted. If several objects have the same name, the first one counts; the fleet reports the others.
             declared.entry(&found.name).or_insert(found);
         }
-        declared.get(name).map(|found| Reference::of_environment(found)).ok_or_else(|| {
+        declared.get(name).map(|found| Arc::clone(found)).ok_or_else(|| {
             let names: Vec<_> = declared.keys().map(|name| format!("`{name}`")).collect();
             let known =
                 if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
@@ -155,8 +158,12 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Loads the repositories that the registrations refer to.
-    fn applications(&self, assembly: &mut Assembly, published: ReadPublications<'_>) {
-        let registrations = registrations(assembly);
+    fn applications(
+        &self,
+        assembly: &mut Assembly,
+        (environment, published): (&EnvironmentName, ReadPublications<'_>),
+    ) {
+        let registrations = registrations(assembly, environment);
         if registrations.len() > PLACES_MAX {
             let message = format!("there are {} registrations; at most {PLACES_MAX} are read", registrations.len());
             assembly.diagnostics.push(Diagnostic::error(Code::YamlLimit, message));
@@ -169,9 +176,10 @@ impl<'a> Snapshot<'a> {
             Ok(place) => (self.read_or_use_cache(reference, &place, &published), Some(place)),
             Err(diagnostic) => ((None, Some(diagnostic)), None),
         };
-        let references: Vec<_> = registrations.iter().map(|object| Reference::of_registration(object)).collect();
+        let references: Vec<_> =
+            registrations.iter().map(|(object, limits)| Reference::of_registration(object, limits)).collect();
         let results = self.0.in_parallel(&references, read);
-        for (object, ((loaded, diagnostic), place)) in registrations.iter().zip(results) {
+        for ((object, _), ((loaded, diagnostic), place)) in registrations.iter().zip(results) {
             assembly.diagnostics.extend(diagnostic);
             match (loaded, place) {
                 (Some(loaded), Some(place)) => drop(assembly.add(self.0.reader(), &place, loaded)),
@@ -210,25 +218,31 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-fn environment(object: &AnyObject) -> Option<&Object<Environment>> {
+fn environment(object: &AnyObject) -> Option<&Arc<Object<Environment>>> {
     match object {
         AnyObject::Environment(environment) => Some(environment),
         _ => None,
     }
 }
 
-/// The registrations by name. If several have the same name, the first one counts, as in the fleet.
-fn registrations(assembly: &Assembly) -> Vec<Arc<Object<WorkloadRegistration>>> {
-    let found = assembly.platform_objects().filter_map(|object| match object {
-        AnyObject::WorkloadRegistration(registration) => Some(Arc::clone(registration)),
+/// The registrations by name, with the limits that allow them. If several have the same name, the first one counts, as in the fleet.
+fn registrations(
+    assembly: &Assembly,
+    environment: &EnvironmentName,
+) -> Vec<(Arc<Object<WorkloadRegistration>>, Limits)> {
+    let counting = assembly.counting_objects(environment).into_iter();
+    let found = counting.filter_map(|(object, limits)| match object {
+        AnyObject::WorkloadRegistration(registration) => {
+            Some((Arc::clone(registration), limits.granted(&Role::Platform, object)?))
+        }
         _ => None,
     });
     let mut registrations: Vec<_> = found.collect();
-    registrations.sort_by_cached_key(|object| {
+    registrations.sort_by_cached_key(|(object, _)| {
         let file = assembly.files.get(object.address.file);
         (object.name.clone(), Arc::clone(&file.source), Arc::clone(&file.path), object.address)
     });
-    registrations.dedup_by(|later, first| later.name == first.name);
+    registrations.dedup_by(|(later, _), (first, _)| later.name == first.name);
     registrations
 }
 

@@ -62,7 +62,8 @@ impl<'a> View<'a> {
         }
     }
 
-    fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
+    /// The commit of a branch or tag at its first read.
+    pub(super) fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
         let key = (url.clone(), revision.clone());
         let resolved = Arc::clone(self.resolved.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         let resolve = || {

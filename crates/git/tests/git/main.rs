@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod kept;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod limits_model;
+#[cfg(test)]
 mod load;
 #[cfg(test)]
 mod objects;

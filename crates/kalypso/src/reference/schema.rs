@@ -143,6 +143,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
     match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::Boolean => json!({ "type": "boolean" }),
+        Shape::Integer => json!({ "type": "integer" }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
         Shape::Name => json!({
             "type": "string",

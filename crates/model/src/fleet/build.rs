@@ -1,32 +1,36 @@
 //! Builds a fleet from the objects of all files.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ownership::{self, Claims};
-use super::{Author, Fleet, RegisteredWorkload, Role, clusters};
+use super::precedence::{self, Verdict};
+use super::{Author, Fleet, Limits, RegisteredWorkload, Role, clusters};
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
-use crate::name::RegistrationName;
+use crate::kind::Kind;
+use crate::name::{EnvironmentName, RegistrationName};
 use crate::object::deployment_target::WORKLOAD_LABEL;
 use crate::object::{AnyObject, ConfigSchema, Object};
 use crate::object_key::ObjectKey;
 use crate::source::Files;
 
 /// Adds objects to an empty fleet, by the team that wrote them, and reports those that do not fit.
-pub(super) fn fleet(
-    empty: Fleet,
-    objects: impl IntoIterator<Item = (Role, Vec<AnyObject>)>,
-) -> (Fleet, Vec<Diagnostic>) {
+pub(super) fn fleet(empty: Fleet, mut objects: Vec<(Role, Limits, Vec<AnyObject>)>) -> (Fleet, Vec<Diagnostic>) {
     let (mut platform, mut applications) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
-    for (role, mut objects) in objects {
+    let diagnostics = apply_limits(&empty.environment, &mut objects);
+    let mut limited_schemas = BTreeSet::new();
+    for (role, limits, mut objects) in objects {
         match role {
-            Role::Platform => platform.append(&mut objects),
+            Role::Platform => {
+                limited_schemas.extend(schemas(&objects).filter(|_| limits.has_base_repo()));
+                platform.append(&mut objects);
+            }
             Role::Application(registration) => applications.entry(registration).or_default().append(&mut objects),
         }
     }
-    let mut builder = Builder { fleet: empty, diagnostics: Vec::new() };
+    let mut builder = Builder { fleet: Fleet { limited_schemas, ..empty }, diagnostics };
     builder.sort(&mut platform);
     platform.into_iter().for_each(|object| builder.add(object));
     builder.connect_workloads();
@@ -34,6 +38,24 @@ pub(super) fn fleet(
     builder.report_duplicates();
     builder.diagnostics.extend(clusters::problems(&builder.fleet));
     (builder.fleet, builder.diagnostics)
+}
+
+/// Removes the objects that do not count because of limits. Returns the reasons.
+fn apply_limits(environment: &EnvironmentName, files: &mut [(Role, Limits, Vec<AnyObject>)]) -> Vec<Diagnostic> {
+    let limited: Vec<_> = files.iter().map(|(role, limits, objects)| (role, limits, &**objects)).collect();
+    let Verdict { refused, diagnostics } = precedence::judge(environment, &limited);
+    if !refused.is_empty() {
+        for (_, _, objects) in files {
+            objects.retain(|object| !refused.contains(&object.address()));
+        }
+    }
+    diagnostics
+}
+
+/// The names of the schemas among these objects.
+fn schemas(objects: &[AnyObject]) -> impl Iterator<Item = Arc<str>> {
+    let schemas = objects.iter().filter(|object| object.kind() == Kind::ConfigSchema);
+    schemas.map(|schema| Arc::clone(schema.name()))
 }
 
 /// Builds a fleet.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Fleet, FleetFile, FleetInput, Role, Scope, UnreadPart, build, is_plain};
+use super::{Fleet, FleetFile, FleetInput, Limits, Role, Scope, UnreadPart, build, is_plain};
 use crate::diagnostic::Diagnostic;
 use crate::git_id::GitId;
 use crate::kind::Kind;
@@ -22,6 +22,8 @@ pub struct Sources {
     places: BTreeMap<FileKey, FileId>,
     /// Files with diagnostics.
     flawed: BTreeSet<FileId>,
+    /// Files with limits.
+    limited: BTreeSet<FileId>,
     /// Diagnostics about objects that do not fit together.
     found: Vec<Diagnostic>,
 }
@@ -38,6 +40,8 @@ pub enum FileChange {
         role: Role,
         /// Which of its objects are part of the fleet.
         scope: Scope,
+        /// What the file may bring.
+        limits: Limits,
         /// The new version of the file.
         file: File,
     },
@@ -70,6 +74,8 @@ struct Exchange {
     role: Role,
     old: Vec<AnyObject>,
     new: Vec<AnyObject>,
+    /// Whether the file has or had limits.
+    is_limited: bool,
 }
 
 impl Sources {
@@ -83,9 +89,10 @@ impl Sources {
         let places = contents.iter().map(place).collect();
         let is_flawed = |file: &&FleetFile| !file.objects.diagnostics.is_empty();
         let flawed = contents.iter().filter(is_flawed).map(|file| file.file).collect();
+        let limited = contents.iter().filter(|file| !file.limits.is_unlimited()).map(|file| file.file).collect();
         let contents: BTreeMap<_, _> = contents.into_iter().map(|file| (file.file, file)).collect();
         let fleet = Arc::new(Fleet::empty(environment, files, unavailable));
-        let mut sources = Self { fleet, contents, places, flawed, found: Vec::new() };
+        let mut sources = Self { fleet, contents, places, flawed, limited, found: Vec::new() };
         sources.rebuild();
         sources
     }
@@ -109,13 +116,18 @@ impl Sources {
         let (mut parsed, mut exchanges) = (0, Vec::new());
         for change in changes {
             let exchange = match change {
-                FileChange::Written { role, scope, file } => self.write((role, scope), file, &mut parsed),
+                FileChange::Written { role, scope, limits, file } => {
+                    self.write((role, scope, limits), file, &mut parsed)
+                }
                 FileChange::Removed { role, source, path } => self.remove(role, &source, &path),
             };
             exchanges.extend(exchange);
         }
+        let has_limits = !self.limited.is_empty();
         let fleet = Arc::make_mut(&mut self.fleet);
-        let is_rebuilt = !exchanges.iter().all(|exchange| exchange.patch(fleet).is_some());
+        // Objects of limited files, and objects that have the names of such, affect each other.
+        let is_alone = |exchange: &Exchange| !exchange.is_limited && (exchange.is_empty() || !has_limits);
+        let is_rebuilt = !exchanges.iter().all(|exchange| is_alone(exchange) && exchange.patch(fleet).is_some());
         fleet.unread = unread(&self.flawed, &self.contents);
         if is_rebuilt {
             self.rebuild();
@@ -123,19 +135,34 @@ impl Sources {
         Update { fleet: Arc::clone(&self.fleet), diagnostics: self.diagnostics(), parsed, is_rebuilt }
     }
 
-    fn write(&mut self, (role, scope): (Role, Scope), file: File, parsed: &mut usize) -> Option<Exchange> {
+    fn write(
+        &mut self,
+        (role, scope, limits): (Role, Scope, Limits),
+        file: File,
+        parsed: &mut usize,
+    ) -> Option<Exchange> {
         let place = place(&role, &file.source, &file.path);
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
         let id = *self.places.entry(place).or_insert_with(|| files.add(file.clone()));
         let old = self.contents.get(&id);
         let is_same = old.is_some() && files.get(id).id == file.id;
         files.set(id, file);
+        let was_limited = self.limited.remove(&id);
+        if !limits.is_unlimited() {
+            self.limited.insert(id);
+        }
+        let is_limited = was_limited || !limits.is_unlimited();
         if is_same {
-            return None;
+            let old = self.contents.get_mut(&id)?;
+            let is_limited_otherwise = old.limits != limits;
+            old.limits = limits;
+            let same = || Exchange { is_limited, ..Exchange::new(role, Vec::new(), Vec::new()) };
+            return is_limited_otherwise.then(same);
         }
         *parsed += 1;
         let mut file = FleetFile::read(role.clone(), id, files);
         file.keep(scope);
+        file.limits = limits;
         let FileObjects { objects, diagnostics } = &mut file.objects;
         if let Some(old) = old {
             keep_same(&old.objects.objects, objects);
@@ -148,7 +175,7 @@ impl Sources {
         let new = file.objects.objects.clone();
         let old = self.contents.insert(id, file);
         let old = old.map(|old| old.objects.objects).unwrap_or_default();
-        Some(Exchange::new(role, old, new))
+        Some(Exchange { is_limited, ..Exchange::new(role, old, new) })
     }
 
     fn remove(&mut self, role: Role, source: &Source, path: &Arc<str>) -> Option<Exchange> {
@@ -159,14 +186,17 @@ impl Sources {
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
         let nothing = File { content: Arc::default(), id: GitId::of_blob(b""), ..files.get(id).clone() };
         files.set(id, nothing);
-        Some(Exchange::new(role, old.objects.objects, Vec::new()))
+        let is_limited = self.limited.remove(&id);
+        Some(Exchange { is_limited, ..Exchange::new(role, old.objects.objects, Vec::new()) })
     }
 
     /// Builds the fleet again as a whole.
     fn rebuild(&mut self) {
         let Fleet { environment, files, unavailable, .. } = &*self.fleet;
         let empty = Fleet::empty(environment.clone(), Arc::clone(files), unavailable.clone());
-        let objects = self.contents.values().map(|file| (file.role.clone(), file.objects.objects.clone()));
+        let objects =
+            self.contents.values().map(|file| (file.role.clone(), file.limits.clone(), file.objects.objects.clone()));
+        let objects = objects.collect();
         let (mut fleet, found) = build::fleet(empty, objects);
         fleet.unread = unread(&self.flawed, &self.contents);
         (self.fleet, self.found) = (Arc::new(fleet), found);
@@ -180,7 +210,11 @@ impl Exchange {
         for objects in [&mut old, &mut new] {
             objects.retain(|object| !same.contains(&object.address()));
         }
-        Self { role, old, new }
+        Self { role, old, new, is_limited: false }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.old.is_empty() && self.new.is_empty()
     }
 
     /// Applies the change to a fleet. None if the change affects other objects, so that the fleet must be built again.

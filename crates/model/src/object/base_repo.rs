@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Spec;
+use super::allow::{ALLOW, Allow};
 use super::environment::RepositoryPlace;
 use crate::decode;
 use crate::decode::Decoder;
@@ -18,6 +19,8 @@ pub struct BaseRepo {
     pub place: RepositoryPlace,
     /// The commit that is promoted to this environment. None stands for the head of the branch.
     pub commit: Option<Arc<str>>,
+    /// What the repository may bring. None: everything that the repositories above it may bring.
+    pub allow: Option<Arc<Allow>>,
 }
 
 impl Spec for BaseRepo {
@@ -30,6 +33,7 @@ impl Spec for BaseRepo {
             required("branch", Shape::Text, "The branch."),
             required("path", Shape::Text, "The folder or file in the repository; `.` is all of it."),
             optional("commit", Shape::Text, "The commit that counts. Without it, the head of the branch does."),
+            ALLOW,
         ]),
         "The repository.",
     )];
@@ -47,9 +51,9 @@ spec:
   commit: 5523a85f37d12c0c7c10ab6616644db089fcd6f7
 ";
 
-    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
         let commit = decode::text(root, &["spec", "commit"]);
         let commit = (!commit.is_empty()).then_some(commit);
-        Self { place: RepositoryPlace::decode(root, &["spec"]), commit }
+        Self { place: RepositoryPlace::decode(root, &["spec"]), commit, allow: Allow::decode(root, decoder) }
     }
 }

@@ -7,6 +7,7 @@ use super::Spec;
 use crate::decode;
 use crate::decode::Decoder;
 use crate::kind::Kind;
+use crate::label::Labels;
 use crate::name::ConfigMapName;
 use crate::shape::{Field, Shape, optional};
 use crate::yaml::Node;
@@ -26,6 +27,32 @@ pub const PRIORITY: &str = "config.kalypso.io/priority";
 pub const MERGE: &str = "config.kalypso.io/merge";
 /// The start of the names of maps whose keys contain labels, as Azure App Configuration writes them.
 pub const AZURE_PREFIX: &str = "azure-app-config";
+
+/// Labels that are no conditions: assignments need not have them.
+pub const IGNORED_LABELS: [&str; 3] =
+    [PLATFORM_CONFIG, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
+
+/// A key of an `azure-app-config` map: `label.value.label.value.KEY`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AzureKey<'k> {
+    /// The labels that an assignment must have. If a label occurs twice, the last value counts.
+    pub labels: Labels,
+    /// The key in the composed data.
+    pub key: &'k str,
+    /// A label without a value. It is ignored.
+    pub odd: Option<&'k str>,
+}
+
+impl<'k> AzureKey<'k> {
+    /// Reads a key of `data`.
+    pub fn of(data_key: &'k str) -> Self {
+        let mut parts: Vec<&str> = data_key.split('.').collect();
+        let key = parts.pop().unwrap_or_default();
+        let pairs = parts.chunks_exact(2);
+        let odd = pairs.remainder().first().copied();
+        Self { labels: pairs.map(|pair| (pair[0], pair[1])).collect(), key, odd }
+    }
+}
 
 impl Spec for ConfigMap {
     type Name = ConfigMapName;

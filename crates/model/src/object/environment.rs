@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Spec;
+use super::allow::{ALLOW, Allow};
 use crate::decode;
 use crate::decode::Decoder;
 use crate::kind::Kind;
@@ -15,6 +16,8 @@ use crate::yaml::Node;
 pub struct Environment {
     /// The repository, branch and path of the environment's objects.
     pub control_plane: RepositoryPlace,
+    /// What the environment's branch may bring. None: everything.
+    pub allow: Option<Arc<Allow>>,
 }
 
 /// A repository, branch and path: a folder or file.
@@ -46,11 +49,10 @@ impl Spec for Environment {
     const KIND: Kind = Kind::Environment;
     const FIELDS: &'static [Field] = &[required(
         "spec",
-        Shape::Fields(&[required(
-            "controlPlane",
-            Shape::Fields(REPOSITORY_PLACE),
-            "Where the environment's objects are.",
-        )]),
+        Shape::Fields(&[
+            required("controlPlane", Shape::Fields(REPOSITORY_PLACE), "Where the environment's objects are."),
+            ALLOW,
+        ]),
         "The environment.",
     )];
     const DOC: &'static str = "An environment: a branch of the control plane with its cluster types, policies and values. \
@@ -67,7 +69,8 @@ spec:
     path: .
 ";
 
-    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
-        Self { control_plane: RepositoryPlace::decode(root, &["spec", "controlPlane"]) }
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        let control_plane = RepositoryPlace::decode(root, &["spec", "controlPlane"]);
+        Self { control_plane, allow: Allow::decode(root, decoder) }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
+pub mod allow;
 pub mod annotation;
 pub mod base_repo;
 pub mod cluster;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use simulator::random::Random;
 
+use super::limited::FOLDER;
 use crate::generator::ENVIRONMENT;
 
 /// The files that are present.
@@ -21,6 +22,7 @@ impl Oddities {
         let (name, forms) = CLAIMS.iter().chain(ALL).nth(number).unwrap_or(&ALL[0]);
         let path = match name.split_once('@') {
             Some((registration, file)) => format!("applications/{registration}/{file}.yaml"),
+            None if name.starts_with(FOLDER) => format!("{name}.yaml"),
             None => format!("odd/{name}.yaml"),
         };
         let present = self.present.remove(name);
@@ -36,7 +38,7 @@ impl Oddities {
 
 /// The text of one or more objects. `rest` is the text after the name of the first one.
 fn object(name: &str, kind: &str, rest: &str) -> String {
-    let name = name.rsplit('@').next().unwrap_or(name).trim_end_matches('+');
+    let name = name.rsplit(['@', '/']).next().unwrap_or(name).trim_end_matches('+');
     let group = match kind {
         "ConfigMap" => "v1",
         "Cluster" | "LabelMapping" | "ReleasePin" => "fleet.kalypso.io/v1alpha1",
@@ -141,6 +143,56 @@ const ALL: &[(&str, &[Form])] = &[
                 "  annotations: {schema.kalypso.io/missing: never}\nspec: {schema: '{\"required\": [\"FRESH\"]}'}\n",
             ),
         ],
+    ),
+    // Objects of a limited repository: allowed or not, also with the names of objects above it.
+    (
+        "limited/edge-03",
+        &[
+            ("Cluster", "  labels: {region: region-0}\nspec: {clusterType: ct-0}\n"),
+            ("Cluster", "  labels: {region: region-1}\nspec: {clusterType: ct-0}\n"),
+            (
+                "ClusterType",
+                "  labels: {region: region-0}\nspec: {reconciler: flux, namespaceService: namespace, configType: env-file}\n",
+            ),
+        ],
+    ),
+    (
+        "limited/secret",
+        &[
+            (
+                "ConfigSchema",
+                "  labels: {region: region-0}\nspec: {schema: '{\"properties\": {\"SETTING_03\": {\"writeOnly\": true}}}'}\n",
+            ),
+            ("ConfigSchema", "spec: {schema: '{\"required\": [\"FRESH\"]}'}\n"),
+        ],
+    ),
+    (
+        "limited/nested",
+        &[
+            ("ConfigMap", "  labels: {platform-config: \"true\", region: region-0}\ndata: {FRESH: limited}\n"),
+            ("ConfigMap", "  labels: {platform-config: \"true\", region: region-0}\ndata: {OTHER: refused}\n"),
+            ("ConfigMap", "  labels: {platform-config: \"true\"}\ndata: {FRESH: refused}\n"),
+        ],
+    ),
+    (
+        "limited/twice",
+        &[
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {matchLabels: {region: region-0}}}}\n",
+            ),
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}\n",
+            ),
+        ],
+    ),
+    (
+        "limited/9th",
+        &[(
+            "Workload",
+            "spec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n",
+        )],
     ),
     // Targets with their own schemas, with braces in data that templates read, and with duplicate names.
     (

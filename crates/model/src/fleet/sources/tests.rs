@@ -1,6 +1,7 @@
 //! Random sequences of changes. After each change, the updated fleet must equal a fleet that is built from all files.
 
 use super::*;
+use crate::fleet::limits::Chain;
 use crate::locate::Locator;
 use crate::name::{EnvironmentName, RegistrationName};
 use crate::source::Files;
@@ -19,8 +20,38 @@ impl Numbers {
     }
 }
 
-/// The expected files, by role and path.
-type Paper = BTreeMap<(Role, String), String>;
+/// The expected files with the numbers of their limits, by role and path.
+type Paper = BTreeMap<(Role, String), (String, usize)>;
+
+/// The objects with limits.
+const BASES: [&str; 3] =
+    ["{kinds: [Cluster, ConfigMap, WorkloadRegistration]}", "{names: [a, b, e]}", "{labels: {workload: a}}"];
+
+/// The file that contains them. It is the first one of every fleet, so its id is always the same.
+fn bases() -> File {
+    let base = |allow: &&str| {
+        format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: x}}\nspec: {{repo: r, branch: b, path: p, allow: {allow}}}\n"
+        )
+    };
+    file("0.yaml", &BASES.iter().map(base).collect::<Vec<_>>().join("---\n"))
+}
+
+/// Limits by their number. 0 stands for none.
+fn limits(number: usize) -> Limits {
+    let read = crate::read::read_file(crate::source::FileId::default(), "0.yaml", &bases().content);
+    let chain = |positions: &[usize]| {
+        positions.iter().fold(Chain::default(), |chain, position| match &read.objects[*position] {
+            AnyObject::BaseRepo(base) => chain.below(base),
+            other => panic!("{other:?}"),
+        })
+    };
+    let chains: [&[&[usize]]; 6] = [&[], &[&[0]], &[&[0, 1]], &[&[1]], &[&[2]], &[&[0, 1], &[2]]];
+    let mut found = chains[number].iter().map(|positions| Limits::of(chain(positions)));
+    let mut all = found.next().unwrap_or_default();
+    found.for_each(|other| all.or(&other));
+    all
+}
 
 fn object(numbers: &mut Numbers) -> String {
     let kind = numbers.of(&[
@@ -69,7 +100,8 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
         name => Role::Application(RegistrationName::new(name).unwrap()),
     };
     let path = numbers.of(&["1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml"]);
-    let known = paper.get(&(role.clone(), path.to_owned())).cloned().unwrap_or_default();
+    let (known, number) = paper.get(&(role.clone(), path.to_owned())).cloned().unwrap_or_default();
+    let number = if numbers.below(4) == 0 { numbers.below(6) } else { number };
     let text = match numbers.below(12) {
         0 => {
             paper.remove(&(role.clone(), path.to_owned()));
@@ -85,8 +117,8 @@ fn edit(paper: &mut Paper, numbers: &mut Numbers) -> FileChange {
         8 => known,
         _ => self::text(numbers),
     };
-    paper.insert((role.clone(), path.to_owned()), text.clone());
-    FileChange::Written { role, scope: Scope::Everything, file: file(path, &text) }
+    paper.insert((role.clone(), path.to_owned()), (text.clone(), number));
+    FileChange::Written { role, scope: Scope::Everything, limits: limits(number), file: file(path, &text) }
 }
 
 fn file(path: &str, text: &str) -> File {
@@ -100,9 +132,10 @@ fn build(paper: &Paper) -> (Fleet, Vec<Diagnostic>) {
 
 fn input(paper: &Paper) -> FleetInput {
     let (mut files, mut contents) = (Files::default(), Vec::new());
-    for ((role, path), text) in paper {
+    files.add(bases());
+    for ((role, path), (text, number)) in paper {
         let id = files.add(file(path, text));
-        contents.push(FleetFile::read(role.clone(), id, &files));
+        contents.push(FleetFile { limits: limits(*number), ..FleetFile::read(role.clone(), id, &files) });
     }
     let environment = EnvironmentName::new("dev").unwrap();
     FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }
@@ -130,6 +163,7 @@ fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
         let object = at(&AnyObject::Workload(Arc::clone(&workload.object)));
         told.push(format!("{object} {:?} {} {:?}", workload.registration, workload.workspace, workload.author));
     }
+    told.push(format!("limited schemas: {:?}", fleet.limited_schemas));
     told.push(format!("conflicting_claims: {:?}", fleet.conflicting_claims.keys()));
     for (registration, schemas) in &*fleet.application_schemas {
         let schemas = schemas.values().map(|object| at(&AnyObject::ConfigSchema(Arc::clone(object))));
@@ -158,7 +192,7 @@ fn check(sources: &Sources, update: &Update, paper: &Paper) {
 #[test]
 fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
     let (mut patched, mut rebuilt) = (0, 0);
-    for seed in 0..8 {
+    for seed in 0..12 {
         let (mut numbers, mut paper) = (Numbers(seed), Paper::new());
         let mut sources = Sources::new(input(&paper));
         for _ in 0..40 {
@@ -177,7 +211,12 @@ fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one}\n";
 
 fn written(path: &str, text: &str) -> FileChange {
-    FileChange::Written { role: Role::Platform, scope: Scope::Everything, file: file(path, text) }
+    FileChange::Written {
+        role: Role::Platform,
+        scope: Scope::Everything,
+        limits: Limits::default(),
+        file: file(path, text),
+    }
 }
 
 #[test]
