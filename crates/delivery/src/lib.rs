@@ -7,6 +7,7 @@ pub mod access;
 pub mod acknowledgement;
 pub mod branch;
 pub mod changes;
+pub mod code_owners;
 pub mod compilation;
 pub mod error;
 pub mod expired_pins;

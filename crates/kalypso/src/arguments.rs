@@ -1,5 +1,6 @@
 //! The command line.
 
+mod codeowners;
 mod hub;
 mod questions;
 mod report;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::codeowners::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
@@ -43,6 +45,7 @@ pub(crate) enum Command {
     Events(Events),
     Hub(Hub),
     Serve(Serve),
+    Codeowners(Codeowners),
     Confirm(Confirm),
     Report(Report),
     Schema(Schema),

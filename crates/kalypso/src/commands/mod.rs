@@ -1,6 +1,7 @@
 //! The commands, one file for each.
 
 mod check;
+mod codeowners;
 mod compare;
 mod completions;
 mod confirm;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Events(options) => events::run(options),
         Command::Hub(options) => hub::run(options),
         Command::Serve(options) => serve::run(options),
+        Command::Codeowners(options) => codeowners::run(options),
         Command::Confirm(options) => confirm::run(options),
         Command::Report(options) => report::run(options),
         Command::Schema(options) => schema::run(options),
