@@ -8,6 +8,7 @@ pub mod acknowledgement;
 pub mod branch;
 pub mod change_proposal;
 pub mod changes;
+pub mod code_owners;
 pub mod compilation;
 pub mod error;
 pub mod expired_pins;

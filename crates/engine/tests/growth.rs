@@ -111,7 +111,7 @@ fn work_of(size: Size, change: &GeneratedChange) -> Result<(usize, Work)> {
     let written = sources::FileChange::Written {
         role: Role::Platform,
         scope: Scope::Everything,
-        limits: Default::default(),
+        limits: model::fleet::Limits::default(),
         file,
     };
     let update = compiled.update(&sources.update([written]).fleet);

@@ -28,7 +28,7 @@ pub use repositories::{
 };
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;
-pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable};
+pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable, repository_key};
 #[cfg(feature = "fuzz")]
 pub use url::fuzz as fuzz_url;
 pub use url::{RepositoryUrl, UrlError, without_credential};

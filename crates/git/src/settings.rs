@@ -184,6 +184,13 @@ pub(crate) fn rewrite(rules: &[Rewrite], url: &str) -> String {
     }
 }
 
+/// Identifies a repository by host and path, after rewriting. The notation of the URL does not matter.
+pub fn repository_key(rules: &[Rewrite], url: &str) -> String {
+    let real = rewrite(rules, url);
+    let key = crate::url::host_and_path(&real).unwrap_or(real);
+    key.trim_start_matches("./").to_owned()
+}
+
 /// The rule with the longest matching `from`, and the rest of the URL after it.
 pub(crate) fn rule_for<'r, 'u>(rules: &'r [Rewrite], url: &'u str) -> Option<(&'r Rewrite, &'u str)> {
     let matching = rules.iter().filter(|rule| !rule.from.is_empty());

@@ -4,6 +4,7 @@ mod bootstrap;
 mod contract;
 mod get;
 mod add;
+mod codeowners;
 mod hub;
 mod init;
 mod platform_edit;
@@ -20,6 +21,7 @@ pub(crate) use self::bootstrap::*;
 pub(crate) use self::contract::*;
 pub(crate) use self::get::*;
 pub(crate) use self::add::*;
+pub(crate) use self::codeowners::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::platform_edit::*;
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Events(Events),
     Hub(Hub),
     Serve(Serve),
+    Codeowners(Codeowners),
     Confirm(Confirm),
     Report(Report),
     Schema(Schema),

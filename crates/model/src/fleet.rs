@@ -18,6 +18,7 @@ use crate::source::{Address, File, FileId, Files};
 pub mod annotated;
 mod build;
 mod clusters;
+mod limit;
 pub mod limits;
 pub mod named;
 mod ownership;

@@ -22,6 +22,7 @@ pub mod locate;
 pub mod name;
 pub mod object;
 pub mod object_key;
+pub mod owners;
 pub mod progress;
 pub mod read;
 pub mod rollout;

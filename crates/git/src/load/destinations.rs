@@ -8,7 +8,7 @@ use model::name::EnvironmentName;
 use model::object::AnyObject;
 
 use super::reference::FLUX_BRANCH;
-use crate::settings::{Rewrite, rewrite};
+use crate::settings::{Rewrite, repository_key};
 use crate::url::RepositoryUrl;
 
 /// The host and path of a repository, and a branch.
@@ -37,7 +37,7 @@ pub(super) fn diagnostics<'a>(
     for object in objects {
         let AnyObject::GitOpsRepo(object) = object else { continue };
         let (key, place) = (object.key(), &object.spec.place);
-        let (repository, branch) = (repository(&place.repo, control_plane.rewrite), &place.branch);
+        let (repository, branch) = (repository_key(control_plane.rewrite, &place.repo), &place.branch);
         let is_pushed = |source: &str| source == &**branch || is_ours(source);
         let origin = || Origin::At(object.address, FieldPath::from(["spec", "branch"]));
         if is_ours(branch) {
@@ -69,7 +69,7 @@ fn sources<'a>(
     objects: impl Iterator<Item = &'a AnyObject>,
     control_plane: &Sources<'_>,
 ) -> BTreeMap<BranchKey, String> {
-    let key = |repo: &str, branch: &str| (repository(repo, control_plane.rewrite), branch.to_owned());
+    let key = |repo: &str, branch: &str| (repository_key(control_plane.rewrite, repo), branch.to_owned());
     let the_control_plane = || "the control plane".to_owned();
     let main = control_plane.main.map(|(url, main)| (key(url.as_str(), main), the_control_plane()));
     let mut sources: BTreeMap<_, _> = main.into_iter().collect();
@@ -100,10 +100,4 @@ fn sources<'a>(
         }
     }
     sources
-}
-
-/// Identifies a repository by host and path, after rewriting. The notation of the URL does not matter.
-fn repository(url: &str, rules: &[Rewrite]) -> String {
-    let real = rewrite(rules, url);
-    crate::url::host_and_path(&real).unwrap_or(real)
 }

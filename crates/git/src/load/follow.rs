@@ -10,7 +10,7 @@ use model::fleet::{Limits, Role};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::ConfigMapName;
-use model::object::{AnyObject, Environment, FluxGitRepository, FluxKustomization, Object, Spec};
+use model::object::{AnyObject, Environment, FluxGitRepository, FluxKustomization, Object};
 use model::object_key::ObjectKey;
 use model::source::Address;
 
@@ -31,15 +31,14 @@ pub(super) struct Platform<'a> {
     visited: BTreeMap<Visit, Vec<Chain>>,
     repositories: BTreeMap<ConfigMapName, (Arc<Object<FluxGitRepository>>, Chain)>,
     /// Kustomizations that were not followed yet.
-    waiting: Vec<Follower<FluxKustomization>>,
+    waiting: Vec<Follower>,
     /// The objects that lead to places, with the chains of limits of their files.
     known: BTreeMap<ObjectKey, Vec<(Address, Chain)>>,
 }
 
-/// An object that leads to a place, with the way to the object.
-#[derive(Clone)]
-struct Follower<T: Spec> {
-    object: Arc<Object<T>>,
+/// A Kustomization, with the way to it.
+struct Follower {
+    object: Arc<Object<FluxKustomization>>,
     /// The places that led to the object.
     visits: Visits,
     /// The limits of the object's file.

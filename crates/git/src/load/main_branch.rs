@@ -9,7 +9,7 @@ use super::reference::Reference;
 use super::view::View;
 use crate::limits::MAIN_REACHES;
 use crate::repositories::{RepositoryError, Revision};
-use crate::settings::rewrite;
+use crate::settings::repository_key;
 
 /// The reason why it is not known whether a commit is on the main branch.
 pub(super) enum Problem {
@@ -27,10 +27,7 @@ pub(super) fn is_named(view: &View<'_>, place: &SourcePlace) -> bool {
         Revision::Commit { branch, .. } => branch.as_ref(),
         Revision::Tag(_) => None,
     };
-    let repository = |url: &str| {
-        let real = rewrite(control_plane.rewrite, url);
-        crate::url::host_and_path(&real).unwrap_or(real)
-    };
+    let repository = |url: &str| repository_key(control_plane.rewrite, url);
     branch.is_some_and(|branch| **branch == *control_plane.branch)
         && repository(place.url.as_str()) == repository(control_plane.url.as_str())
 }
@@ -46,6 +43,10 @@ pub(super) fn check(view: &View<'_>, place: &SourcePlace, commit: GitId) -> Resu
     }
     let control_plane = &view.control_plane;
     let head = view.resolve(control_plane.url, &Revision::branch(control_plane.branch)).map_err(Problem::Repository)?;
+    // The head may be a commit of a plan, which does not exist in git.
+    if head.id == commit {
+        return Ok(());
+    }
     for reach in MAIN_REACHES {
         if view.repositories.is_ancestor(commit, &head, reach).map_err(Problem::Repository)? {
             return Ok(());

@@ -63,7 +63,7 @@ fn counting(fleet: &Fleet) -> Vec<String> {
     }
     plain!(Cluster clusters, ClusterType cluster_types, ConfigMap config_maps, ConfigSchema config_schemas);
     plain!(GitOpsRepo gitops_repos, SchedulingPolicy policies, Template templates, LabelMapping label_mappings);
-    plain!(WorkloadRegistration registrations, DeploymentTarget deployment_targets);
+    plain!(WorkloadRegistration registrations, DeploymentTarget deployment_targets, ReleasePin release_pins);
     fleet.workloads.values().for_each(|workload| add(AnyObject::Workload(workload.object.clone())));
     let copies = fleet.duplicates.values().flatten().filter(|copy| copy.kind() != Kind::BaseRepo);
     copies.cloned().for_each(add);
@@ -216,6 +216,18 @@ fn policies_select_only_places_with_the_labels_of_the_limit() {
     let file =
         [policy("a", "{workspace: own, labelSelector: {}}", "{}"), policy("b", all, "{matchLabels: {workspace: own}}")];
     check_limited("{labels: {workspace: own}}", &file.concat(), &["SchedulingPolicy a site:a.yaml"], &["K0146 b"]);
+}
+
+#[test]
+fn pins_apply_only_to_places_with_the_labels_of_the_limit() {
+    let pin = |name, places: &str| {
+        let spec = format!(
+            "spec: {{deploymentTargetSelector: {{labelSelector: {{}}}}, clusterTypeSelector: {{labelSelector: {places}}}, manifests: {{a: b}}}}"
+        );
+        object("ReleasePin", name, ("", &spec))
+    };
+    let file = [pin("a", "{matchLabels: {site: a}}"), pin("b", "{}"), pin("c", "{matchLabels: {site: b}}")];
+    check_limited("{labels: {site: a}}", &file.concat(), &["ReleasePin a site:a.yaml"], &["K0146 b", "K0146 c"]);
 }
 
 #[test]

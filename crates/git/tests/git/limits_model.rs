@@ -183,7 +183,7 @@ fn is_outranked(granted: &Granted, (kind, name, repository, at): &Place, limits:
 }
 
 /// Follows all ways from a repository. `known` holds what counts by fewer limits.
-fn walk(world: &World, known: &Granted, way: &mut Vec<usize>, limits: &Limits, granted: &mut Granted) {
+fn walk(world: &World, known: &Granted, (way, limits): (&mut Vec<usize>, &Limits), granted: &mut Granted) {
     let repository = way[way.len() - 1];
     for (at, item) in world.repositories[repository].iter().enumerate() {
         let place = (item.kind, item.name.clone(), repository, at);
@@ -202,7 +202,7 @@ fn walk(world: &World, known: &Granted, way: &mut Vec<usize>, limits: &Limits, g
             below.remove(&None);
         }
         way.push(item.leads_to);
-        walk(world, known, way, &below, granted);
+        walk(world, known, (&mut *way, &below), granted);
         way.pop();
     }
 }
@@ -213,7 +213,7 @@ fn expected(world: &World) -> BTreeSet<Place> {
     let start: Limits = world.environment.iter().map(|_| None).collect();
     for _ in 0..20 {
         let mut granted = Granted::new();
-        walk(world, &known, &mut vec![0], &start, &mut granted);
+        walk(world, &known, (&mut vec![0], &start), &mut granted);
         if granted == known {
             break;
         }

@@ -6,7 +6,9 @@ mod checkout;
 mod kept;
 #[cfg(test)]
 mod limits;
+#[cfg(test)]
 mod limits_model;
+#[cfg(test)]
 mod load;
 #[cfg(test)]
 mod objects;

@@ -4,6 +4,7 @@ mod bootstrap;
 mod add;
 mod branch_edit;
 mod check;
+mod codeowners;
 mod compare;
 mod completions;
 mod confirm;
@@ -60,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Events(options) => events::run(options),
         Command::Hub(options) => hub::run(options),
         Command::Serve(options) => serve::run(options),
+        Command::Codeowners(options) => codeowners::run(options),
         Command::Confirm(options) => confirm::run(options),
         Command::Report(options) => report::run(options),
         Command::Schema(options) => schema::run(options),

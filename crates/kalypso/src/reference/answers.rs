@@ -46,6 +46,7 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("add environment", edits::ENVIRONMENT),
     ("add template --list", edits::PACKS),
     ("add target, remove target", edits::TARGET),
+    ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
     ("rollout status --status STATUS", LISTED),
@@ -296,6 +297,15 @@ const EXPLAIN: &[Described] = &[
     ("templates[]", "the names of the templates: reconciler, namespace, configuration"),
     ("configVersion", "the version of the configuration: the same for the same values"),
     ("values[]", "every value, as in `explain KEY`"),
+];
+
+const CODEOWNERS: &[Described] = &[
+    ("repository", "the repository"),
+    ("branch", "its branch"),
+    ("rules[].pattern", "the files, in the notation of the git host; later rules override earlier ones"),
+    ("rules[].owners[]", "their owners"),
+    ("rules[].reasons[]", "the objects that name the owners, with their files"),
+    ("warnings[]", "owners without effect, and limits that the limited team can change"),
 ];
 
 const EXPLAIN_KEY: &[Described] = &[

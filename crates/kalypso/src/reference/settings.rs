@@ -6,6 +6,7 @@ use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
 use model::object::gitops_repo::FAN_OUT;
 use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
+use model::owners::OWNERS;
 
 /// An annotation or label that Kalypso reads.
 pub(super) struct Setting {
@@ -94,6 +95,13 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         values: "letters, digits, `-`, `_` and `.`, at most 32",
         doc: "The extension of the file that a configuration template makes: `env` makes `platform-config.env`. Left out, it is `sh` for \
               `contentType: sh`, and else `yaml`.",
+    },
+    Setting {
+        kinds: &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration],
+        key: OWNERS,
+        pattern: Some(r"^\s*\S*@\S+(\s+\S*@\S+)*\s*$"),
+        values: "`@user`, `@organization/team` or e-mail addresses, with spaces between them",
+        doc: "Who reviews changes of the repository, branch and folder that the object refers to. `kalypso codeowners` writes them into `CODEOWNERS`.",
     },
 ];
 

@@ -1,6 +1,8 @@
 //! Tests of the program with real repositories and files. They check exit statuses and output.
 
 #[cfg(test)]
+mod access;
+#[cfg(test)]
 mod adding;
 #[cfg(test)]
 mod bootstrapping;

@@ -6,24 +6,12 @@
 
 use std::sync::Arc;
 
+pub use super::limit::Limit;
 use super::{Role, refusal};
 use crate::diagnostic::Diagnostic;
 use crate::name::BaseRepoName;
 use crate::object::allow::Allow;
 use crate::object::{AnyObject, BaseRepo, Environment, Object, Spec};
-use crate::object_key::ObjectKey;
-use crate::source::Address;
-
-/// One `allow`, with the object that declares it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Limit {
-    /// The address of the `Environment` or `BaseRepo`.
-    pub address: Address,
-    /// The `Environment` or `BaseRepo`.
-    pub by: ObjectKey,
-    /// What it allows.
-    pub allow: Arc<Allow>,
-}
 
 /// The limits along a chain of references, from the environment on. The default has no limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,9 +72,23 @@ impl Chain {
         self.is_within(other) && !other.is_within(self)
     }
 
-    /// The reasons why the chain does not allow an object. Empty if it allows the object.
+    /// Whether all limits of the chain allow an object.
+    fn allows(&self, role: &Role, object: &AnyObject) -> bool {
+        self.0.iter().all(|limit| refusal::refusals(limit, role, object).is_empty())
+    }
+
+    /// The reasons why the chain does not allow an object. If several limits refuse the same field, the lowest limit explains it.
     fn refusals(&self, role: &Role, object: &AnyObject) -> Vec<Diagnostic> {
-        self.0.iter().flat_map(|limit| refusal::refusals(limit, role, object)).collect()
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for refusal in self.0.iter().rev().flat_map(|limit| refusal::refusals(limit, role, object)) {
+            let is_same =
+                |known: &&mut Diagnostic| known.code == refusal.code && known.labels.first() == refusal.labels.first();
+            match found.iter_mut().find(is_same) {
+                Some(known) => known.labels.extend(refusal.labels.into_iter().skip(1)),
+                None => found.push(refusal),
+            }
+        }
+        found
     }
 
     fn with<S: Spec>(&self, object: &Object<S>, allow: Option<&Arc<Allow>>) -> Self {
@@ -148,7 +150,7 @@ impl Limits {
         if self.is_unlimited() {
             return Some(self.clone());
         }
-        let granting = self.0.iter().filter(|chain| chain.refusals(role, object).is_empty());
+        let granting = self.0.iter().filter(|chain| chain.allows(role, object));
         let granting: Arc<[_]> = granting.cloned().collect();
         (!granting.is_empty()).then_some(Self(granting))
     }
@@ -169,7 +171,8 @@ impl Limits {
 mod tests {
     use super::*;
     use crate::kind::Kind;
-    use crate::source::FileId;
+    use crate::object_key::ObjectKey;
+    use crate::source::{Address, FileId};
 
     /// A chain of limits with these numbers.
     fn chain(numbers: &[u32]) -> Chain {

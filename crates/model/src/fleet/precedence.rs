@@ -59,7 +59,7 @@ struct Owner {
 }
 
 /// Decides which objects of an environment do not count because of limits.
-pub fn judge<'o>(environment: &EnvironmentName, files: &[LimitedFile<'o>]) -> Verdict {
+pub fn judge(environment: &EnvironmentName, files: &[LimitedFile<'_>]) -> Verdict {
     let mut verdict = Verdict::default();
     if files.iter().all(|(_, limits, _)| limits.is_unlimited()) {
         return verdict;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Role;
-use super::limits::Limit;
+use super::limit::Limit;
 use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
 use crate::kind::Kind;
@@ -44,7 +44,10 @@ pub(super) fn refusals(limit: &Limit, role: &Role, object: &AnyObject) -> Vec<Di
         Role::Application(_) if object.kind() == Kind::Workload => check.name().into_iter().collect(),
         Role::Application(_) => Vec::new(),
         Role::Platform => {
-            let mut found: Vec<_> = [check.kind(), check.name(), check.workspace()].into_iter().flatten().collect();
+            if let Some(refusal) = check.kind() {
+                return vec![refusal];
+            }
+            let mut found: Vec<_> = [check.name(), check.workspace()].into_iter().flatten().collect();
             found.extend(check.labels());
             if let AnyObject::ConfigMap(map) = object {
                 found.extend([check.keys(map), check.priority(map)].into_iter().flatten());
@@ -155,7 +158,7 @@ impl Check<'_> {
             None => format!("{} must have the label `{key}: {value}`, which {by} requires here", self.key()),
         };
         let at = FieldPath::from(["metadata", "labels"]).key(key);
-        Some(self.diagnostic(message, self.label_violation(at, format!("set the label `{key}: {value}`"))))
+        Some(self.diagnostic(message, label_violation(at, format!("set the label `{key}: {value}`"))))
     }
 
     fn lacking_in_keys(&self, (key, value): (&str, &Arc<str>), map: &Object<ConfigMap>) -> Option<Diagnostic> {
@@ -165,7 +168,7 @@ impl Check<'_> {
         let (by, keys) = (&self.limit.by, named(&lacking));
         let message = format!("{} lacks `{key}.{value}.` in {keys}, which {by} requires here", self.key());
         let at = FieldPath::from(["data"]).key(Arc::clone(first));
-        Some(self.diagnostic(message, self.label_violation(at, format!("begin each key with `{key}.{value}.`"))))
+        Some(self.diagnostic(message, label_violation(at, format!("begin each key with `{key}.{value}.`"))))
     }
 
     /// The places decide which site is reached. Applications choose the labels of their targets, except for the two that Kalypso sets.
@@ -184,12 +187,7 @@ impl Check<'_> {
         let by = &self.limit.by;
         let message = format!("{} must require `{key}: {value}` in its `{selector}`, as {by} limits it", self.key());
         let at = FieldPath::from([spec, selector, "labelSelector"]);
-        Some(self.diagnostic(message, self.label_violation(at, format!("add `{key}: {value}` to its `matchLabels`"))))
-    }
-
-    fn label_violation(&self, at: FieldPath, help: String) -> Violation<'static> {
-        let help = format!("{help}, or move the object to a repository that may bring it");
-        Violation { code: Code::LimitLabelMissing, at, field: "labels", help }
+        Some(self.diagnostic(message, label_violation(at, format!("add `{key}: {value}` to its `matchLabels`"))))
     }
 
     /// The keys that the map may not set.
@@ -247,6 +245,11 @@ impl Check<'_> {
             .because(format!("{by} {field}"))
             .about(&self.key())
     }
+}
+
+fn label_violation(at: FieldPath, help: String) -> Violation<'static> {
+    let help = format!("{help}, or move the object to a repository that may bring it");
+    Violation { code: Code::LimitLabelMissing, at, field: "labels", help }
 }
 
 /// Whether a map is a container of its own, and whether its keys are. A map that is neither has no effect, and is checked like the first.

@@ -6,6 +6,7 @@ use super::gitops_repo::FAN_OUT;
 use super::template::{EXTENSION, LITERAL, UNCHECKED};
 use crate::expiry::Expiry;
 use crate::kind::Kind;
+use crate::owners::OWNERS;
 
 /// The end of the domain of each annotation, before the slash.
 pub const DOMAIN: &str = "kalypso.io";
@@ -40,6 +41,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (LITERAL, &[Kind::Template]),
     (UNCHECKED, &[Kind::Template]),
     (EXTENSION, &[Kind::Template]),
+    (OWNERS, &[Kind::Environment, Kind::BaseRepo, Kind::WorkloadRegistration]),
 ];
 
 #[cfg(test)]

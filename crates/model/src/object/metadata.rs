@@ -6,6 +6,7 @@ use super::deployment_target::WORKLOAD_LABEL;
 use crate::decode::{self, Decoder, cut, is_null, scalar_text};
 use crate::diagnostic::Code;
 use crate::kind::{HUB_GROUP, Kind};
+use crate::owners::{self, OWNERS};
 use crate::similar::{is_spelling_of, nearest};
 use crate::yaml::Node;
 
@@ -50,9 +51,11 @@ impl Decoder<'_> {
             }
         }
         for (key, value) in entries(root, &["metadata", "annotations"]) {
-            match scalar_text(key).strip_prefix(annotation::ACKNOWLEDGE) {
-                Some(code) => self.check_acknowledgement((key, value), code),
-                None => self.check_annotation(key, kind),
+            if let Some(code) = scalar_text(key).strip_prefix(annotation::ACKNOWLEDGE) {
+                self.check_acknowledgement((key, value), code);
+            } else {
+                self.check_annotation(key, kind);
+                self.check_owners((key, value));
             }
         }
         if matches!(kind, Kind::ConfigMap | Kind::ConfigSchema) {
@@ -72,6 +75,13 @@ impl Decoder<'_> {
                 "give the reason why the warning is acceptable here: `the reason`, or `until 2027-01-31: the reason`",
             );
         }
+    }
+
+    fn check_owners(&mut self, (key, value): (&Node, &Node)) {
+        let text = scalar_text(value);
+        let Some(word) = owners::first_wrong(&text).filter(|_| *scalar_text(key) == *OWNERS) else { return };
+        self.warning(Code::InvalidAnnotation, value.span, format!("`{}` is no owner: it is ignored", cut(word)));
+        self.help("write `@user`, `@organization/team` or an e-mail address, with spaces between several");
     }
 
     fn check_annotation(&mut self, key: &Node, kind: Kind) {

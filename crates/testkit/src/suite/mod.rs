@@ -6,6 +6,7 @@ mod bless;
 mod case;
 mod expected;
 pub mod index;
+mod limited;
 mod markdown;
 mod run;
 

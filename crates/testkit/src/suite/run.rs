@@ -16,7 +16,7 @@ use model::read::Kustomized;
 use model::source::{File, Files, Source};
 use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
 
-use super::Case;
+use super::{Case, limited};
 
 /// The results of a case.
 #[derive(Clone, Debug)]
@@ -101,16 +101,23 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
         let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_slice().into() });
         contents.push(FleetFile::read(role, file, &files));
     }
+    limited::apply(&mut contents, &files);
     let unavailable = case.unavailable.iter().map(|name| RegistrationName::new(name.as_str()));
     let unavailable = unavailable.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
     let environment = EnvironmentName::new(Arc::clone(&case.environment)).map_err(|error| error.to_string())?;
     Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable }))
 }
 
-/// The role, source and path of a file. A path `NAME@REVISION:PATH` belongs to the application repository of `NAME`.
+/// The role, source and path of a file. A path `NAME@REVISION:PATH` belongs to the application repository of `NAME`, and `base/NAME@REVISION:PATH` to the
+/// base repository of `BaseRepo` `NAME`.
 fn whose(path: &str) -> Result<(Role, Source, &str), String> {
     let Some((place, path)) = path.split_once(':') else { return Ok((Role::Platform, Source::directory(), path)) };
     let (name, revision) = place.split_once('@').ok_or_else(|| format!("{place:?} has no revision"))?;
+    if let Some(base) = name.strip_prefix(limited::PREFIX) {
+        let source =
+            Source { label: base.into(), url: "".into(), revision: revision.into(), commit: None, is_pinned: false };
+        return Ok((Role::Platform, source, path));
+    }
     let registration = RegistrationName::new(name).map_err(|error| error.to_string())?;
     let source =
         Source { label: name.into(), url: "".into(), revision: revision.into(), commit: None, is_pinned: false };
