@@ -114,7 +114,12 @@ impl WarmFleet {
     fn write(&mut self, file: &File, content: &[u8]) -> Measurement {
         let start = Instant::now();
         let file = File { id: GitId::of_blob(content), content: content.into(), ..file.clone() };
-        let written = sources::FileChange::Written { role: Role::Platform, scope: Scope::Everything, limits: Default::default(), file };
+        let written = sources::FileChange::Written {
+            role: Role::Platform,
+            scope: Scope::Everything,
+            limits: model::fleet::limits::Limits::default(),
+            file,
+        };
         let fleet = self.sources.update([written]).fleet;
         let read = Instant::now();
         let recomputed = self.compiled.update(&fleet).recomputed_count();

@@ -1,10 +1,10 @@
 //! The command line.
 
+mod add;
 mod bootstrap;
+mod codeowners;
 mod contract;
 mod get;
-mod add;
-mod codeowners;
 mod hub;
 mod init;
 mod platform_edit;
@@ -17,11 +17,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::add::*;
 pub(crate) use self::bootstrap::*;
+pub(crate) use self::codeowners::*;
 pub(crate) use self::contract::*;
 pub(crate) use self::get::*;
-pub(crate) use self::add::*;
-pub(crate) use self::codeowners::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::platform_edit::*;

@@ -149,7 +149,13 @@ pub fn files(
     path: &str,
 ) -> Result<BTreeMap<Arc<str>, Arc<[u8]>>, String> {
     let (url, revision) = (commit.url.clone(), commit.revision.clone());
-    let place = place::SourcePlace { url, revision, path: path.into(), role: ReadRole::Environment, limits: Default::default() };
+    let place = place::SourcePlace {
+        url,
+        revision,
+        path: path.into(),
+        role: ReadRole::Environment,
+        limits: model::fleet::limits::Limits::default(),
+    };
     let read = match place::read_place(repositories, commit.clone(), &place) {
         Err(place::PlaceError::Path(PathError::Missing)) => return Ok(BTreeMap::new()),
         read => read.map_err(|error| error.to_string())?,

@@ -1,7 +1,7 @@
 //! The commands, one file for each.
 
-mod bootstrap;
 mod add;
+mod bootstrap;
 mod branch_edit;
 mod check;
 mod codeowners;

@@ -1,7 +1,7 @@
 //! The fields of the structured output of commands.
 
-mod listing;
 mod edits;
+mod listing;
 mod schema;
 mod why_not;
 

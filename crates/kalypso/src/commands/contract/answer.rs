@@ -7,8 +7,8 @@ use model::diagnostic::AssignmentId;
 use model::locate::Locator;
 use serde_json::{Value as Json, json};
 
-use crate::places::json as place_json;
 use super::{Counts, Shown};
+use crate::places::json as place_json;
 
 pub(super) fn json(shown: &mut [Shown<'_>]) -> Json {
     let environments: Vec<_> = shown.iter_mut().map(environment).collect();
