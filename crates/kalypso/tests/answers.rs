@@ -23,70 +23,7 @@ use kalypso::reference::answers::{REPORT, answers as documented_answers, counts}
 use serde_json::{Value, json};
 use testkit::hub_program::HubProgram;
 
-const PLATFORM: &str = r#"
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: ClusterType
-metadata: {name: drone, labels: {region: east}}
-spec: {reconciler: any, namespaceService: any, configType: values}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: SchedulingPolicy
-metadata: {name: all}
-spec:
-  deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}
-  clusterTypeSelector: {labelSelector: {matchLabels: {region: east}}}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: Template
-metadata: {name: any}
-spec: {type: reconciler, manifests: ["a: 1"]}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: Template
-metadata: {name: values}
-spec: {type: config, manifests: ["{{ toYaml .ConfigData }}"]}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: common, labels: {platform-config: "true"}}
-data: {REGION: none, LIMITS: "{cpu: 1}"}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: east, labels: {platform-config: "true", region: east}}
-data: {REGION: east, LIMITS: "{disk: 1}"}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: west, labels: {platform-config: "true", region: west}}
-data: {REGION: west}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: ConfigSchema
-metadata: {name: regions}
-spec: {schema: '{"properties": {"REGION": {"type": "string"}, "PORT": {"type": "integer"}}}'}
----
-apiVersion: fleet.kalypso.io/v1alpha1
-kind: ReleasePin
-metadata: {name: hold}
-spec:
-  deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}
-  clusterTypeSelector: {labelSelector: {matchLabels: {region: east}}}
-  manifests: {branch: release-1}
-  reason: Not yet.
----
-apiVersion: fleet.kalypso.io/v1alpha1
-kind: LabelMapping
-metadata: {name: tests}
-spec: {from: {purpose: test}, add: {tier: lab}}
----
-apiVersion: scheduler.kalypso.io/v1alpha1
-kind: Workload
-metadata: {name: hello}
-spec:
-  deploymentTargets:
-    - {name: web, environment: dev, labels: {purpose: test}, manifests: {repo: r}}
-"#;
+const PLATFORM: &str = include_str!("platform.yaml");
 
 /// Adds an error for one target, so that one assignment fails.
 const BROKEN: &str = r#"
