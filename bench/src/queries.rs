@@ -33,7 +33,16 @@ const OF_MILLION: &[&str] = &[
     "describe workload/app-0007",
     "describe config/config-00042",
     "describe policy/functional",
+    "explain ct-0042",
+    "explain app-0007",
+    "why-not ct-0042/app-0007-functional",
+    "contract",
+    "contract app-0007",
+    "contract --cluster-type ct-0042",
 ];
+
+/// Commands as in [`OF_MILLION`], with the exit status 1: an object does not apply, or values are missing.
+const WITH_PROBLEMS_OF_MILLION: &[&str] = &["why-not ct-0042/app-0007-functional config/config-00042"];
 
 /// The commands that are measured with a million clusters. Reading their objects takes most of the time.
 const OF_CLUSTERS: &[&str] = &["get clusters", "get assignments --on edge-0000042", "get values --key REPLICAS"];
@@ -42,19 +51,19 @@ const OF_CLUSTERS: &[&str] = &["get clusters", "get assignments --on edge-000004
 pub(crate) fn rows(options: &Options) -> Result<Vec<Row>> {
     let kalypso = command::build()?;
     let million = Fleet::new(kalypso.clone(), |directory| scale::write_million(options, directory))?;
-    million.run("render --digest")?;
+    million.run("render --digest", 0)?;
     let count = grouped(scale::million_size(options).assignments());
     let mut rows = Vec::new();
-    for query in OF_MILLION {
-        rows.push(
-            Row::measured(format!("{count} assignments, kalypso {query}"), million.run(query)?, "s").at_most(AT_MOST_S),
-        );
+    let queries = OF_MILLION.iter().map(|query| (query, 0));
+    for (query, status) in queries.chain(WITH_PROBLEMS_OF_MILLION.iter().map(|query| (query, 1))) {
+        let seconds = million.run(query, status)?;
+        rows.push(Row::measured(format!("{count} assignments, kalypso {query}"), seconds, "s").at_most(AT_MOST_S));
     }
     drop(million);
     let clusters = Fleet::new(kalypso, |directory| scale::write_clusters(options, directory))?;
     for query in OF_CLUSTERS {
         let what = format!("{} clusters, kalypso {query}", grouped(scale::clusters_size(options).clusters));
-        rows.push(Row::measured(what, clusters.run(query)?, "s"));
+        rows.push(Row::measured(what, clusters.run(query, 0)?, "s"));
     }
     Ok(rows)
 }
@@ -73,15 +82,15 @@ impl Fleet {
         Ok(Self { kalypso, directory, cache })
     }
 
-    /// The seconds that a command takes.
-    fn run(&self, query: &str) -> Result<f64> {
+    /// The seconds that a command takes. It must end with this exit status.
+    fn run(&self, query: &str, status: i32) -> Result<f64> {
         let mut cache = OsString::from("KALYPSO_CACHE_DIR=");
         cache.push(self.cache.path());
         let mut arguments = vec![cache, self.kalypso.clone().into_os_string()];
         arguments.extend(query.split(' ').map(OsString::from));
         arguments.extend(["--from".into(), self.directory.path().into(), "-e".into(), ENVIRONMENT.into()]);
         let usage = process::fastest(OsStr::new("env"), &arguments, RUNS)?;
-        ensure!(usage.status == Some(0), "kalypso {query} ended with {:?}: {}", usage.status, usage.last_line);
+        ensure!(usage.status == Some(status), "kalypso {query} ended with {:?}: {}", usage.status, usage.last_line);
         Ok(usage.wall_s)
     }
 }

@@ -116,8 +116,7 @@ fn refuse_existing(files: &BranchFiles<'_>, objects: &[NewObject]) -> Result<(),
         if let Some(found) = existing.get(&(kind, &**name)) {
             let message = format!("{kind} `{name}` exists already");
             let origin = places.name(files, found);
-            diagnostics
-                .push(Diagnostic::error(Code::ObjectExists, message).at(origin, "it is here").help(advice(kind, name)));
+            diagnostics.push(Diagnostic::error(Code::ObjectExists, message).at(origin, "it is here").help(ADVICE));
         } else if !names.insert(name) {
             diagnostics.push(Diagnostic::error(Code::ObjectExists, format!("{kind} `{name}` would be added twice")));
         }
@@ -126,18 +125,7 @@ fn refuse_existing(files: &BranchFiles<'_>, objects: &[NewObject]) -> Result<(),
 }
 
 /// What to do about an object that exists.
-fn advice(kind: Kind, name: &str) -> String {
-    let command = match kind {
-        Kind::ClusterType => "cluster-type",
-        Kind::Cluster => "cluster",
-        Kind::SchedulingPolicy => "policy",
-        Kind::ConfigSchema => "schema",
-        Kind::WorkloadRegistration => "workload",
-        Kind::Template => "template",
-        _ => return "choose another name".to_owned(),
-    };
-    format!("edit the file, choose another name, or remove it first: `kalypso remove {command} {name}`")
-}
+const ADVICE: &str = "edit the file, choose another name, or remove the object first with `kalypso remove`";
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,7 @@ pub(crate) enum RemoveKind {
     Workload(RemoveFromMain),
     Target(RemoveTarget),
     Schema(RemoveAnywhere),
+    Template(RemoveTemplates),
 }
 
 /// What happens with an edit.
@@ -121,13 +122,13 @@ pub(crate) struct AddClusterType {
     /// Labels, several with commas
     #[arg(short = 'l', long = "labels", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,
-    /// The template of the reconciler's manifests [default: that of all other cluster types]
+    /// The template of the reconciler's manifests [default: that of the other cluster types, else the only one]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) reconciler: Option<String>,
-    /// The template of the namespace [default: that of all other cluster types]
+    /// The template of the namespace [default: that of the other cluster types, else the only one]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) namespace: Option<String>,
-    /// The template of the configuration [default: that of all other cluster types]
+    /// The template of the configuration [default: that of the other cluster types, else the only one]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) config_type: Option<String>,
     #[command(flatten)]
@@ -387,6 +388,19 @@ Examples:
   kalypso remove workload checkout --dry-run    what would disappear in each environment")]
 pub(crate) struct RemoveFromMain {
     /// The names of the registrations
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) edit: EditOptions,
+}
+
+/// Remove templates from the main branch. A template that cluster types use is not removed
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso remove template argocd --dry-run")]
+pub(crate) struct RemoveTemplates {
+    /// The names
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
     #[command(flatten)]

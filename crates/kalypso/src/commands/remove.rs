@@ -35,6 +35,9 @@ pub(super) fn run(options: &Remove) -> anyhow::Result<Exit> {
         RemoveKind::Workload(options) => {
             named(What::of(Kind::WorkloadRegistration, "workload"), (&options.names, None), &options.edit)
         }
+        RemoveKind::Template(options) => {
+            named(What::of(Kind::Template, "template"), (&options.names, None), &options.edit)
+        }
         RemoveKind::Config(options) => config(options),
         RemoveKind::Target(options) => remove_target(options),
     }

@@ -46,6 +46,12 @@ impl ControlPlaneBranch {
         changes
     }
 
+    /// The environment of the branch, with the uncommitted changes of all working trees. None for the main branch.
+    pub(crate) fn current(&self) -> Option<Loaded> {
+        let states = self.states(&Edits::default());
+        self.environment.as_ref().map(|name| states.load(&states.before, name))
+    }
+
     /// Whether an environment may read this branch: its own branch, or the main branch.
     fn may_read(&self, name: &EnvironmentName) -> bool {
         let Some(own) = &self.environment else { return true };

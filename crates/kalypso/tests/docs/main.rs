@@ -11,7 +11,7 @@
 //! - A block of type `sh`, on a page with such a comment, holds commands whose output is not shown. They must succeed. `kalypso hub`, alone or with
 //!   options, and `kalypso serve` start the hub for later commands. Addresses, tokens and folders of other machines are replaced by those of the test ([`shell`]).
 //!
-//! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes the output into the pages.
+//! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes the output into the pages. With `KALYPSO_PAGE=NAME`, only one how-to page is run.
 
 #![allow(
     clippy::unwrap_used,
@@ -91,7 +91,9 @@ fn the_tutorial() {
 #[test]
 fn the_how_to_pages() {
     let pages = fs::read_dir(docs().join("how-to")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = pages.filter(|path| is_page(path)).collect();
+    let only = std::env::var("KALYPSO_PAGE").ok();
+    let is_wanted = |path: &Path| only.as_deref().is_none_or(|name| path.file_stem().is_some_and(|stem| stem == name));
+    let mut pages: Vec<_> = pages.filter(|path| is_page(path) && is_wanted(path)).collect();
     pages.sort();
     assert!(!pages.is_empty());
     let wrong: Vec<_> = pages.iter().filter_map(|path| check(path).err()).collect();

@@ -152,6 +152,29 @@ fn an_object_that_others_use_is_removed_only_with_them() {
 }
 
 #[test]
+fn a_template_that_cluster_types_use_is_not_removed() {
+    let edited = Edited::new();
+    edited.run("remove template flux").ends(1).says(&["K0405", "nothing is written"]);
+    assert_eq!(edited.status("main"), "");
+    edited.run("add template argocd").ends(0);
+    edited.run("remove template argocd").ends(0).says(&["Removed Template argocd"]);
+    assert_eq!(edited.status("main"), "");
+}
+
+#[test]
+fn the_first_cluster_type_gets_the_only_template_of_each_type() {
+    let edited = Edited::new();
+    fs::remove_dir_all(edited.path("dev/cluster-types")).unwrap();
+    edited.run("add cluster-type first -e dev").ends(0);
+    let text = edited.text("dev/cluster-types/first.yaml");
+    assert!(text.contains("reconciler: flux") && text.contains("namespaceService: default"), "{text}");
+    fs::remove_dir_all(edited.path("dev/cluster-types")).unwrap();
+    edited.run("add template argocd").ends(0);
+    let ran = edited.run("add cluster-type first -e dev").ends(64);
+    ran.says(&["--reconciler is needed: there are several templates", "choose --reconciler argocd|flux"]);
+}
+
+#[test]
 fn a_proposal_changes_no_working_tree() {
     let edited = Edited::new();
     let ran = edited.run("add policy edge -e dev --targets purpose=shop --on region=east-us --propose -o json").ends(0);

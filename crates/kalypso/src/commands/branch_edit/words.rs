@@ -107,7 +107,10 @@ fn headline(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Outcome<'_
 /// The plan for one environment.
 pub(in crate::commands) fn plan_text(comparison: &Comparison<'_>) -> String {
     let summary = View::whole(comparison.planned()).summary(comparison.loaded());
-    format!("\n{}\n\n{}\n", comparison.change().title(), summary.trim_end())
+    let (title, environment) = (comparison.change().title(), &comparison.loaded().fleet.environment);
+    // An edit of the main branch changes several environments.
+    let of = if title.starts_with(&format!("{environment}@")) { String::new() } else { format!("{environment}: ") };
+    format!("\n{of}{title}\n\n{}\n", summary.trim_end())
 }
 
 /// The values that change. A value is shown only if it is known that no schema marks it as sensitive.

@@ -63,10 +63,14 @@ fn giver(giver: &GivenValue, locator: &mut Locator<'_>) -> String {
     )
 }
 
-/// Example: `12 of 14 cluster types`.
+/// Examples: `12 of 14 cluster types`, `3 of 306 cluster types and clusters`.
 pub(super) fn of(some: PlaceCount, all: PlaceCount) -> String {
     let total = |count: PlaceCount| (count.cluster_types + count.clusters) as usize;
-    format!("{} of {}", thousands(total(some)), place_count(all))
+    let places = match (all.cluster_types, all.clusters) {
+        (0, _) | (_, 0) => place_count(all),
+        _ => format!("{} cluster types and clusters", thousands(total(all))),
+    };
+    format!("{} of {places}", thousands(total(some)))
 }
 
 /// Example: `12 cluster types and 3 clusters`.

@@ -64,7 +64,8 @@ impl View<'_> {
         }
         let others = self.others();
         if !others.is_empty() {
-            let _ = write!(text, "\n{others}");
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{gap}{others}");
         }
         text
     }
