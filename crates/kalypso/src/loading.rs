@@ -9,7 +9,8 @@ use delivery::loaded::Loaded;
 use delivery::reading;
 use git::Edits;
 use git::load::Directory;
-use model::name::EnvironmentName;
+use model::diagnostic::AssignmentId;
+use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::progress::Progress;
 
 use crate::arguments::SourceOptions;
@@ -85,6 +86,19 @@ pub(crate) fn environments(
 pub(crate) fn environment_name(name: &str) -> Result<EnvironmentName, Failure> {
     let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
     EnvironmentName::new(name).map_err(usage)
+}
+
+/// Parses the name of an assignment: `CLUSTER_TYPE/TARGET`.
+pub(crate) fn parse_assignment(text: &str) -> Result<AssignmentId, Failure> {
+    let usage = || {
+        Failure::usage(format!("`{text}` is not an assignment"))
+            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-us")
+    };
+    let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
+    Ok(AssignmentId {
+        place: PlaceName::new(place).map_err(|_| usage())?,
+        target: DeploymentTargetName::new(target).map_err(|_| usage())?,
+    })
 }
 
 /// The control plane of the configuration file, with access to its repositories.

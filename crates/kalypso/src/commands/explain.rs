@@ -15,7 +15,6 @@ use engine::place::Place;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
-use model::name::{DeploymentTargetName, PlaceName};
 
 use self::words::Words;
 use super::why_not;
@@ -39,7 +38,7 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
         watch.end();
         return printed(&answer, options.output, Exit::Good);
     }
-    let id = assignment(&options.assignment)?;
+    let id = loading::parse_assignment(&options.assignment)?;
     let reason = options.key.as_ref().map(|key| (key, prepared.explain_value(&id, key)));
     if let Some((key, Some(reason))) = &reason
         && !reason.is_known()
@@ -111,18 +110,6 @@ fn overview_of<'o>(options: &'o Explain, prepared: &Prepared) -> Result<Option<(
         return Err(Failure::usage(format!("`{text}` is not an assignment")).help(help));
     }
     Ok(Some((name, meanings)))
-}
-
-fn assignment(text: &str) -> Result<AssignmentId, Failure> {
-    let usage = || {
-        Failure::usage(format!("`{text}` is not an assignment"))
-            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-us")
-    };
-    let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
-    Ok(AssignmentId {
-        place: PlaceName::new(place).map_err(|_| usage())?,
-        target: DeploymentTargetName::new(target).map_err(|_| usage())?,
-    })
 }
 
 /// The description of an assignment's place.

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use model::diagnostic::AssignmentId;
-use model::name::{DeploymentTargetName, PlaceName};
 
 use crate::arguments::{Get, ListFormat};
 use crate::exit::{Exit, Failure};
@@ -18,6 +17,7 @@ use crate::listing::object::{Listed, objects};
 use crate::listing::output::{ListWriter, limit_of};
 use crate::listing::rows::{self, Row, columns_of};
 use crate::listing::view::{self, View};
+use crate::loading::parse_assignment;
 use crate::progress::Watch;
 use crate::terminal;
 
@@ -311,19 +311,6 @@ fn name_of(kind: ListedKind, text: &str) -> Option<&str> {
 
 fn unknown_kind(word: &str) -> Failure {
     ListedKind::parse(word).err().unwrap_or_else(|| Failure::usage(format!("there is no kind `{word}`")))
-}
-
-/// Parses the name of an assignment: `CLUSTER_TYPE/TARGET`.
-pub(super) fn parse_assignment(text: &str) -> Result<AssignmentId, Failure> {
-    let usage = || {
-        Failure::usage(format!("`{text}` is not an assignment"))
-            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-us")
-    };
-    let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
-    Ok(AssignmentId {
-        place: PlaceName::new(place).map_err(|_| usage())?,
-        target: DeploymentTargetName::new(target).map_err(|_| usage())?,
-    })
 }
 
 /// Whether programs read the list.

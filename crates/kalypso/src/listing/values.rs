@@ -5,7 +5,8 @@ use model::credential::without;
 use serde_json::{Value as Json, json};
 
 use super::rows::{Columns, Row};
-use super::view::{View, place_json};
+use super::view::View;
+use crate::places;
 use crate::terminal::thousands;
 
 pub(crate) const COLUMNS: Columns = Columns {
@@ -94,7 +95,7 @@ fn set_by(value: &HeldValue, view: &mut View<'_>) -> String {
 }
 
 fn set_by_json(value: &HeldValue, view: &mut View<'_>) -> Json {
-    let origin = |by: &ValueOrigin| json!({"configMap": by.config_map.as_str(), "place": place_json(&by.origin, &mut view.locator)});
+    let origin = |by: &ValueOrigin| json!({"configMap": by.config_map.as_str(), "place": places::json(&by.origin, &mut view.locator)});
     value.set_by.iter().map(origin).collect::<Vec<_>>().into()
 }
 

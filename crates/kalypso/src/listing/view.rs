@@ -10,7 +10,7 @@ use model::fleet::Fleet;
 use model::label::Labels;
 use model::locate::Locator;
 use model::object_key::ObjectKey;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::arguments::SourceOptions;
 use crate::diagnostics::{Batch, Report};
@@ -113,20 +113,6 @@ impl<'a> View<'a> {
 /// The place where an object begins.
 pub(crate) fn origin(key: &ObjectKey) -> Origin {
     Origin::field(key, FieldPath::from(["metadata", "name"]))
-}
-
-/// A place as JSON. Null if it is not known.
-pub(crate) fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
-    let Some(place) = locator.locate(origin) else { return Json::Null };
-    let (position, file) = (locator.position(&place), locator.file(&place));
-    json!({
-        "repository": &*file.source.url,
-        "revision": &*file.source.revision,
-        "commit": file.source.commit.map(|commit| commit.to_string()),
-        "path": &*file.path,
-        "line": position.line,
-        "column": position.column,
-    })
 }
 
 /// Labels as text: `region=west,size=large`. `-` if there are none.

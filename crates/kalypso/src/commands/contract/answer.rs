@@ -8,7 +8,7 @@ use model::locate::Locator;
 use serde_json::{Value as Json, json};
 
 use super::{Counts, Shown};
-use crate::places::json as place_json;
+use crate::places;
 
 pub(super) fn json(shown: &mut [Shown<'_>]) -> Json {
     let environments: Vec<_> = shown.iter_mut().map(environment).collect();
@@ -39,7 +39,7 @@ fn of_workload(workload: &WorkloadContract, locator: &mut Locator<'_>) -> Json {
         "values": workload.values.iter().map(|asked| value(asked, locator)).collect::<Vec<_>>(),
         "notAskedFor": workload.unasked.iter().map(|value| given(value, locator)).collect::<Vec<_>>(),
         "unassigned": workload.unassigned.iter().map(unassigned).collect::<Vec<_>>(),
-        "unusableSchemas": workload.unusable_schemas.iter().map(|origin| json!({"place": place_json(origin, locator)})).collect::<Vec<_>>(),
+        "unusableSchemas": workload.unusable_schemas.iter().map(|origin| json!({"place": places::json(origin, locator)})).collect::<Vec<_>>(),
         "notChecked": workload.unchecked,
     })
 }
@@ -74,7 +74,7 @@ fn value(value: &AskedValue, locator: &mut Locator<'_>) -> Json {
 
 fn ask(ask: &Ask, locator: &mut Locator<'_>) -> Json {
     json!({
-        "place": place_json(&ask.origin, locator),
+        "place": places::json(&ask.origin, locator),
         "isRequired": ask.is_required,
         "demands": ask.requirements,
         "default": ask.default,
@@ -87,8 +87,8 @@ fn wrong(wrong: &WrongValue, locator: &mut Locator<'_>) -> Json {
     json!({
         "message": wrong.message,
         "isEnforced": wrong.is_enforced,
-        "place": wrong.origin.as_ref().map(|origin| place_json(origin, locator)),
-        "requiredBy": {"place": place_json(&wrong.schema, locator)},
+        "place": wrong.origin.as_ref().map(|origin| places::json(origin, locator)),
+        "requiredBy": {"place": places::json(&wrong.schema, locator)},
         "assignments": wrong.assignments,
         "examples": examples(&wrong.examples),
     })
@@ -99,7 +99,7 @@ fn given(given: &GivenValue, locator: &mut Locator<'_>) -> Json {
         "key": &*given.key,
         "container": given.container,
         "conditions": given.conditions,
-        "place": place_json(&given.origin, locator),
+        "place": places::json(&given.origin, locator),
         "value": given.shown,
         "places": place_count(given.places),
         "more": given.more,
@@ -111,11 +111,11 @@ fn advice(advice: &Advice, locator: &mut Locator<'_>) -> Json {
         Advice::Spelling { key, container, origin } => json!({
             "similarKey": &**key,
             "container": container,
-            "place": place_json(origin, locator),
+            "place": places::json(origin, locator),
         }),
         Advice::Elsewhere { container, origin, assignment, unmet } => json!({
             "container": container,
-            "place": place_json(origin, locator),
+            "place": places::json(origin, locator),
             "assignment": assignment,
             "unmet": unmet.iter().map(|label| unmet_label(label, locator)).collect::<Vec<_>>(),
         }),
@@ -128,7 +128,7 @@ fn unmet_label(label: &UnmetLabel, locator: &mut Locator<'_>) -> Json {
         "value": &*label.value,
         "actual": label.actual.as_deref(),
         "isNear": label.is_near,
-        "place": place_json(&label.origin, locator),
+        "place": places::json(&label.origin, locator),
     })
 }
 

@@ -7,7 +7,8 @@ use model::object::{AnyObject, Object, Template, Workload};
 use serde_json::{Value as Json, json};
 
 use crate::listing::object::Listed;
-use crate::listing::view::{View, place_json};
+use crate::listing::view::View;
+use crate::places;
 use crate::terminal::count;
 
 /// A list of parts of an object.
@@ -52,7 +53,7 @@ fn values_detail(values: &[ConfigMapValue], view: &mut View<'_>) -> Detail {
     let rows = values.iter().map(|value| vec![value.key.to_string(), shown(value), view.source(&value.origin)]);
     let rows = rows.collect();
     let json = |value: &ConfigMapValue| {
-        let place = place_json(&value.origin, &mut view.locator);
+        let place = places::json(&value.origin, &mut view.locator);
         json!({"key": &*value.key, "value": shown(value), "place": place})
     };
     let json = values.iter().map(json).collect::<Vec<_>>().into();

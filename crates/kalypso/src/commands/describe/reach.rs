@@ -11,7 +11,8 @@ use serde_json::{Value as Json, json};
 use super::Subject;
 use crate::listing::kind::ListedKind;
 use crate::listing::object::{Listed, objects};
-use crate::listing::view::{View, place_json};
+use crate::listing::view::View;
+use crate::places;
 
 /// How many assignments are shown as examples.
 const EXAMPLES_MAX: usize = 5;
@@ -70,7 +71,7 @@ impl Reach {
             json!({
                 "kind": reaching.kind.of_objects().map_or("", model::kind::Kind::name),
                 "name": &*reaching.name,
-                "place": place_json(&reaching.origin, &mut view.locator),
+                "place": places::json(&reaching.origin, &mut view.locator),
                 "assignments": reaching.assignments,
             })
         };

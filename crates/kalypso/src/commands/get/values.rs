@@ -87,7 +87,7 @@ fn list_assignments(
     value: &HeldValue,
     (view, writer): (&View<'_>, &mut ListWriter),
 ) -> anyhow::Result<()> {
-    let after = options.after.as_deref().map(super::parse_assignment).transpose()?;
+    let after = options.after.as_deref().map(crate::loading::parse_assignment).transpose()?;
     let limit = limit_of(options.limit, options.output);
     let ids = view.inventory.assignments(&value.set, after.as_ref()).take(limit).map(|one| one.id().to_string());
     if options.output == ListFormat::Name {

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::kind::ListedKind;
 use super::object::Listed;
-use super::view::{View, labels_json, place_json};
+use super::view::{View, labels_json};
 
 /// A row of a list.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ pub(crate) fn row(listed: &Listed, view: &mut View<'_>) -> Row {
     cells.push(view.source(&origin));
     json["environment"] = view.environment().into();
     json["name"] = (&**listed.name()).into();
-    json["place"] = place_json(&origin, &mut view.locator);
+    json["place"] = crate::places::json(&origin, &mut view.locator);
     json["labels"] = labels_json(&listed.labels(view.fleet()));
     Row { cells, json }
 }
