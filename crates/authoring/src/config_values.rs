@@ -222,13 +222,20 @@ fn create(
     Ok(ValueChanges { edits, container, is_new: true, is_gone: false, values: values.iter().map(value).collect() })
 }
 
-/// A name from the values of the labels that no `ConfigMap` has yet.
+/// A name from the labels that no `ConfigMap` has yet: `west-us` for `region: west-us`, `restricted` for `restricted: true`.
 fn free_name(files: &BranchFiles<'_>, labels: &LabelList) -> Result<ConfigMapName, NameError> {
-    let plain = |value: &Arc<str>| {
-        let plain = value.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let plain = |text: &str| {
+        let plain = text.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         plain.trim_matches('-').to_owned()
     };
-    let words: Vec<_> = labels.iter().map(|(_, value)| plain(value)).filter(|word| !word.is_empty()).collect();
+    // Some values say nothing without their key.
+    let word = |(key, value): &(Arc<str>, Arc<str>)| match &**value {
+        "true" => plain(key),
+        "false" => plain(&format!("{key}-false")),
+        value if value.bytes().all(|byte| byte.is_ascii_digit()) => plain(&format!("{key}-{value}")),
+        value => plain(value),
+    };
+    let words: Vec<_> = labels.iter().map(word).filter(|word| !word.is_empty()).collect();
     let mut first = if words.is_empty() { "platform-config".to_owned() } else { words.join("-") };
     first.truncate(GENERATED_NAME_BYTES_MAX);
     let first = first.trim_end_matches('-');
@@ -288,6 +295,19 @@ mod tests {
     fn check(changes: &ValueChanges, path: &str, expected: Option<&str>) {
         let content = changes.edits.get(path).unwrap().content();
         assert_eq!(content.map(|content| String::from_utf8_lossy(content).into_owned()).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_new_container_is_named_after_its_labels() {
+        let check = |labels: &[(&str, &str)], expected: &str| {
+            let changes = set_one(&[WEST], &choice(labels), ("A", "b")).unwrap();
+            assert_eq!(changes.container.as_ref().map(|placed| &*placed.name), Some(expected));
+        };
+        check(&[("region", "East US")], "east-us");
+        check(&[("restricted", "true")], "restricted");
+        check(&[("edge", "false"), ("size", "3")], "edge-false-size-3");
+        check(&[("city", "west")], "west-2");
+        check(&[], "platform-config");
     }
 
     #[test]

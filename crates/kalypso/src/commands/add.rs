@@ -42,7 +42,7 @@ struct NewObjects<'a> {
     objects: Vec<NewObject>,
     /// The name of a new file for many objects.
     shared_name: Option<&'a str>,
-    notes: Vec<String>,
+    warnings: Vec<String>,
     /// The words for the name of a proposal's branch.
     slug: String,
 }
@@ -50,7 +50,7 @@ struct NewObjects<'a> {
 impl NewObjects<'_> {
     fn one(object: NewObject, kind: &str) -> Self {
         let slug = format!("{kind}-{}", object.name);
-        Self { objects: vec![object], shared_name: None, notes: Vec::new(), slug }
+        Self { objects: vec![object], shared_name: None, warnings: Vec::new(), slug }
     }
 }
 
@@ -65,7 +65,10 @@ fn finish(open: OpenBranch, new: NewObjects<'_>, (place, edit): (&FileOptions, &
     };
     let values = Vec::new();
     let verb = Verb::Add;
-    open.finish(&BranchEdit { verb, objects, values, files, notes: new.notes, slug: new.slug }, edit)
+    open.finish(
+        &BranchEdit { verb, objects, values, files, warnings: new.warnings, notes: Vec::new(), slug: new.slug },
+        edit,
+    )
 }
 
 /// The path of a file that the command line names, from the root of the branch.

@@ -46,7 +46,9 @@ pub(super) struct BranchEdit {
     pub(super) values: Vec<ValueChange>,
     /// The files.
     pub(super) files: FileEdits,
-    /// Lines for people, shown below the objects.
+    /// Mistakes that do not stop the edit.
+    pub(super) warnings: Vec<String>,
+    /// Consequences, shown below the objects.
     pub(super) notes: Vec<String>,
     /// The words for the name of a proposal's branch: `cluster-type-large`.
     pub(super) slug: String,
@@ -105,7 +107,7 @@ impl OpenBranch {
     /// Shows the plans of an edit, and carries it out if it adds no errors.
     pub(super) fn finish(mut self, edit: &BranchEdit, options: &EditOptions) -> anyhow::Result<Exit> {
         if options.output == Format::Human {
-            edit.notes.iter().for_each(|note| terminal::warn(note));
+            edit.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         let edits = git_edits(&edit.files);
         if edits.is_empty() {

@@ -78,7 +78,15 @@ fn named(what: What, (texts, environment): (&[String], Option<&str>), options: &
         ),
     };
     open.finish(
-        &BranchEdit { verb: Verb::Remove, objects, values: Vec::new(), files, notes: Vec::new(), slug },
+        &BranchEdit {
+            verb: Verb::Remove,
+            objects,
+            values: Vec::new(),
+            files,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            slug,
+        },
         options,
     )
 }

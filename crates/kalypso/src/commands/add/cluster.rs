@@ -31,7 +31,7 @@ pub(super) fn run(options: &AddCluster) -> anyhow::Result<Exit> {
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
     let with_common = |row: &ClusterRow| objects::cluster(&row.name, &row.cluster_type, combined(&common, &row.labels));
     let objects: Vec<_> = rows.iter().map(with_common).collect();
-    let notes = label_advice::of_places(&open.files(), &common);
+    let warnings = label_advice::of_places(&open.files(), &common);
     let shared = match &options.csv {
         Some(path) => path.to_str(),
         None => options.names.first().map(|name| name_ranges::common_name(name)),
@@ -42,7 +42,7 @@ pub(super) fn run(options: &AddCluster) -> anyhow::Result<Exit> {
         (_, Some(name)) => format!("clusters-{name}"),
         (_, None) => "clusters".to_owned(),
     };
-    finish(open, NewObjects { objects, shared_name, notes, slug }, (&options.place, &options.edit))
+    finish(open, NewObjects { objects, shared_name, warnings, slug }, (&options.place, &options.edit))
 }
 
 fn rows(options: &AddCluster, cluster_type: Option<ClusterTypeName>) -> Result<Vec<ClusterRow>, Failure> {

@@ -18,10 +18,10 @@ pub(super) fn run(options: &AddClusterType) -> anyhow::Result<Exit> {
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
     let files = open.files();
     let templates = templates((&open, &files), options)?;
-    let notes = label_advice::of_places(&files, &labels);
+    let warnings = label_advice::of_places(&files, &labels);
     drop(files);
     let object = objects::cluster_type(&name, &templates, labels);
-    let new = NewObjects { notes, ..NewObjects::one(object, "cluster-type") };
+    let new = NewObjects { warnings, ..NewObjects::one(object, "cluster-type") };
     finish(open, new, (&options.place, &options.edit))
 }
 

@@ -49,7 +49,15 @@ pub(in crate::commands) fn finish(
     };
     let objects: Vec<_> = changes.container.into_iter().collect();
     let slug = objects.first().map_or_else(|| "config".to_owned(), |object| format!("config-{}", object.name));
-    let edit = BranchEdit { verb, objects, values: changes.values, files: changes.edits, notes: Vec::new(), slug };
+    let edit = BranchEdit {
+        verb,
+        objects,
+        values: changes.values,
+        files: changes.edits,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        slug,
+    };
     open.finish(&edit, options)
 }
 

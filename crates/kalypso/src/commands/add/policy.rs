@@ -16,8 +16,8 @@ pub(super) fn run(options: &AddPolicy) -> anyhow::Result<Exit> {
     };
     let object = objects::policy(&name(&options.name, "policy")?, &selection);
     let open = OpenBranch::of(&options.edit, Some(&options.environment))?;
-    let notes = label_advice::of_selector(&open.files(), &selection.places);
-    let new = NewObjects { notes, ..NewObjects::one(object, "policy") };
+    let warnings = label_advice::of_selector(&open.files(), &selection.places);
+    let new = NewObjects { warnings, ..NewObjects::one(object, "policy") };
     finish(open, new, (&options.place, &options.edit))
 }
 

@@ -41,7 +41,7 @@ pub(super) fn json(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
         "objects": objects.collect::<Vec<_>>(),
         "values": values.collect::<Vec<_>>(),
         "files": files.collect::<Vec<_>>(),
-        "notes": edit.notes,
+        "notes": edit.warnings.iter().chain(&edit.notes).collect::<Vec<_>>(),
         "isWritten": matches!(outcome.done, Done::Written | Done::Committed(_)),
         "commit": match &outcome.done { Done::Committed(committed) => Some(committed.id.to_string()), _ => None },
         "proposal": match &outcome.done { Done::Proposed(proposed) => Some(proposal(proposed)), _ => None },

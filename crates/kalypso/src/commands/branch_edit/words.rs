@@ -70,6 +70,7 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
         return format!("Nothing to change: {} is so already\n", objects(edit));
     }
     let mut text = headline(branch, edit, outcome);
+    edit.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
     text.push_str(&values(edit, outcome.comparisons));
     outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
     text.push_str(&pinned(branch, outcome));

@@ -27,7 +27,15 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
     let object = PlacedObject { kind: Kind::Environment, name: name.as_arc().clone(), path };
     let notes = notes(options)?;
     let slug = format!("environment-{name}");
-    let edit = BranchEdit { verb: Verb::Remove, objects: vec![object], values: Vec::new(), files, notes, slug };
+    let edit = BranchEdit {
+        verb: Verb::Remove,
+        objects: vec![object],
+        values: Vec::new(),
+        files,
+        warnings: Vec::new(),
+        notes,
+        slug,
+    };
     open.finish(&edit, &options.edit)
 }
 

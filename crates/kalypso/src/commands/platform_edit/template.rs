@@ -33,7 +33,15 @@ pub(in crate::commands) fn add(options: &AddTemplate) -> anyhow::Result<Exit> {
     files.write(file.path, file.text.into_bytes());
     let notes = vec![format!("cluster types name it: {}: {template}", pack.role.field())];
     let slug = format!("template-{template}");
-    let edit = BranchEdit { verb: Verb::Add, objects: vec![object], values: Vec::new(), files, notes, slug };
+    let edit = BranchEdit {
+        verb: Verb::Add,
+        objects: vec![object],
+        values: Vec::new(),
+        files,
+        warnings: Vec::new(),
+        notes,
+        slug,
+    };
     open.finish(&edit, &options.edit)
 }
 
