@@ -55,7 +55,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `hub hub-postgresql`, or `service`.
+    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `queries`, `hub hub-postgresql`, or `service`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and print the time of each step.

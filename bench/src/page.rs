@@ -13,11 +13,16 @@ struct FigureTable {
     has: fn(&str) -> bool,
 }
 
-/// The hub has a separate table, because it takes as long as all other benchmarks together. So has the service, which is another program at work.
-const TABLES: [FigureTable; 3] = [
+/// The hub has a separate table, because it takes as long as all other benchmarks together. So has the service, which is another program at work. The answers of commands
+/// have one, because each is measured as a whole process.
+const TABLES: [FigureTable; 4] = [
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
-        has: |name| !is_of_hub(name) && !is_overload_test(name) && !is_of_service(name),
+        has: |name| !is_of_hub(name) && !is_overload_test(name) && !is_of_service(name) && !is_of_queries(name),
+    },
+    FigureTable {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md queries` writes them -->\n",
+        has: is_of_queries,
     },
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md hub hub-postgresql` writes them -->\n",
@@ -32,6 +37,10 @@ const END: &str = "<!-- end of the figures -->\n";
 
 fn is_of_hub(name: &str) -> bool {
     name.starts_with("hub")
+}
+
+fn is_of_queries(name: &str) -> bool {
+    name == "queries"
 }
 
 fn is_of_service(name: &str) -> bool {
@@ -99,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_the_figures_are_replaced() {
-        let [first, hub, _] = TABLES.map(|place| place.begin);
+        let [first, _, hub, _] = TABLES.map(|place| place.begin);
         let page = format!("# Page\n{first}old\n{END}More.\n{hub}old\n{END}");
         let new = replaced(&page, first, "new\n").unwrap();
         assert_eq!(new, format!("# Page\n{first}\nnew\n\n{END}More.\n{hub}old\n{END}"));
@@ -110,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_table_of_which_a_benchmark_failed_stays() {
-        let [first, hub, _] = TABLES.map(|place| place.begin);
+        let [first, _, hub, _] = TABLES.map(|place| place.begin);
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
         std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();
