@@ -1,6 +1,6 @@
 //! Working trees on this machine: where people edit the branches of a repository.
 //!
-//! Only [`commit`] starts programs that the repository or the user configures, such as hooks: it is the user's own `git commit`. All other functions
+//! Only [`commit()`] starts programs that the repository or the user configures, such as hooks: it is the user's own `git commit`. All other functions
 //! read files, and run `git ls-files`, which starts none.
 
 mod commit;
