@@ -49,12 +49,12 @@ fn templates(
     let is_first = files.of_kind(Kind::ClusterType).next().is_none();
     let is_complete = fields.iter().all(|(_, given)| given.is_some());
     let current = if is_first && !is_complete { open.branch.current() } else { None };
-    let chosen = fields.map(|(field, given)| match given {
-        Some(given) => Ok(Arc::from(given.as_str())),
-        None => {
-            let known = current.as_ref().map_or_else(|| used(files, &field), |loaded| of_type(loaded, &field));
-            only(&known).ok_or((field.option, known))
+    let chosen = fields.map(|(field, given)| {
+        if let Some(given) = given {
+            return Ok(Arc::from(given.as_str()));
         }
+        let known = current.as_ref().map_or_else(|| used(files, &field), |loaded| of_type(loaded, &field));
+        only(&known).ok_or((field.option, known))
     });
     match chosen {
         [Ok(reconciler), Ok(namespace_service), Ok(config_type)] => {

@@ -70,7 +70,9 @@ pub(super) fn text(branch: &ControlPlaneBranch, edit: &BranchEdit, outcome: &Out
         return format!("Nothing to change: {} is so already\n", objects(edit));
     }
     let mut text = headline(branch, edit, outcome);
-    edit.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+    for note in &edit.notes {
+        let _ = writeln!(text, "  {note}");
+    }
     text.push_str(&values(edit, outcome.comparisons));
     outcome.comparisons.iter().for_each(|comparison| text.push_str(&plan_text(comparison)));
     text.push_str(&pinned(branch, outcome));
