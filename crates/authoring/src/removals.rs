@@ -20,7 +20,7 @@ const USERS_SHOWN_MAX: usize = 5;
 /// Objects that are removed.
 #[derive(Clone, Debug, Default)]
 pub struct Removals {
-    /// The files to write, and those that are removed because nothing is left in them.
+    /// The files to write, and the files to remove because nothing is left in them.
     pub edits: FileEdits,
     /// The removed objects.
     pub objects: Vec<PlacedObject>,

@@ -1,4 +1,4 @@
-//! The answers of an inventory are those that a look at each single assignment gives.
+//! The answers of an inventory are compared with a full scan of all assignments.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 

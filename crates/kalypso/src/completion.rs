@@ -189,7 +189,7 @@ fn objects(typed: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Completes questions about what is missing: the names of places and targets, and after a place all targets, also those that do not run there.
+/// Completes questions about what is missing: the names of places and targets, and after a place all targets, assigned there or not.
 fn subjects(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names = names();
     let targets = names.of_kind(NameKind::Target);

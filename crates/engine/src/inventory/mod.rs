@@ -50,7 +50,7 @@ pub struct Counts {
     pub workloads: usize,
 }
 
-/// The names of those that take part in a set of assignments.
+/// The names of the objects in a set of assignments.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// Cluster types and clusters.

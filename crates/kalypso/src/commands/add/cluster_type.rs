@@ -40,7 +40,7 @@ const NAMESPACE: TemplateField =
     TemplateField { name: "namespaceService", option: "--namespace", of_type: "namespace" };
 const CONFIG: TemplateField = TemplateField { name: "configType", option: "--config-type", of_type: "config" };
 
-/// The templates of the command line, else those that all other cluster types have. Without other cluster types, those that are the only ones of their type.
+/// The templates of the command line. The default is the template that all other cluster types use or, for the first cluster type, the only template of its type.
 fn templates(
     (open, files): (&OpenBranch, &BranchFiles<'_>),
     options: &AddClusterType,

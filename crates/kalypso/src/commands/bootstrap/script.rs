@@ -19,7 +19,7 @@ if [ ! -d "$checkout" ]; then
   git -C "$checkout.new" sparse-checkout set "$folder"
   mv "$checkout.new" "$checkout"
 fi
-git -C "$checkout" fetch --quiet --depth 1 origin "$branch"
+git -C "$checkout" fetch --quiet --depth 1 origin "refs/heads/$branch"
 git -C "$checkout" reset --quiet --hard FETCH_HEAD
 
 # The id of the folder's content. A commit that changes only other folders changes nothing here.

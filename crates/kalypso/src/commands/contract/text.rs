@@ -136,7 +136,7 @@ pub(super) fn row_of_place(key: &str, asked: &AskedBy<'_>, locator: &mut Locator
     [key.to_owned(), blocks::limited(names.collect()), given_text, giver.unwrap_or_default()]
 }
 
-/// Sorts the values on a place: those that are not given to all come first.
+/// Sorts the values on a place. Values that some workloads do not get come first.
 pub(super) fn worst_first(workloads: &[WorkloadContract]) -> Vec<(&str, AskedBy<'_>)> {
     let mut rows: Vec<_> = by_key(workloads).into_iter().collect();
     rows.sort_by_key(|(_, asked)| asked.by.iter().map(|(_, value)| State::of(value)).min());

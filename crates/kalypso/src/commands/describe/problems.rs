@@ -23,7 +23,7 @@ pub(super) fn all(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     model::diagnostic::merged(found.collect())
 }
 
-/// A report with those that are about an object, or about its assignments.
+/// A report with the diagnostics about an object or its assignments.
 pub(super) fn report<'a>(
     subject: &Subject,
     (view, compiled): (&View<'a>, &Compiled),

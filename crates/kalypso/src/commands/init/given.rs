@@ -76,7 +76,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The answers for a new platform. With `questions`, asks for those that the options do not give.
+    /// The answers for a new platform. With `questions`, asks for the answers that the options do not give.
     pub(super) fn answers(&self, mut questions: Option<&mut Questions<'_>>) -> anyhow::Result<Answers> {
         let options = self.options;
         let is_like_microsoft = options.like == Some(Likeness::Microsoft);
