@@ -30,6 +30,7 @@ pub mod pin;
 pub mod place;
 pub mod plan;
 mod prepare;
+pub mod promotion;
 mod record;
 mod redaction;
 pub mod render;

@@ -58,6 +58,7 @@ kinds! {
     FluxGitRepository: "source.toolkit.fluxcd.io" "v1" "GitRepository",
     FluxKustomization: "kustomize.toolkit.fluxcd.io" "v1" "Kustomization",
     LabelMapping: "fleet.kalypso.io" "v1alpha1" "LabelMapping",
+    Promotion: "fleet.kalypso.io" "v1alpha1" "Promotion",
     ReleasePin: "fleet.kalypso.io" "v1alpha1" "ReleasePin",
     SchedulingPolicy: "scheduler.kalypso.io" "v1alpha1" "SchedulingPolicy",
     Template: "scheduler.kalypso.io" "v1alpha1" "Template",

@@ -129,6 +129,8 @@ names! {
     LabelMappingName;
     /// The name of a release pin.
     ReleasePinName;
+    /// The name of a promotion.
+    PromotionName;
     /// The name of a template.
     TemplateName;
     /// The name of a `ConfigMap`.

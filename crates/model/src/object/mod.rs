@@ -18,6 +18,7 @@ pub mod flux;
 pub mod gitops_repo;
 pub mod label_mapping;
 mod metadata;
+pub mod promotion;
 pub mod release_pin;
 pub mod scheduling_policy;
 pub mod template;
@@ -45,6 +46,7 @@ pub use environment::Environment;
 pub use flux::{FluxGitRepository, FluxKustomization};
 pub use gitops_repo::GitOpsRepo;
 pub use label_mapping::LabelMapping;
+pub use promotion::Promotion;
 pub use release_pin::ReleasePin;
 pub use scheduling_policy::SchedulingPolicy;
 pub use template::Template;
@@ -169,6 +171,7 @@ kinds! {
     FluxGitRepository,
     FluxKustomization,
     LabelMapping,
+    Promotion,
     ReleasePin,
     SchedulingPolicy,
     Template,

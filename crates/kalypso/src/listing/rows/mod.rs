@@ -96,7 +96,8 @@ fn fields(listed: &Listed, view: &mut View<'_>) -> Row {
             AnyObject::DeploymentTarget(_)
             | AnyObject::DeploymentDescriptor(_)
             | AnyObject::FluxGitRepository(_)
-            | AnyObject::FluxKustomization(_) => Row { cells: Vec::new(), json: json!({}) },
+            | AnyObject::FluxKustomization(_)
+            | AnyObject::Promotion(_) => Row { cells: Vec::new(), json: json!({}) },
         },
     }
 }

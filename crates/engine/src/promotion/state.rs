@@ -1,0 +1,237 @@
+//! The stored state of moves: what git keeps between two steps of the controller.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::evidence::{Approver, Measured};
+
+/// What moves: the digest of a workload's folders, a commit of the main branch, or a release.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision(pub Arc<str>);
+
+/// A state of the GitOps branches, from which folders can be taken again: pairs of a `GitOpsRepo` and a commit. Opaque here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(pub Arc<str>);
+
+/// A revision with the position at which all its places had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proved {
+    /// The revision.
+    pub revision: Revision,
+    /// The position.
+    pub at: Position,
+    /// When it was proved.
+    pub on: Timestamp,
+}
+
+/// The rollout of one workload in one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RolloutState {
+    /// The last revision that all rings proved. None: there was none yet.
+    pub stable: Option<Proved>,
+    /// The revision that moves now.
+    pub current: Option<Move>,
+    /// Newer revisions that wait, oldest first.
+    pub waiting: Vec<Revision>,
+    /// The revision that was rolled back or aborted last. It does not start again by itself.
+    pub rejected: Option<Revision>,
+    /// A hold by a person: nothing moves.
+    pub hold: Option<Decision>,
+}
+
+/// A revision on its way through the rings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The revision.
+    pub revision: Revision,
+    /// When it began.
+    pub started: Timestamp,
+    /// The position when it began. Places that are not released yet keep the content of this position.
+    pub base: Position,
+    /// Its phase.
+    pub phase: Phase,
+    /// The index of the ring that moves now. The rings before are done.
+    pub ring: usize,
+    /// When this ring began.
+    pub ring_started: Timestamp,
+    /// The released places of this ring: those whose hash is at most the threshold of their domain.
+    pub released: BTreeMap<Arc<str>, u64>,
+    /// Since when the fleet's gates of this ring have held without interruption.
+    pub good_since: Option<Timestamp>,
+    /// The gates of this ring, as they were evaluated last.
+    pub gates: Vec<GateRecord>,
+    /// Approvals for this ring.
+    pub approvals: Vec<Approver>,
+    /// The rings that are done, with their evidence.
+    pub done: Vec<RingRecord>,
+}
+
+/// The phase of a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It moves, or waits for gates.
+    Moving,
+    /// It failed and stopped. It moves again when its failures are gone, or after `retry`.
+    Stopped {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+        /// Whether the places of the ring have returned to the stable revision.
+        is_withdrawn: bool,
+    },
+    /// All places return to the stable revision.
+    RollingBack {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+}
+
+/// A gate as it was evaluated last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateRecord {
+    /// The name.
+    pub name: Arc<str>,
+    /// Its status.
+    pub status: GateStatus,
+    /// Since when it has had this status.
+    pub since: Timestamp,
+    /// The evidence, or what it waits for.
+    pub text: Arc<str>,
+}
+
+/// The status of a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateStatus {
+    /// It holds.
+    Passed,
+    /// It does not hold yet, or can't be evaluated.
+    Waiting,
+    /// It can't hold any more without a change.
+    Failed,
+    /// A person skipped it.
+    Skipped(Decision),
+}
+
+/// A ring that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingRecord {
+    /// The name of the ring.
+    pub name: Arc<str>,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it was done.
+    pub ended: Timestamp,
+    /// The state of its places then. None: nothing changed in the ring.
+    pub measured: Option<Measured>,
+    /// Its gates then.
+    pub gates: Vec<GateRecord>,
+}
+
+/// A decision of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Who decided.
+    pub by: Arc<str>,
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: Arc<str>,
+}
+
+/// The content of a place during a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What the GitOps branch has now.
+    Published,
+    /// What it had when the move began.
+    Base,
+    /// The stable revision.
+    Stable,
+    /// The moving revision.
+    Moving,
+}
+
+impl RolloutState {
+    /// The content of a place: of its ring, its domain, and its hash in the order of the ring.
+    pub fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
+        let Some(current) = &self.current else { return Content::Published };
+        match current.phase {
+            Phase::RollingBack { .. } => Content::Stable,
+            _ if ring < current.ring => Content::Moving,
+            _ if ring > current.ring => Content::Base,
+            Phase::Stopped { is_withdrawn: true, .. } => Content::Stable,
+            _ if current.released.get(domain).is_some_and(|threshold| hash <= *threshold) => Content::Moving,
+            _ => Content::Base,
+        }
+    }
+}
+
+/// The state of one subject on its way into one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdvanceState {
+    /// The last revision that the environment itself has proved. A rollback returns to it.
+    pub proved: Option<Proved>,
+    /// The revision that moves into the environment now.
+    pub current: Option<Candidate>,
+    /// Newer revisions that wait, oldest first.
+    pub waiting: Vec<Revision>,
+    /// The revision that was rolled back or aborted last. It does not start again by itself.
+    pub rejected: Option<Revision>,
+    /// A hold by a person: nothing moves.
+    pub hold: Option<Decision>,
+    /// A request by a person to move this revision, although `start` is manual or it was rejected.
+    pub requested: Option<(Revision, Decision)>,
+}
+
+/// A revision on its way into an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The revision.
+    pub revision: Revision,
+    /// Since when it is a candidate.
+    pub since: Timestamp,
+    /// Its phase.
+    pub phase: CandidatePhase,
+    /// Since when the fleet's gates have held without interruption.
+    pub good_since: Option<Timestamp>,
+    /// The gates, as they were evaluated last.
+    pub gates: Vec<GateRecord>,
+    /// Approvals of this revision.
+    pub approvals: Vec<Approver>,
+}
+
+/// The phase of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CandidatePhase {
+    /// It waits for its gates.
+    Gated,
+    /// The gates held, and it is being written into the environment, for example by a pull request that waits for its merge.
+    Entering {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The environment has it, and proves it.
+    Proving {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It failed in the environment and stopped.
+    Stopped {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The environment returns to the last proved revision.
+    RollingBack {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+}
