@@ -21,6 +21,7 @@ mod meaning;
 pub mod name_ranges;
 pub mod new_object;
 pub mod objects;
+pub mod pins;
 mod placement;
 pub mod removals;
 pub mod scaffold;

@@ -53,14 +53,19 @@ pub struct Selection {
 
 /// A `SchedulingPolicy`.
 pub fn policy(name: &PolicyName, selection: &Selection) -> NewObject {
+    let spec = Value::Mapping(self::selection(selection));
+    NewObject::new(Kind::SchedulingPolicy, Arc::clone(name.as_arc()), spec)
+}
+
+/// The fields that select deployment targets and places.
+pub(crate) fn selection(selection: &Selection) -> Vec<Entry> {
     let workspace =
         selection.workspace.iter().map(|workspace| ("workspace".into(), Value::Text(Arc::clone(workspace))));
     let targets = workspace.chain([("labelSelector".into(), selector(&selection.targets))]).collect();
-    let spec = Value::mapping([
-        ("deploymentTargetSelector", Value::Mapping(targets)),
-        ("clusterTypeSelector", Value::mapping([("labelSelector", selector(&selection.places))])),
-    ]);
-    NewObject::new(Kind::SchedulingPolicy, Arc::clone(name.as_arc()), spec)
+    vec![
+        ("deploymentTargetSelector".into(), Value::Mapping(targets)),
+        ("clusterTypeSelector".into(), Value::mapping([("labelSelector", selector(&selection.places))])),
+    ]
 }
 
 /// A selector as objects have it: `matchLabels` for single values, `matchExpressions` for all else.

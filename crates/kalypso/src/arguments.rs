@@ -7,6 +7,7 @@ mod contract;
 mod get;
 mod hub;
 mod init;
+mod pin;
 mod platform_edit;
 mod questions;
 mod report;
@@ -24,6 +25,7 @@ pub(crate) use self::contract::*;
 pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
+pub(crate) use self::pin::*;
 pub(crate) use self::platform_edit::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     WhyNot(WhyNot),
     Add(Add),
     Remove(Remove),
+    Pin(Pin),
+    Unpin(Unpin),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

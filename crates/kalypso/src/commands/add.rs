@@ -14,7 +14,7 @@ use authoring::additions::{AddOptions, Additions, add};
 use authoring::branch_files::Refusal;
 use authoring::new_object::NewObject;
 
-use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names};
+use super::branch_edit::{BranchEdit, OpenBranch, Verb, labels, name, names, selector};
 use super::platform_edit;
 use crate::arguments::{Add, AddKind, EditOptions, FileOptions};
 use crate::beneath;

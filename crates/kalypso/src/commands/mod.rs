@@ -20,6 +20,7 @@ mod history;
 mod hub;
 mod init;
 mod man;
+mod pin;
 mod plan;
 mod platform_edit;
 mod publish;
@@ -52,6 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::WhyNot(options) => why_not::run(options),
         Command::Add(options) => add::run(options),
         Command::Remove(options) => remove::run(options),
+        Command::Pin(options) => pin::pin(options),
+        Command::Unpin(options) => pin::unpin(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

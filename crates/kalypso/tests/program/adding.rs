@@ -7,12 +7,12 @@ use crate::company::{Company, HOST, git};
 use crate::objects::{registration, workload};
 
 /// The company with working trees of `main` and `dev`.
-struct Edited {
+pub(crate) struct Edited {
     company: Company,
 }
 
 impl Edited {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let company = Company::new().published();
         let repository = company.repository("control-plane");
         for setting in [["user.name", "Ann"], ["user.email", "ann@example.com"]] {
@@ -24,21 +24,21 @@ impl Edited {
         Self { company }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.company.path(path)
     }
 
-    fn text(&self, path: &str) -> String {
+    pub(crate) fn text(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
     /// The files of a working tree that differ from its commit, as `git status` lists them.
-    fn status(&self, branch: &str) -> String {
+    pub(crate) fn status(&self, branch: &str) -> String {
         git(&self.path(branch), &["status", "--porcelain", "--untracked-files=all"])
     }
 
     /// Runs a command line that may have words in quotes.
-    fn run(&self, line: &str) -> crate::company::Ran {
+    pub(crate) fn run(&self, line: &str) -> crate::company::Ran {
         let words = line.split('\'').enumerate().flat_map(|(position, part)| match position % 2 {
             0 => part.split_whitespace().map(str::to_owned).collect(),
             _ => vec![part.to_owned()],

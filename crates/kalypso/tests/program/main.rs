@@ -43,6 +43,8 @@ mod nginx;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod pinning;
+#[cfg(test)]
 mod publication_hub;
 #[cfg(test)]
 mod publishing;
