@@ -9,6 +9,7 @@
 pub mod additions;
 pub mod branch_files;
 pub mod clusters_csv;
+pub mod config_restoration;
 pub mod config_values;
 pub mod documents;
 pub mod edit;

@@ -3,6 +3,7 @@
 mod add;
 mod bootstrap;
 mod codeowners;
+mod config;
 mod contract;
 mod get;
 mod hub;
@@ -21,6 +22,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::add::*;
 pub(crate) use self::bootstrap::*;
 pub(crate) use self::codeowners::*;
+pub(crate) use self::config::*;
 pub(crate) use self::contract::*;
 pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
@@ -62,6 +64,7 @@ pub(crate) enum Command {
     WhyNot(WhyNot),
     Add(Add),
     Remove(Remove),
+    Config(Config),
     Pin(Pin),
     Unpin(Unpin),
     Status(Status),

@@ -1,5 +1,7 @@
 //! The two states of an environment before and after a change of the control plane.
 
+mod earlier;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -15,6 +17,7 @@ use model::git_id::GitId;
 use model::name::{BaseRepoName, EnvironmentName};
 use serde_json::{Value as Json, json};
 
+pub(crate) use self::earlier::EarlierStates;
 use crate::arguments::SourceOptions;
 use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::Failure;

@@ -26,6 +26,7 @@ pub(crate) use self::proposal::{ProposalText, Proposed};
 pub(crate) use self::writing::unfinished;
 use crate::edited_repositories::EditedRepositories;
 use crate::exit::Failure;
+use crate::range::Branches;
 use crate::terminal;
 use crate::working_trees::{WorkingBranch, WorkingTrees, from_here};
 
@@ -101,6 +102,24 @@ impl ControlPlaneBranch {
     /// The name of the branch.
     pub(crate) fn name(&self) -> Arc<str> {
         self.head.revision.name()
+    }
+
+    /// The commit that a text names in the notation of Git: `HEAD~1`, or an abbreviated id. It must be on this branch.
+    ///
+    /// # Errors
+    /// If there is no such commit.
+    pub(crate) fn find_commit(&self, text: &str) -> Result<Commit, Failure> {
+        let branches = Branches { repositories: &*self.access.repositories, own: self.head.clone(), main: None };
+        Ok(Commit { id: branches.range(text)?.to, ..self.head.clone() })
+    }
+
+    /// The files that Kalypso reads, as in [`files`](Self::files), at another commit of the branch.
+    ///
+    /// # Errors
+    /// If the commit can't be read.
+    pub(crate) fn files_at(&self, commit: &Commit) -> Result<BTreeMap<Arc<str>, Arc<[u8]>>, Failure> {
+        let files = git::load::files(&*self.access.repositories, commit, &self.folder);
+        files.map_err(|reason| Failure::outside(format!("commit {} can't be read: {reason}", commit.id.short())))
     }
 
     /// The repository.

@@ -88,16 +88,19 @@ impl OpenBranch {
 
     /// The files of the branch with their objects.
     pub(super) fn files(&self) -> BranchFiles<'_> {
+        self.files_of(self.branch.files())
+    }
+
+    /// The branch as the source of objects.
+    fn source(&self) -> Source {
         let url = self.branch.url().as_str();
         let label = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
-        let source = Source {
-            label: label.into(),
-            url: url.into(),
-            revision: self.branch.name(),
-            commit: None,
-            is_pinned: false,
-        };
-        BranchFiles::new(source, self.branch.files(), self.branch.folder())
+        Source { label: label.into(), url: url.into(), revision: self.branch.name(), commit: None, is_pinned: false }
+    }
+
+    /// Files of another commit of the branch, with their objects.
+    pub(super) fn files_of<'f>(&'f self, contents: &'f BTreeMap<Arc<str>, Arc<[u8]>>) -> BranchFiles<'f> {
+        BranchFiles::new(self.source(), contents, self.branch.folder())
     }
 
     /// Shows a refusal.

@@ -7,6 +7,7 @@ mod check;
 mod codeowners;
 mod compare;
 mod completions;
+mod config;
 mod confirm;
 mod contract;
 mod demo;
@@ -53,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::WhyNot(options) => why_not::run(options),
         Command::Add(options) => add::run(options),
         Command::Remove(options) => remove::run(options),
+        Command::Config(options) => config::run(options),
         Command::Pin(options) => pin::pin(options),
         Command::Unpin(options) => pin::unpin(options),
         Command::Status(options) => status::run(options),

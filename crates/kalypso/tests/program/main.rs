@@ -57,6 +57,8 @@ mod replicas;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod restoring;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod selecting;

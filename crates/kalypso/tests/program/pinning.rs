@@ -6,7 +6,7 @@ use crate::adding::Edited;
 fn a_pin_is_added_changed_and_removed() {
     let edited = Edited::new();
     let line = "pin shop@https://git.example/acme/old -e dev --key repo --on region=west-us --dry-run";
-    edited.run(line).ends(0).says(&["Add ReleasePin shop-west-us", "release pin shop-west-us holds it"]);
+    edited.run(line).ends(0).says(&["Would add ReleasePin shop-west-us", "release pin shop-west-us holds it"]);
     let ran = edited.run("pin shop@release-2 -e dev --on region=west-us --reason 'Old tills.'").ends(0);
     ran.says(&["Added ReleasePin shop-west-us"]);
     let path = "dev/shop-west-us.yaml";

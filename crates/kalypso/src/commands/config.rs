@@ -1,0 +1,138 @@
+//! `kalypso config`: earlier versions of the configuration.
+
+use authoring::config_restoration::restore;
+use engine::compile::Prepared;
+use git::Commit;
+use hub_api::timestamp::Timestamp;
+use model::diagnostic::AssignmentId;
+use serde_json::json;
+
+use super::branch_edit::{BranchEdit, OpenBranch, Verb};
+use crate::arguments::{ConfigCommand, ConfigHistory, ConfigRollback, Format, SourceOptions};
+use crate::change::EarlierStates;
+use crate::exit::{Exit, Failure};
+use crate::progress::Watch;
+use crate::{hub_client, loading, table, terminal};
+
+/// The number of commits that are searched for a version.
+const SEARCHED_MAX: usize = 200;
+
+pub(super) fn run(options: &crate::arguments::Config) -> anyhow::Result<Exit> {
+    match &options.command {
+        ConfigCommand::History(options) => history(options),
+        ConfigCommand::Rollback(options) => rollback(options),
+    }
+}
+
+/// A version of an assignment's configuration, with the commit that brought it.
+struct Version {
+    commit: Commit,
+    /// The newest commit with this version.
+    newest: Commit,
+    on: Timestamp,
+    subject: String,
+    /// None: the assignment did not exist.
+    version: Option<String>,
+}
+
+fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
+    let id = loading::parse_assignment(&options.assignment)?;
+    let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
+    let versions = versions((&source, &options.environment), &id, options.commits, |_| false)?;
+    if versions.iter().all(|found| found.version.is_none()) {
+        let message = format!("{id} did not exist at the last {}", terminal::count(options.commits, "commit"));
+        let help = format!("`kalypso get assignments -e {}` lists the assignments", options.environment);
+        return Err(Failure::refused(message).help(help).into());
+    }
+    let shown = |found: &Version| found.version.clone().unwrap_or_else(|| "not there".to_owned());
+    if options.output == Format::Human {
+        let now = Timestamp::now();
+        let heading = ["VERSION", "COMMIT", "WHEN", "SUBJECT"].map(str::to_owned);
+        let row = |found: &Version| {
+            let when = hub_client::ago(Some(found.on), now);
+            [shown(found), found.commit.id.short().to_string(), when, hub_client::plain(&found.subject)]
+        };
+        terminal::answer(&table::table(std::iter::once(heading).chain(versions.iter().map(row))))?;
+    } else {
+        let item = |found: &Version| {
+            let commit = found.commit.id.to_string();
+            json!({"version": found.version, "commit": commit, "committedOn": found.on, "subject": found.subject})
+        };
+        let answer = json!({"items": versions.iter().map(item).collect::<Vec<_>>()});
+        terminal::answer(&terminal::structured(&answer, options.output))?;
+    }
+    Ok(Exit::Good)
+}
+
+/// The versions of an assignment's configuration, newest first: each with the oldest commit since which it has been the same. Ends early after the first one
+/// that `is_enough`.
+fn versions(
+    (source, environment): (&SourceOptions, &str),
+    id: &AssignmentId,
+    commits: usize,
+    is_enough: impl Fn(&Version) -> bool,
+) -> anyhow::Result<Vec<Version>> {
+    let mut watch = Watch::start();
+    let states = EarlierStates::read(source, environment, &mut watch)?;
+    let mut versions: Vec<Version> = Vec::new();
+    for (commit, info) in states.commits(commits)? {
+        let prepared = Prepared::new(&states.at(&commit).fleet);
+        let version = prepared.explain(id).map(|explanation| explanation.version.to_string());
+        let subject = info.message.lines().next().unwrap_or_default().to_owned();
+        let on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
+        let mut found = Version { newest: commit.clone(), commit, on, subject, version };
+        match versions.pop_if(|last| last.version == found.version) {
+            Some(newer) => found.newest = newer.newest,
+            None if versions.last().is_some_and(&is_enough) => break,
+            None => {}
+        }
+        versions.push(found);
+    }
+    watch.end();
+    Ok(versions)
+}
+
+fn rollback(options: &ConfigRollback) -> anyhow::Result<Exit> {
+    let source = SourceOptions { config: options.edit.config.clone(), ..SourceOptions::default() };
+    let of_version = match (&options.of, &options.environment) {
+        (Some(assignment), Some(environment)) => {
+            let id = loading::parse_assignment(assignment)?;
+            Some(commit_of_version((&source, environment), (&id, &options.to))?)
+        }
+        _ => None,
+    };
+    let open = OpenBranch::of(&options.edit, options.environment.as_deref())?;
+    let commit = of_version.map_or_else(|| open.branch.find_commit(&options.to), Ok)?;
+    let contents = open.branch.files_at(&commit)?;
+    let restored = restore(&open.files(), &open.files_of(&contents));
+    let restored = match restored {
+        Ok(restored) => restored,
+        Err(refusal) => return open.refuse(&refusal, options.edit.output),
+    };
+    let short = commit.id.short();
+    let edit = BranchEdit {
+        verb: Verb::Change,
+        objects: restored.objects,
+        values: Vec::new(),
+        files: restored.edits,
+        warnings: Vec::new(),
+        notes: vec![format!("the values of commit {short} are restored")],
+        slug: format!("config-{short}"),
+    };
+    open.finish(&edit, &options.edit)
+}
+
+/// The newest commit at which an assignment had a version of its configuration.
+fn commit_of_version(
+    (source, environment): (&SourceOptions, &str),
+    (id, version): (&AssignmentId, &str),
+) -> anyhow::Result<Commit> {
+    let is_it = |found: &Version| found.version.as_deref().is_some_and(|found| found.starts_with(version));
+    let versions = versions((source, environment), id, SEARCHED_MAX, is_it)?;
+    let unknown = || {
+        let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");
+        Failure::refused(message).help(format!("`kalypso config history {id} -e {environment}` lists the versions"))
+    };
+    let found = versions.into_iter().find(is_it).ok_or_else(unknown)?;
+    Ok(found.newest)
+}

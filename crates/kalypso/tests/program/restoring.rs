@@ -1,0 +1,45 @@
+//! Tests of `config history` and `config rollback`.
+
+use crate::adding::Edited;
+use crate::company::git;
+
+/// The environment's branch with three versions of a value, newest last.
+fn edited() -> Edited {
+    let edited = Edited::new();
+    for level in ["one", "two", "three"] {
+        edited.run(&format!("add config LOG_LEVEL={level} -e dev --commit")).ends(0);
+    }
+    edited
+}
+
+/// The versions of an assignment's configuration with their commits, newest first.
+fn versions(edited: &Edited) -> Vec<(String, String)> {
+    let ran = edited.run("config history west/shop-test -e dev -o json").ends(0);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let text = |item: &serde_json::Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+    answer["items"].as_array().unwrap().iter().map(|item| (text(item, "version"), text(item, "commit"))).collect()
+}
+
+#[test]
+fn an_earlier_version_is_restored_by_a_new_commit() {
+    let edited = edited();
+    let before = versions(&edited);
+    let head = git(&edited.path("dev"), &["rev-parse", "HEAD"]);
+    assert_eq!(before[0].1, head);
+    let version = &before[1].0;
+    let ran = edited.run(&format!("config rollback -e dev --to {version} --of west/shop-test --commit")).ends(0);
+    ran.says(&["Changed ConfigMap", "are restored", "\"three\" → \"two\""]);
+    let after = versions(&edited);
+    assert_eq!((&after[0].0, &after[1].0), (version, &before[0].0));
+    assert_eq!(git(&edited.path("dev"), &["rev-parse", "HEAD~1"]), head);
+    edited.run(&format!("config rollback -e dev --to {}", after[0].1)).ends(0).says(&["Nothing to change"]);
+}
+
+#[test]
+fn what_never_was_there_is_refused_with_advice() {
+    let edited = edited();
+    edited.run("config history west/shop-tets -e dev").ends(1).says(&["did not exist", "kalypso get assignments"]);
+    edited.run("config rollback -e dev --to abcdef0123456789 --of west/shop-test").ends(1).says(&["had no version"]);
+    edited.run("config rollback -e dev --to HEAD~99").ends(1).says(&["HEAD~99"]);
+    assert_eq!(edited.status("dev"), "");
+}
