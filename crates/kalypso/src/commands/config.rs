@@ -25,7 +25,7 @@ pub(super) fn run(options: &crate::arguments::Config) -> anyhow::Result<Exit> {
 }
 
 /// A version of an assignment's configuration, with the commit that brought it.
-struct Version {
+struct Configuration {
     commit: Commit,
     /// The newest commit with this version.
     newest: Commit,
@@ -44,17 +44,17 @@ fn history(options: &ConfigHistory) -> anyhow::Result<Exit> {
         let help = format!("`kalypso get assignments -e {}` lists the assignments", options.environment);
         return Err(Failure::refused(message).help(help).into());
     }
-    let shown = |found: &Version| found.version.clone().unwrap_or_else(|| "not there".to_owned());
+    let shown = |found: &Configuration| found.version.clone().unwrap_or_else(|| "not there".to_owned());
     if options.output == Format::Human {
         let now = Timestamp::now();
         let heading = ["VERSION", "COMMIT", "WHEN", "SUBJECT"].map(str::to_owned);
-        let row = |found: &Version| {
+        let row = |found: &Configuration| {
             let when = hub_client::ago(Some(found.on), now);
-            [shown(found), found.commit.id.short().to_string(), when, hub_client::plain(&found.subject)]
+            [shown(found), found.commit.id.short(), when, hub_client::plain(&found.subject)]
         };
         terminal::answer(&table::table(std::iter::once(heading).chain(versions.iter().map(row))))?;
     } else {
-        let item = |found: &Version| {
+        let item = |found: &Configuration| {
             let commit = found.commit.id.to_string();
             json!({"version": found.version, "commit": commit, "committedOn": found.on, "subject": found.subject})
         };
@@ -70,17 +70,17 @@ fn versions(
     (source, environment): (&SourceOptions, &str),
     id: &AssignmentId,
     commits: usize,
-    is_enough: impl Fn(&Version) -> bool,
-) -> anyhow::Result<Vec<Version>> {
+    is_enough: impl Fn(&Configuration) -> bool,
+) -> anyhow::Result<Vec<Configuration>> {
     let mut watch = Watch::start();
     let states = EarlierStates::read(source, environment, &mut watch)?;
-    let mut versions: Vec<Version> = Vec::new();
+    let mut versions: Vec<Configuration> = Vec::new();
     for (commit, info) in states.commits(commits)? {
         let prepared = Prepared::new(&states.at(&commit).fleet);
         let version = prepared.explain(id).map(|explanation| explanation.version.to_string());
         let subject = info.message.lines().next().unwrap_or_default().to_owned();
         let on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
-        let mut found = Version { newest: commit.clone(), commit, on, subject, version };
+        let mut found = Configuration { newest: commit.clone(), commit, on, subject, version };
         match versions.pop_if(|last| last.version == found.version) {
             Some(newer) => found.newest = newer.newest,
             None if versions.last().is_some_and(&is_enough) => break,
@@ -127,7 +127,7 @@ fn commit_of_version(
     (source, environment): (&SourceOptions, &str),
     (id, version): (&AssignmentId, &str),
 ) -> anyhow::Result<Commit> {
-    let is_it = |found: &Version| found.version.as_deref().is_some_and(|found| found.starts_with(version));
+    let is_it = |found: &Configuration| found.version.as_deref().is_some_and(|found| found.starts_with(version));
     let versions = versions((source, environment), id, SEARCHED_MAX, is_it)?;
     let unknown = || {
         let message = format!("{id} had no version `{version}` at the last {SEARCHED_MAX} commits");

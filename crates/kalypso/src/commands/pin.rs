@@ -11,6 +11,7 @@ use authoring::pins::{ChangedPin, PinnedRelease, change_release, release_pin};
 use authoring::removals::remove_named;
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
+use engine::pin::Manifests;
 use model::expiry::Expiry;
 use model::kind::Kind;
 use model::name::ReleasePinName;
@@ -55,12 +56,11 @@ pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
     let files = open.files();
     let warnings = label_advice::of_selector(&files, &places);
     let selection = Selection { workspace: None, targets: of_workload(workload, &options.targets)?, places };
-    let (changed, verb) = match change_release(&files, &pin_name, &release) {
-        Some(changed) => (changed, Verb::Change),
-        None => {
-            let added = add(&files, &[release_pin(&pin_name, &selection, &release)], AddOptions::default());
-            (added.map(|added| ChangedPin { edits: added.edits, object: added.objects }), Verb::Add)
-        }
+    let (changed, verb) = if let Some(changed) = change_release(&files, &pin_name, &release) {
+        (changed, Verb::Change)
+    } else {
+        let added = add(&files, &[release_pin(&pin_name, &selection, &release)], AddOptions::default());
+        (added.map(|added| ChangedPin { edits: added.edits, object: added.objects }), Verb::Add)
     };
     drop(files);
     let ChangedPin { edits: files, object: objects } = match changed {
@@ -176,7 +176,7 @@ fn key(open: &OpenBranch, workload: &str, options: &Pin) -> anyhow::Result<Arc<s
 }
 
 /// The `manifests` of the targets of a workload.
-fn manifests(loaded: &Loaded, workload: &str) -> Result<Vec<BTreeMap<Arc<str>, Arc<str>>>, Failure> {
+fn manifests(loaded: &Loaded, workload: &str) -> Result<Vec<Manifests>, Failure> {
     let prepared = Prepared::new(&loaded.fleet);
     let of = prepared.targets().iter().filter(|target| target.workload() == workload);
     let found: Vec<_> = of.map(|target| target.manifests.clone()).collect();
