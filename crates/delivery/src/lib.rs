@@ -17,6 +17,7 @@ pub mod held_assignments;
 pub mod hub_publication;
 pub mod loaded;
 pub mod memo_file;
+pub mod named_releases;
 pub mod new_branches;
 mod owner_file;
 pub mod pinned_repositories;

@@ -11,6 +11,7 @@ mod init;
 mod pin;
 mod platform_edit;
 mod questions;
+mod releases;
 mod report;
 mod states;
 mod why_not;
@@ -30,6 +31,7 @@ pub(crate) use self::init::*;
 pub(crate) use self::pin::*;
 pub(crate) use self::platform_edit::*;
 pub(crate) use self::questions::*;
+pub(crate) use self::releases::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;
 pub(crate) use self::why_not::*;
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Config(Config),
     Pin(Pin),
     Unpin(Unpin),
+    Releases(Releases),
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),

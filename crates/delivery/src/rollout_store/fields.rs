@@ -21,21 +21,21 @@ pub struct StateFileError {
 }
 
 /// A state file.
-pub(super) struct StateFile<'f> {
+pub(crate) struct StateFile<'f> {
     /// The path.
-    pub(super) path: &'f str,
+    pub(crate) path: &'f str,
     /// The content.
-    pub(super) text: &'f str,
+    pub(crate) text: &'f str,
 }
 
 impl StateFile<'_> {
-    pub(super) fn error(&self, span: Span, message: impl Into<String>) -> StateFileError {
+    pub(crate) fn error(&self, span: Span, message: impl Into<String>) -> StateFileError {
         let at = Positions::new(self.text.as_bytes()).of(span.start as usize);
         StateFileError { file: self.path.into(), line: at.line, column: at.column, message: message.into() }
     }
 
     /// The only document of the file.
-    pub(super) fn root(&self) -> Result<Node, StateFileError> {
+    pub(crate) fn root(&self) -> Result<Node, StateFileError> {
         let mut reading = read(self.text, &Options::OBJECTS);
         if let Some(problem) = reading.problems.first() {
             return Err(self.error(problem.span, problem.message.clone()));
@@ -50,17 +50,17 @@ impl StateFile<'_> {
 
 /// A value of a state file.
 #[derive(Clone, Copy)]
-pub(super) struct Item<'a> {
-    pub(super) file: &'a StateFile<'a>,
-    pub(super) node: &'a Node,
+pub(crate) struct Item<'a> {
+    pub(crate) file: &'a StateFile<'a>,
+    pub(crate) node: &'a Node,
 }
 
 /// A mapping whose keys are all known.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a>(Item<'a>);
+pub(crate) struct Fields<'a>(Item<'a>);
 
 impl<'a> Item<'a> {
-    pub(super) fn error(&self, message: impl Into<String>) -> StateFileError {
+    pub(crate) fn error(&self, message: impl Into<String>) -> StateFileError {
         self.file.error(self.node.span, message)
     }
 
@@ -69,7 +69,7 @@ impl<'a> Item<'a> {
     }
 
     /// The value as a mapping that has no other keys than these.
-    pub(super) fn fields(&self, known: &[&str]) -> Result<Fields<'a>, StateFileError> {
+    pub(crate) fn fields(&self, known: &[&str]) -> Result<Fields<'a>, StateFileError> {
         let entries = self.node.as_mapping().ok_or_else(|| self.error("fields are expected"))?;
         for (key, _) in entries {
             let name = self.with(key).text()?;
@@ -81,25 +81,25 @@ impl<'a> Item<'a> {
     }
 
     /// The entries of a mapping with keys of any name.
-    pub(super) fn entries(&self) -> Result<Vec<(Arc<str>, Self)>, StateFileError> {
+    pub(crate) fn entries(&self) -> Result<Vec<(Arc<str>, Self)>, StateFileError> {
         let entries = self.node.as_mapping().ok_or_else(|| self.error("fields are expected"))?;
         entries.iter().map(|(key, value)| Ok((self.with(key).text()?, self.with(value)))).collect()
     }
 
     /// The items of a list, read with `one`.
-    pub(super) fn list<T>(&self, one: impl Fn(Self) -> Result<T, StateFileError>) -> Result<Vec<T>, StateFileError> {
+    pub(crate) fn list<T>(&self, one: impl Fn(Self) -> Result<T, StateFileError>) -> Result<Vec<T>, StateFileError> {
         let items = self.node.as_sequence().ok_or_else(|| self.error("a list is expected"))?;
         items.iter().map(|item| one(self.with(item))).collect()
     }
 
-    pub(super) fn text(&self) -> Result<Arc<str>, StateFileError> {
+    pub(crate) fn text(&self) -> Result<Arc<str>, StateFileError> {
         match self.node.as_scalar().map(|scalar| scalar.resolve()) {
             Some(Resolved::Text(text)) => Ok(text.into()),
             _ => Err(self.error("a text is expected")),
         }
     }
 
-    pub(super) fn number(&self) -> Result<u64, StateFileError> {
+    pub(crate) fn number(&self) -> Result<u64, StateFileError> {
         let number = match self.node.as_scalar().map(|scalar| scalar.resolve()) {
             Some(Resolved::Int(number)) => u64::try_from(number).ok(),
             Some(Resolved::Uint(number)) => Some(number),
@@ -108,7 +108,7 @@ impl<'a> Item<'a> {
         number.ok_or_else(|| self.error("a number is expected that is not negative"))
     }
 
-    pub(super) fn boolean(&self) -> Result<bool, StateFileError> {
+    pub(crate) fn boolean(&self) -> Result<bool, StateFileError> {
         match self.node.as_scalar().map(|scalar| scalar.resolve()) {
             Some(Resolved::Bool(value)) => Ok(value),
             _ => Err(self.error("`true` or `false` is expected")),
@@ -116,22 +116,22 @@ impl<'a> Item<'a> {
     }
 
     /// A text in the form of a type. `form`: the form in words.
-    pub(super) fn parsed<T: FromStr>(&self, form: &str) -> Result<T, StateFileError> {
+    pub(crate) fn parsed<T: FromStr>(&self, form: &str) -> Result<T, StateFileError> {
         self.text()?.parse().map_err(|_| self.error(format!("{form} is expected")))
     }
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn optional(&self, key: &str) -> Option<Item<'a>> {
+    pub(crate) fn optional(&self, key: &str) -> Option<Item<'a>> {
         self.0.node.get(key).map(|node| self.0.with(node))
     }
 
-    pub(super) fn required(&self, key: &str) -> Result<Item<'a>, StateFileError> {
+    pub(crate) fn required(&self, key: &str) -> Result<Item<'a>, StateFileError> {
         self.optional(key).ok_or_else(|| self.error(format!("field `{key}` is missing")))
     }
 
     /// The value of an optional field, read with `one`.
-    pub(super) fn maybe<T>(
+    pub(crate) fn maybe<T>(
         &self,
         key: &str,
         one: impl Fn(Item<'a>) -> Result<T, StateFileError>,
@@ -140,7 +140,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The items of an optional list, read with `one`.
-    pub(super) fn list<T>(
+    pub(crate) fn list<T>(
         &self,
         key: &str,
         one: impl Fn(Item<'a>) -> Result<T, StateFileError>,
@@ -148,7 +148,7 @@ impl<'a> Fields<'a> {
         self.optional(key).map_or_else(|| Ok(Vec::new()), |item| item.list(one))
     }
 
-    pub(super) fn error(&self, message: impl Into<String>) -> StateFileError {
+    pub(crate) fn error(&self, message: impl Into<String>) -> StateFileError {
         self.0.error(message)
     }
 }

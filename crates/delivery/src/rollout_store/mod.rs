@@ -5,10 +5,10 @@
 
 mod decode;
 mod encode;
-mod fields;
+pub(crate) mod fields;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use model::yaml::{Resolved, resolve_plain};
 
 /// A value of a state file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(Arc<str>),
     Number(u64),
     Bool(bool),
@@ -17,23 +17,23 @@ pub(super) enum Value {
 
 impl Value {
     /// A text.
-    pub(super) fn text(text: impl Into<Arc<str>>) -> Self {
+    pub(crate) fn text(text: impl Into<Arc<str>>) -> Self {
         Self::Text(text.into())
     }
 
     /// Fields in this order, without those that have no value.
-    pub(super) fn fields<const N: usize>(fields: [(&str, Option<Self>); N]) -> Self {
+    pub(crate) fn fields<const N: usize>(fields: [(&str, Option<Self>); N]) -> Self {
         let present = fields.into_iter().filter_map(|(key, value)| Some((Arc::from(key), value?)));
         Self::Fields(present.collect())
     }
 
     /// A list of these values. None if there are none.
-    pub(super) fn list<T>(items: &[T], value: impl Fn(&T) -> Self) -> Option<Self> {
+    pub(crate) fn list<T>(items: &[T], value: impl Fn(&T) -> Self) -> Option<Self> {
         (!items.is_empty()).then(|| Self::List(items.iter().map(value).collect()))
     }
 
     /// A file with this value.
-    pub(super) fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         let mut text = String::new();
         match self {
             Self::Fields(fields) if !fields.is_empty() => write_fields(&mut text, fields, 0),

@@ -25,6 +25,7 @@ mod pin;
 mod plan;
 mod platform_edit;
 mod publish;
+mod releases;
 mod remove;
 mod render;
 mod report;
@@ -57,6 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Config(options) => config::run(options),
         Command::Pin(options) => pin::pin(options),
         Command::Unpin(options) => pin::unpin(options),
+        Command::Releases(options) => releases::run(options),
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),

@@ -12,6 +12,7 @@ use authoring::removals::remove_named;
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::pin::Manifests;
+use engine::promotion::release::RELEASE_KEYS;
 use model::expiry::Expiry;
 use model::kind::Kind;
 use model::name::ReleasePinName;
@@ -23,10 +24,6 @@ use super::branch_edit::{BranchEdit, OpenBranch, Verb, name, selector};
 use crate::arguments::{Pin, Unpin};
 use crate::exit::{Exit, Failure};
 use crate::terminal::named;
-
-/// The keys of `manifests` that name a release, the most exact one first.
-const RELEASE_KEYS: [&str; 8] =
-    ["digest", "commit", "tag", "version", "chartVersion", "targetRevision", "revision", "branch"];
 
 pub(super) fn pin(options: &Pin) -> anyhow::Result<Exit> {
     let (workload, version) = options

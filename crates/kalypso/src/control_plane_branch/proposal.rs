@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use delivery::access::RepositoryAccess;
 use delivery::change_proposal::{ChangeProposal, ChangeProposalError, ProposedChange, propose};
 use delivery::pull_requests::Proposal;
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
@@ -50,10 +51,7 @@ impl ControlPlaneBranch {
                 Failure::refused("a proposal is made from the head of the branch, not from a working tree").into()
             );
         }
-        let settings = &self.access.settings.git;
-        let here = std::env::current_dir().unwrap_or_default();
-        let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-        let author = git::checkout::identity(settings, &here).unwrap_or_else(ours);
+        let author = author(&self.access);
         let hosts = configuration::read_hosts(config)?.for_deliveries();
         let ProposalText { branch, title, body } = text;
         let seconds = jiff::Timestamp::now().as_second();
@@ -61,6 +59,13 @@ impl ControlPlaneBranch {
         let change = propose(&*self.access.repositories, hosts.as_ref(), &proposal).map_err(failure)?;
         Ok(Proposed { branch: branch.to_owned(), base: self.name().to_string(), change })
     }
+}
+
+/// The user as the author of commits: as git knows the user here, or Kalypso.
+pub(crate) fn author(access: &RepositoryAccess) -> Person {
+    let here = std::env::current_dir().unwrap_or_default();
+    let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+    git::checkout::identity(&access.settings.git, &here).unwrap_or_else(ours)
 }
 
 impl Proposed {

@@ -51,6 +51,8 @@ mod publishing;
 #[cfg(test)]
 mod questions;
 #[cfg(test)]
+mod releasing;
+#[cfg(test)]
 mod reloading;
 #[cfg(test)]
 mod replicas;

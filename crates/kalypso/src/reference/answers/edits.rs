@@ -72,3 +72,43 @@ pub(super) const CONFIG_HISTORY: &[Described] = &[
     ("items[].committedOn", "the time of the commit"),
     ("items[].subject", "the first line of its message"),
 ];
+
+/// The fields of a release.
+pub(super) const RELEASE: &[Described] = &[
+    ("name", "the name"),
+    ("createdOn", "when it was made"),
+    ("by", "who made it"),
+    ("environment", "the environment that proved it"),
+    ("platform", "the commit of the main branch; null if the environment does not use it"),
+    ("configuration", "the commit of the environment's own branch"),
+    ("workloads[].name", "a workload"),
+    ("workloads[].key", "the key of `manifests` that names its version"),
+    ("workloads[].version", "its version; null if its targets have several, or none"),
+    ("workloads[].configurations[].version", "a version of its configuration"),
+    ("workloads[].configurations[].assignments", "the number of assignments with this version"),
+    ("isNew", "of `create`: whether the release did not exist before"),
+];
+
+/// The fields of `releases list`.
+pub(super) const RELEASES: &[Described] = &[
+    ("items[].name", "the name"),
+    ("items[].createdOn", "when it was made"),
+    ("items[].by", "who made it"),
+    ("items[].environment", "the environment that proved it"),
+    ("items[].platform", "the commit of the main branch; null if the environment does not use it"),
+    ("items[].configuration", "the commit of the environment's own branch"),
+    ("items[].workloads[].name", "a workload"),
+    ("items[].workloads[].key", "the key of `manifests` that names its version"),
+    ("items[].workloads[].version", "its version; null if its targets have several, or none"),
+    ("items[].workloads[].configurations[].version", "a version of its configuration"),
+    ("items[].workloads[].configurations[].assignments", "the number of assignments with this version"),
+];
+
+/// The fields of `releases diff`.
+pub(super) const RELEASES_DIFF: &[Described] = &[
+    ("from", "the first release"),
+    ("to", "the other release, or the environment"),
+    ("items[].what", "what differs: `main`, a workload, or a workload's configuration"),
+    ("items[].from", "its version in the first one; null if it is not there"),
+    ("items[].to", "its version in the other one"),
+];

@@ -1,0 +1,32 @@
+//! Tests of named releases.
+
+use crate::company::{Company, git};
+
+#[test]
+fn a_release_holds_what_an_environment_has_and_never_changes() {
+    let company = Company::new().published();
+    company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["Release 2026-11", "proved in dev", "shop"]);
+    company.kalypso("releases create 2026-11 -e dev").ends(0).says(&["exists already, with the same versions"]);
+    let common = crate::objects::config("common", "", "DATABASE: other\nLOG_LEVEL: debug");
+    company.change("control-plane@dev", "configs/common.yaml", &common);
+    company.kalypso("releases create 2026-11 -e dev").ends(1).says(&["a release never changes"]);
+    company.kalypso("releases create 2026-12 -e dev").ends(0);
+    let ran = company.kalypso("releases diff 2026-11 2026-12").ends(0);
+    assert!(!ran.out.contains("main"), "{}", ran.out);
+    ran.says(&["shop configuration"]);
+    company.kalypso("releases diff 2026-12 -e dev").ends(0).says(&["have the same versions"]);
+    company.kalypso("releases list").ends(0).says(&["2026-11", "2026-12", "dev"]);
+    let files = git(&company.repository("control-plane"), &["ls-tree", "-r", "--name-only", "kalypso-releases"]);
+    assert_eq!(files, "releases/2026-11.yaml\nreleases/2026-12.yaml");
+}
+
+#[test]
+fn mistakes_in_the_name_of_a_release_are_found() {
+    let company = Company::new().published();
+    company.kalypso("releases list").ends(0).says(&["there are no releases yet"]);
+    company.kalypso("releases create ../x -e dev").ends(64).says(&["is not the name of a release"]);
+    company.kalypso("releases create 2026-11 -e dve").ends(1).says(&["dve"]);
+    company.kalypso("releases create 2026-11 -e dev").ends(0);
+    company.kalypso("releases show 2026-1").ends(1).says(&["did you mean `2026-11`?"]);
+    company.kalypso("releases diff 2026-11").ends(64);
+}
