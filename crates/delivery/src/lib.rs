@@ -22,6 +22,7 @@ mod owner_file;
 pub mod pinned_repositories;
 pub mod planned;
 pub mod publish;
+pub mod promoted_commit;
 pub mod pull_requests;
 pub mod push;
 pub mod reading;
