@@ -1,12 +1,13 @@
 //! Durations in texts: `30m`, `12h`, `1h30m`, `2d`.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The units with their seconds, the largest first. A day has 24 hours.
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
 /// The longest duration: ten years.
-pub const DURATION_MAX: Duration = Duration::from_secs(3_650 * 86_400);
+pub const DURATION_MAX: Duration = Duration::from_hours(3_650 * 24);
 
 /// A text is no duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +39,7 @@ pub fn text(duration: Duration) -> String {
     let mut text = String::new();
     for (unit, of_unit) in UNITS {
         if rest >= of_unit {
-            text.push_str(&format!("{}{unit}", rest / of_unit));
+            let _ = write!(text, "{}{unit}", rest / of_unit);
             rest %= of_unit;
         }
     }

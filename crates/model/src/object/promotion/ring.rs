@@ -116,7 +116,8 @@ pub(super) fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Vec<Ring> {
 fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
     let written = |key: &str| item.get(key).filter(|value| !decode::is_null(value));
     let members = members(item, decoder);
-    let at_once = at_once(item, decoder);
+    let limits = written("limits").filter(|limits| limits.get("atOnce").is_some_and(|value| !decode::is_null(value)));
+    let at_once = limits.and_then(|limits| at_once(limits, decoder));
     let per = decode::items(item, &["limits", "per"]);
     let labels: Vec<_> = per.iter().filter_map(|limit| limit.get("label")).collect();
     values::check_different(&labels, "limit for the label", decoder);
@@ -127,7 +128,7 @@ fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
     Some(Ring {
         name: decode::text(item, &["name"]),
         members: members?,
-        at_once: at_once?,
+        at_once,
         per: per?,
         pause: pause?,
         failures: failures?,
@@ -175,17 +176,14 @@ fn names(item: &Node, decoder: &mut Decoder<'_>) -> Option<RingMembers> {
     Some(RingMembers::Names(names))
 }
 
-/// The field `limits.atOnce`: the outer None stands for an error.
-fn at_once(item: &Node, decoder: &mut Decoder<'_>) -> Option<Option<Amount>> {
-    let Some(limits) = item.get("limits").filter(|limits| !decode::is_null(limits)) else { return Some(None) };
-    let Some(field) = limits.get("atOnce").filter(|field| !decode::is_null(field)) else { return Some(None) };
+fn at_once(limits: &Node, decoder: &mut Decoder<'_>) -> Option<Amount> {
     let amount = values::amount(limits, "atOnce", decoder)?;
     if amount.of(10_000) == 0 {
-        decoder.error(Code::InvalidPromotion, field.span, "`atOnce` is zero, so nothing would ever move");
+        let span = limits.get("atOnce").map_or(limits.span, |field| field.span);
+        decoder.error(Code::InvalidPromotion, span, "`atOnce` is zero, so nothing would ever move");
         decoder.help("write a number or share above zero, or remove `atOnce`: then all places move at once");
-        return None;
     }
-    Some(Some(amount))
+    Some(amount)
 }
 
 fn domain_limit(limit: &Node, decoder: &mut Decoder<'_>) -> Option<DomainLimit> {

@@ -50,7 +50,7 @@ fn gates_are_read() {
     assert_eq!(gate("compliant: {share: 98%, silent: fail}"), Ok(compliant(Silent::Fail)));
     assert_eq!(gate("failures: 2"), Ok(GateKind::Failures(amount("2"))));
     assert_eq!(gate("failures: 0.5%"), Ok(GateKind::Failures(amount("0.5%"))));
-    assert_eq!(gate("soak: 1h30m"), Ok(GateKind::Soak(Duration::from_secs(5_400))));
+    assert_eq!(gate("soak: 1h30m"), Ok(GateKind::Soak(Duration::from_mins(90))));
     assert_eq!(gate("manual: {}"), Ok(GateKind::Manual));
     assert_eq!(gate("approval: {}"), Ok(GateKind::Approval(Approval { count: 1, team: None })));
     let team = Approval { count: 2, team: Some("ops".into()) };

@@ -1,6 +1,6 @@
 //! Reads the values that gates and rings consist of, and reports wrong ones.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,10 +106,10 @@ pub(super) fn check_names(items: &[Node], what: &str, decoder: &mut Decoder<'_>)
 
 /// Checks that texts differ.
 pub(super) fn check_different(nodes: &[&Node], what: &str, decoder: &mut Decoder<'_>) {
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for node in nodes {
         let text = decode::scalar_text(node);
-        if seen.insert(Arc::clone(&text), ()).is_some() {
+        if !seen.insert(Arc::clone(&text)) {
             let message = format!("there is another {what} `{}`", decode::cut(&text));
             decoder.error(Code::InvalidPromotion, node.span, message);
             decoder.help("remove one of them, or change one");
