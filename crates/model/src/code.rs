@@ -625,6 +625,23 @@ codes! {
     ///
     /// Write what is allowed, or remove the field. Keep limited files out of what is read without limits: in another repository, branch or folder.
     InvalidAllow = "K0149",
+    /// A `Promotion` has a value that is not possible.
+    ///
+    /// A gate has exactly one condition. A ring names its places in one way, and only the last ring may leave that out: it gets all places that are in no
+    /// earlier ring. Names are unique in their list. Durations, shares, times and days have one form each. The object with the error does not count; in git,
+    /// its last good version counts (see K0117). If there is none, the environment has no known gates, so nothing is published into it.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   to: prod
+    ///   from: [stage]
+    ///   gates:
+    ///     - name: soaked
+    ///       soak: 12 hours       # it is 12h
+    /// ```
+    ///
+    /// Write the value in the form that the message shows.
+    InvalidPromotion = "K0150",
 
     /// A policy selects no cluster type.
     ///
