@@ -1,0 +1,5 @@
+//! The controller of promotions.
+
+pub mod commit_move;
+pub mod commit_status;
+pub mod line;
