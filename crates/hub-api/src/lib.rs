@@ -17,6 +17,7 @@ pub mod leases;
 pub mod limits;
 pub mod page;
 pub mod problem;
+pub mod promotions;
 pub mod publication;
 pub mod report;
 pub mod revision;
