@@ -28,6 +28,8 @@ pub mod pull_requests;
 pub mod push;
 pub mod reading;
 pub mod refusal;
+pub mod rollout_position;
+pub mod rollout_store;
 pub mod selection;
 pub mod shared_objects;
 pub mod write_lease;

@@ -642,6 +642,20 @@ codes! {
     ///
     /// Write the value in the form that the message shows.
     InvalidPromotion = "K0150",
+    /// A `Promotion` is in a place where it has no effect.
+    ///
+    /// Promotions decide when changes reach an environment. They are read from the folder `.environments` at the head of the control plane's main branch,
+    /// as `Environment`s are. If an environment's branch, a `BaseRepo` or an application could bring one, a change could loosen its own gates.
+    ///
+    /// ```yaml
+    /// # promotions/to-prod.yaml on branch `prod`: has no effect
+    /// kind: Promotion
+    /// metadata:
+    ///   name: to-prod
+    /// ```
+    ///
+    /// Move the file to `.environments` on the main branch of the control plane.
+    MisplacedPromotion = "K0151",
 
     /// A policy selects no cluster type.
     ///
