@@ -3,3 +3,4 @@
 pub mod commit_move;
 pub mod commit_status;
 pub mod line;
+pub mod settled;
