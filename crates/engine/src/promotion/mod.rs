@@ -5,4 +5,5 @@
 
 pub mod evidence;
 pub mod membership;
+pub mod revision;
 pub mod state;
