@@ -5,7 +5,10 @@
 
 pub mod evidence;
 pub mod gates;
+pub mod graph;
 pub mod membership;
 pub mod report;
+pub mod revision;
+pub mod ring_checks;
 pub mod rollout;
 pub mod state;
