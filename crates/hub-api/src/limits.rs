@@ -47,6 +47,12 @@ pub const PAGE_DEFAULT: usize = 100;
 /// The maximum number of rows of a page. It keeps answers below a megabyte.
 pub const PAGE_MAX: usize = 1_000;
 
+/// The default number of rows of a page of places.
+pub const PLACES_PAGE_DEFAULT: usize = 1_000;
+
+/// The maximum number of rows of a page of places. A row has about 600 bytes, and an environment may have a million places.
+pub const PLACES_PAGE_MAX: usize = 10_000;
+
 /// The maximum size of the last line of a signed file, in bytes. It contains two signatures and a number.
 pub const SIGNED_END_BYTES_MAX: usize = 1_024;
 

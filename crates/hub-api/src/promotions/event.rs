@@ -4,18 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::client::ClientError;
 use crate::limits::{EVIDENCE_BYTES_MAX, MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use crate::timestamp::Timestamp;
-
-/// A destination of events. The hub of the same process implements it, and the client of a hub. Both block.
-pub trait PromotionEvents: Send + Sync {
-    /// Appends events to the history. Events that are stored already are left out, so that the caller can repeat a request.
-    ///
-    /// # Errors
-    /// If the hub can't be reached, or refuses the events. Then none of the events of the refused request is stored.
-    fn record(&self, events: &[PromotionEvent]) -> Result<(), ClientError>;
-}
 
 /// An event of a promotion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

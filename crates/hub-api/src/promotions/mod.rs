@@ -7,7 +7,6 @@ mod status;
 pub use self::command::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal};
 pub use self::event::{
     PromotionEvent, PromotionEventError, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt,
-    PromotionEvents,
 };
 pub use self::status::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,

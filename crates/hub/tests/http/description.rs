@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 40] = [
+const QUESTIONS: [(&str, &str); 43] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -149,6 +149,9 @@ const QUESTIONS: [(&str, &str); 40] = [
     ("/api/v1/targets", "?environment=prod"),
     ("/api/v1/targets", "?at=2026-11-20T00:00:00Z"),
     ("/api/v1/rollouts", ""),
+    ("/api/v1/places/states", "?limit=10000"),
+    ("/api/v1/places/states", "?workload=web&limit=1"),
+    ("/api/v1/places/states", "?limit=10001"),
     ("/api/v1/rollouts/{of}", "web"),
     ("/api/v1/rollouts/{of}", "web@1.1"),
     ("/api/v1/rollouts/{of}", "1.1"),

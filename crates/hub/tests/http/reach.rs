@@ -24,6 +24,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/deployments", Limited(&["/api/v1/deployments", "/api/v1/deployments?status=succeeded,failed"])),
     ("get", "/api/v1/environments", Limited(&["/api/v1/environments"])),
     ("get", "/api/v1/targets", Limited(&["/api/v1/targets"])),
+    ("get", "/api/v1/places/states", Limited(&["/api/v1/places/states", "/api/v1/places/states?workload=web"])),
     ("get", "/api/v1/rollouts", Limited(&["/api/v1/rollouts"])),
     ("get", "/api/v1/rollouts/{of}", Limited(&["/api/v1/rollouts/web", "/api/v1/rollouts/1.0"])),
     ("get", "/api/v1/rollouts/{of}/hosts", Limited(&["/api/v1/rollouts/web/hosts"])),
