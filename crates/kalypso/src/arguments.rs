@@ -10,6 +10,7 @@ mod hub;
 mod init;
 mod pin;
 mod platform_edit;
+mod promotion;
 mod questions;
 mod releases;
 mod report;
@@ -30,6 +31,7 @@ pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::pin::*;
 pub(crate) use self::platform_edit::*;
+pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::releases::*;
 pub(crate) use self::report::*;
@@ -73,6 +75,14 @@ pub(crate) enum Command {
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
+    Promote(Promote),
+    Approve(Approve),
+    Hold(Hold),
+    Resume(Resume),
+    Abort(Abort),
+    Retry(Retry),
+    Skip(Skip),
+    Rollback(Rollback),
     Compare(Compare),
     History(History),
     Drift(Drift),

@@ -24,6 +24,7 @@ mod man;
 mod pin;
 mod plan;
 mod platform_edit;
+mod promotion;
 mod publish;
 mod releases;
 mod remove;
@@ -62,6 +63,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),
+        Command::Promote(options) => promotion::promote(options),
+        Command::Approve(options) => promotion::approve(options),
+        Command::Hold(options) => promotion::hold(options),
+        Command::Resume(options) => promotion::resume(options),
+        Command::Abort(options) => promotion::abort(options),
+        Command::Retry(options) => promotion::retry(options),
+        Command::Skip(options) => promotion::skip(options),
+        Command::Rollback(options) => promotion::rollback(options),
         Command::Compare(options) => compare::run(options),
         Command::History(options) => history::run(options),
         Command::Drift(options) => drift::run(options),

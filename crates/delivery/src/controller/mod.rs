@@ -1,0 +1,6 @@
+//! The controller of promotions.
+
+pub mod commit_move;
+pub mod commit_status;
+pub mod line;
+pub mod settled;
