@@ -1,5 +1,6 @@
 //! The status of a promoted commit, as the workflows of Microsoft's Kalypso set it: its context is `<environment> environment`.
 
+use engine::promotion::state::{AdvanceState, CandidatePhase, Revision};
 use git_host::error::HostError;
 use git_host::status::{CommitStatus, StatusState};
 use model::git_id::GitId;
@@ -41,4 +42,18 @@ pub fn set_promotion_status(
     let (context, description) = (format!("{environment} environment"), description.to_owned());
     let status = CommitStatus { context, state, description, target_url: None };
     set_status(hosts, (access.settings.repo.as_str(), commit), &status)
+}
+
+/// The commit whose status follows from a state, with its stage. None: no commit was promoted yet.
+pub(super) fn stage(state: &AdvanceState) -> Option<(&Revision, PromotionStage)> {
+    let Some(current) = &state.current else {
+        return state.proved.as_ref().map(|proved| (&proved.revision, PromotionStage::Deployed));
+    };
+    let stage = match current.phase {
+        CandidatePhase::Gated => return None,
+        CandidatePhase::Entering { .. } => PromotionStage::Promoted,
+        CandidatePhase::Proving { .. } => PromotionStage::Deploying,
+        CandidatePhase::Stopped { .. } | CandidatePhase::RollingBack { .. } => PromotionStage::Failed,
+    };
+    Some((&current.revision, stage))
 }

@@ -229,12 +229,13 @@ fn measured(item: Item<'_>) -> Result<Measured> {
 }
 
 fn advance(item: Item<'_>) -> Result<AdvanceState> {
-    let fields = item.fields(&["hold", "current", "waiting", "proved", "rejected", "requested"])?;
+    let fields = item.fields(&["at", "hold", "current", "waiting", "proved", "rejected", "requested"])?;
     let request = |item: Item<'_>| {
         let fields = item.fields(&["revision", "decision"])?;
         Ok((revision(fields.required("revision")?)?, decision(fields.required("decision")?)?))
     };
     Ok(AdvanceState {
+        at: fields.maybe("at", revision)?,
         proved: fields.maybe("proved", proved)?,
         current: fields.maybe("current", candidate)?,
         waiting: fields.list("waiting", revision)?,

@@ -157,11 +157,12 @@ fn measured(Measured { places, unpublished, expected, succeeded, failed, silent 
     ])
 }
 
-fn advance(AdvanceState { proved: last, current, waiting, rejected, hold, requested }: &AdvanceState) -> Value {
+fn advance(AdvanceState { proved: last, current, waiting, rejected, hold, requested, at }: &AdvanceState) -> Value {
     let request = |(of, by): &(Revision, Decision)| {
         Value::fields([("revision", Some(revision(of))), ("decision", Some(decision(by)))])
     };
     Value::fields([
+        ("at", at.as_ref().map(revision)),
         ("hold", hold.as_ref().map(decision)),
         ("current", current.as_ref().map(candidate)),
         ("waiting", Value::list(waiting, revision)),
