@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_place_counts_once_by_its_own_reconcilers() {
-        let rows = [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
+        let rows =
+            [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
         let sum = measured(&rows);
         assert_eq!((sum.places, sum.expected, sum.succeeded, sum.failed), (2, 7, 6, 1));
     }

@@ -6,6 +6,7 @@ use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
 use model::object::gitops_repo::FAN_OUT;
 use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
+use model::object::workload_registration::RELEASE;
 use model::owners::OWNERS;
 
 /// An annotation or label that Kalypso reads.
@@ -62,6 +63,14 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         pattern: None,
         values: "the name of an environment",
         doc: "The environment that changes reach after this one. It describes the order of promotion; output does not depend on it.",
+    },
+    Setting {
+        kinds: &[Kind::WorkloadRegistration],
+        key: RELEASE,
+        pattern: Some("^(pin|pullRequest)$"),
+        values: "`pin` (if left out) or `pullRequest`",
+        doc: "How a promotion writes a release of the workload into an environment. `pin` writes a `ReleasePin` on the environment's branch; \
+              `pullRequest` proposes the manifests of the environment before in the repository of the manifests.",
     },
     Setting {
         kinds: &[Kind::GitOpsRepo],

@@ -4,6 +4,7 @@ use super::config_map::{MERGE, PRIORITY};
 use super::environment::{LONG_NAMES, MISSING_VALUES, NEXT};
 use super::gitops_repo::FAN_OUT;
 use super::template::{EXTENSION, LITERAL, UNCHECKED};
+use super::workload_registration::RELEASE;
 use crate::expiry::Expiry;
 use crate::kind::Kind;
 use crate::owners::OWNERS;
@@ -37,6 +38,7 @@ pub const ALL: &[(&str, &[Kind])] = &[
     (MISSING_VALUES, &[Kind::Environment, Kind::ConfigSchema]),
     (LONG_NAMES, &[Kind::Environment]),
     (NEXT, &[Kind::Environment]),
+    (RELEASE, &[Kind::WorkloadRegistration]),
     (FAN_OUT, &[Kind::GitOpsRepo]),
     (LITERAL, &[Kind::Template]),
     (UNCHECKED, &[Kind::Template]),

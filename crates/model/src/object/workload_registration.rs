@@ -20,6 +20,10 @@ pub struct WorkloadRegistration {
     pub workspace: Arc<str>,
 }
 
+/// The annotation that sets how a release of the workload is written into the next environment: `pin` (default) by a release pin on the environment's branch,
+/// `pullRequest` by a pull request to the repository of its manifests.
+pub const RELEASE: &str = "promotion.kalypso.io/release";
+
 impl Spec for WorkloadRegistration {
     type Name = RegistrationName;
     const KIND: Kind = Kind::WorkloadRegistration;

@@ -1,0 +1,153 @@
+//! Writes a revision into a branch: by a commit, or by a pull request with a branch of its own.
+
+use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
+use git::{Commit, Edits, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
+use git_host::HostError;
+use git_host::pull_request::{PullRequestQuery, PullRequestState, PullRequestStates};
+use model::object::promotion::ChangeDelivery;
+use model::progress::Progress;
+
+use super::commit_move::{CommitMoveError, Moved};
+use crate::change_proposal::{self, ChangeProposal, ChangeProposalError};
+use crate::pull_requests::{GitHosts, Proposal, PullRequestLink};
+
+/// The trailer of a commit that moves a revision. Its value is the revision.
+const TRAILER: &str = "Kalypso-Promotion";
+
+/// The hidden lines around the revision in the body of a pull request.
+const MARKER: (&str, &str) = ("<!-- kalypso promotion ", " -->");
+
+/// A revision to write into a branch.
+#[derive(Clone, Copy)]
+pub(super) struct BranchMove<'a> {
+    /// The head of the branch, as it was read.
+    pub(super) head: &'a Commit,
+    /// The edits that write the revision.
+    pub(super) edits: &'a Edits,
+    /// The revision.
+    pub(super) revision: &'a str,
+    /// The branch on which it is proposed.
+    pub(super) proposing_branch: &'a str,
+    /// How it is written.
+    pub(super) delivery: ChangeDelivery,
+    /// The first line of the commit message, and the title of the pull request.
+    pub(super) title: &'a str,
+    /// Why it moves, in Markdown.
+    pub(super) body: &'a str,
+    /// The time of the commit, in seconds since 1970.
+    pub(super) seconds: i64,
+}
+
+/// Writes a revision into a branch. The same call again changes nothing. A pull request with another revision is replaced.
+pub(super) fn write(
+    repositories: &dyn Repositories,
+    hosts: Option<&GitHosts>,
+    change: &BranchMove<'_>,
+) -> Result<Moved, CommitMoveError> {
+    match change.delivery {
+        ChangeDelivery::Direct => commit(repositories, change),
+        ChangeDelivery::PullRequest => propose(repositories, hosts, change),
+    }
+}
+
+fn commit(repositories: &dyn Repositories, change: &BranchMove<'_>) -> Result<Moved, CommitMoveError> {
+    let head = change.head;
+    let open = opener(repositories, head);
+    let tree =
+        change_proposal::edited(repositories.tree(head)?, change.edits, &open).map_err(ChangeProposalError::from)?;
+    let message = trailer::with_trailers(change.title, &[(TRAILER, change.revision)]);
+    let author = &author();
+    let commit =
+        NewCommit { parents: &[head.id], tree: &tree, open: &open, message: &message, author, seconds: change.seconds };
+    let progress = &Progress::default();
+    let branch = head.revision.name();
+    let push = Push { branch: &branch, expected: Some(head.id), commit: Some(commit), progress };
+    Ok(match repositories.push(&head.url, &push)? {
+        Pushed::Moved(_) => Moved::Written,
+        Pushed::Removed | Pushed::LostRace => Moved::LostRace,
+    })
+}
+
+fn propose(
+    repositories: &dyn Repositories,
+    hosts: Option<&GitHosts>,
+    change: &BranchMove<'_>,
+) -> Result<Moved, CommitMoveError> {
+    if let Some(declined) = hosts.map_or(Ok(None), |hosts| declined(hosts, change))? {
+        return Ok(Moved::Declined(declined));
+    }
+    let body = format!("{}\n\n{}", change.body, marker(change.revision));
+    let proposal = ChangeProposal {
+        base: change.head,
+        branch: change.proposing_branch,
+        edits: change.edits,
+        title: change.title,
+        body: &body,
+        author: &author(),
+        seconds: change.seconds,
+    };
+    match change_proposal::propose(repositories, hosts, &proposal) {
+        Ok(proposed) => {
+            let pull_request = proposed.pull_request.transpose()?.and_then(|proposal| match proposal {
+                Proposal::Opened(link) | Proposal::Updated(link) | Proposal::Unchanged(link) => Some(link),
+                _ => None,
+            });
+            Ok(Moved::Proposed { branch: change.proposing_branch.to_owned(), pull_request })
+        }
+        Err(ChangeProposalError::LostRace(_)) => Ok(Moved::LostRace),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn marker(revision: &str) -> String {
+    format!("{}{revision}{}", MARKER.0, MARKER.1)
+}
+
+/// The pull request with this revision that a person closed without a merge. None if the newest one is open, merged, or has another revision.
+fn declined(hosts: &GitHosts, change: &BranchMove<'_>) -> Result<Option<PullRequestLink>, HostError> {
+    let head = change.head;
+    let Some((settings, repository)) = hosts.find(head.url.as_str()).filter(|(found, _)| found.has_pull_requests())
+    else {
+        return Ok(None);
+    };
+    let query = PullRequestQuery {
+        head: Some(change.proposing_branch.to_owned()),
+        base: Some(head.revision.name().to_string()),
+        states: PullRequestStates::All,
+    };
+    let all = settings.host.pull_requests(&repository, &query)?;
+    let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
+    let marker = marker(change.revision);
+    let declined = newest.filter(|found| found.state == PullRequestState::Closed && found.body.contains(&marker));
+    Ok(declined.map(|found| PullRequestLink { number: found.number, url: found.url }))
+}
+
+/// Closes the pull request into a branch and deletes its own branch, if there is one. What it has does not move any longer.
+pub(super) fn withdraw(
+    repositories: &dyn Repositories,
+    hosts: Option<&GitHosts>,
+    (into, proposing_branch): (&Commit, &str),
+) -> Result<bool, CommitMoveError> {
+    let url = &into.url;
+    let found = match repositories.resolve(url, &Revision::branch(proposing_branch)) {
+        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(false),
+        found => found?,
+    };
+    if let Some((settings, repository)) =
+        hosts.and_then(|hosts| hosts.find(url.as_str())).filter(|(found, _)| found.has_pull_requests())
+    {
+        let base = Some(into.revision.name().to_string());
+        let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::Open };
+        for open in settings.host.pull_requests(&repository, &query)? {
+            settings.host.close(&repository, open.number)?;
+        }
+    }
+    let push =
+        Push { branch: proposing_branch, expected: Some(found.id), commit: None, progress: &Progress::default() };
+    repositories.push(url, &push)?;
+    Ok(true)
+}
+
+fn author() -> Person {
+    Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() }
+}
