@@ -139,6 +139,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
     let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(revision()), decisions);
     (prop::option::of(proved()), prop::option::of(candidate), rest).prop_map(
         |(proved, current, (waiting, rejected, (hold, requested)))| AdvanceState {
+            at: waiting.first().cloned(),
             proved,
             current,
             waiting,

@@ -7,6 +7,8 @@ mod change_proposal;
 #[cfg(test)]
 mod commit_move;
 #[cfg(test)]
+mod controller;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;
