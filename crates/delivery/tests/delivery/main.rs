@@ -17,4 +17,6 @@ mod publish;
 #[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
+mod rings;
+#[cfg(test)]
 mod world;
