@@ -32,6 +32,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, SharedRepositories};
 use delivery::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
@@ -61,6 +62,8 @@ pub struct ServiceSettings {
     pub environments: Vec<String>,
     /// Who may confirm removals over the API: names of tokens, or subjects of identity providers. None: all administrators.
     pub confirmers: Option<Vec<String>>,
+    /// The checks of gates, and the accounts that count for promotion.
+    pub evidence: EvidenceSources,
     /// How long the service waits.
     pub timing: Timing,
 }
