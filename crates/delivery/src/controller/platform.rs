@@ -78,7 +78,7 @@ fn collect(
     memory: &mut Memory,
 ) -> Evidence {
     let environment = context.environment;
-    let subject = CheckSubject { environment: environment.as_str(), workload: None, revision: &revision.0 };
+    let subject = CheckSubject { environment: environment.as_str(), workload: None, revision: &revision.0, ring: None };
     let needs_people = promotion.gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_)));
     let people = match line::commit(revision).filter(|_| needs_people) {
         Some(commit) => {
