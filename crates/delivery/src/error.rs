@@ -9,6 +9,7 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
+use crate::rollout_store::StoreError;
 use crate::write_lease::LeaseEnded;
 
 /// The reason why no environment can be read.
@@ -75,6 +76,9 @@ pub enum DestinationError {
     /// A folder can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The states of the rollouts can't be read, so it is not known which places may change.
+    #[error("the states of the rollouts can't be read: {0}")]
+    Rollouts(StoreError),
     /// Another replica may lead the environment now.
     #[error(transparent)]
     LeaseEnded(#[from] LeaseEnded),

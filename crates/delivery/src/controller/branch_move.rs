@@ -6,6 +6,7 @@ use git_host::HostError;
 use git_host::pull_request::{PullRequestQuery, PullRequestState, PullRequestStates};
 use model::object::promotion::ChangeDelivery;
 use model::progress::Progress;
+use model::tree::Tree;
 
 use super::commit_move::{CommitMoveError, Moved};
 use crate::change_proposal::{self, ChangeProposal, ChangeProposalError};
@@ -53,8 +54,7 @@ pub(super) fn write(
 fn commit(repositories: &dyn Repositories, change: &BranchMove<'_>) -> Result<Moved, CommitMoveError> {
     let head = change.head;
     let open = opener(repositories, head);
-    let tree =
-        change_proposal::edited(repositories.tree(head)?, change.edits, &open).map_err(ChangeProposalError::from)?;
+    let tree = edited_tree(repositories, head, change.edits)?;
     let message = trailer::with_trailers(change.title, &[(TRAILER, change.revision)]);
     let author = &author();
     let commit =
@@ -66,6 +66,12 @@ fn commit(repositories: &dyn Repositories, change: &BranchMove<'_>) -> Result<Mo
         Pushed::Moved(_) => Moved::Written,
         Pushed::Removed | Pushed::LostRace => Moved::LostRace,
     })
+}
+
+/// The files of a branch with edits.
+fn edited_tree(repositories: &dyn Repositories, head: &Commit, edits: &Edits) -> Result<Tree, CommitMoveError> {
+    let open = opener(repositories, head);
+    Ok(change_proposal::edited(repositories.tree(head)?, edits, &open).map_err(ChangeProposalError::from)?)
 }
 
 fn propose(
@@ -122,17 +128,24 @@ fn declined(hosts: &GitHosts, change: &BranchMove<'_>) -> Result<Option<PullRequ
     Ok(declined.map(|found| PullRequestLink { number: found.number, url: found.url }))
 }
 
-/// Closes the pull request into a branch and deletes its own branch, if there is one. What it has does not move any longer.
+/// Closes the pull request into a branch and deletes its own branch, if there is one. What it has does not move any longer. `keep` is the edit whose pull request
+/// stays.
 pub(super) fn withdraw(
     repositories: &dyn Repositories,
     hosts: Option<&GitHosts>,
     (into, proposing_branch): (&Commit, &str),
+    keep: Option<&Edits>,
 ) -> Result<bool, CommitMoveError> {
     let url = &into.url;
     let found = match repositories.resolve(url, &Revision::branch(proposing_branch)) {
         Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(false),
         found => found?,
     };
+    if let Some(keep) = keep
+        && repositories.info(&found)?.tree == edited_tree(repositories, into, keep)?.id()
+    {
+        return Ok(false);
+    }
     if let Some((settings, repository)) =
         hosts.and_then(|hosts| hosts.find(url.as_str())).filter(|(found, _)| found.has_pull_requests())
     {

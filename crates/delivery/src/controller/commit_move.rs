@@ -99,7 +99,8 @@ pub fn write(
     branch_move::write(&*access.repositories, hosts, &change)
 }
 
-/// Closes the pull request of an environment and deletes its branch, if there is one that this module made. The commit in it does not move any longer.
+/// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request
+/// stays.
 ///
 /// # Errors
 /// If the repository or the git host can't be reached.
@@ -107,6 +108,9 @@ pub fn withdraw(
     access: &RepositoryAccess,
     hosts: Option<&GitHosts>,
     (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    keep: Option<GitId>,
 ) -> Result<bool, CommitMoveError> {
-    branch_move::withdraw(&*access.repositories, hosts, (&promoted.head, &proposing_branch(environment)))
+    let keep = keep.map(|keep| promoted.edits(keep)).transpose()?;
+    let branch = proposing_branch(environment);
+    branch_move::withdraw(&*access.repositories, hosts, (&promoted.head, &branch), keep.as_ref())
 }

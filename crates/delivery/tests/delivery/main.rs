@@ -7,6 +7,8 @@ mod change_proposal;
 #[cfg(test)]
 mod commit_move;
 #[cfg(test)]
+mod controller;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;
@@ -14,5 +16,7 @@ mod lease;
 mod publish;
 #[cfg(test)]
 mod pull_requests;
+#[cfg(test)]
+mod rings;
 #[cfg(test)]
 mod world;

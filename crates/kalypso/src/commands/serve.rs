@@ -74,6 +74,7 @@ fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfSe
         leases: hub.leases.clone().map(|leases| leases as _),
         environments,
         confirmers: read.confirmers,
+        evidence: read.evidence,
         timing: read.timing,
     }
 }

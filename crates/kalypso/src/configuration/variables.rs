@@ -33,6 +33,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("service", &["poll", "settle", "settle-max", "resync", "confirm", "control-plane"]),
+    ("promotion", &["checks", "teams", "accounts", "status-accounts"]),
     ("demo", &["git-host"]),
     (
         "hub",
@@ -74,6 +75,10 @@ const NOT_TEXT: &[&str] = &[
     "host.confirm-by-label",
     "service.confirm",
     "service.control-plane",
+    "promotion.checks",
+    "promotion.teams",
+    "promotion.accounts",
+    "promotion.status-accounts",
     "hub.environments",
     "hub.oidc",
     "hub.oidc.read",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use checks::EvidenceSources;
 use delivery::access::ControlPlaneSettings;
 use delivery::pull_requests::ConfiguredHost;
 use git::RepositoryUrl;
@@ -65,6 +66,7 @@ impl World {
             leases: None,
             environments: Vec::new(),
             confirmers: None,
+            evidence: EvidenceSources::default(),
             timing,
         }
     }
