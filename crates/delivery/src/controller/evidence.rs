@@ -48,6 +48,14 @@ impl Evidence<'_> {
         Ok(measured(&self.places(environment, None)?))
     }
 
+    /// The state of all places of a workload in an environment, or why it is not known.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub fn workload(&self, environment: &str, workload: &str) -> Result<Measured, Arc<str>> {
+        Ok(measured(&self.places(environment, Some(workload))?))
+    }
+
     /// The rows of the hub about an environment, or about the folders of a workload in it.
     ///
     /// # Errors

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::evidence::Approver;
+use git::Commit;
 use git_host::error::HostError;
 use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestStates};
 use git_host::{GitHost, HostRepository};
 use jiff::Timestamp;
 use model::git_id::GitId;
-use model::name::EnvironmentName;
 
-use super::commit_move::proposing_branch;
 use crate::access::RepositoryAccess;
-use crate::promoted_commit::PromotedCommit;
 use crate::pull_requests::GitHosts;
 
 /// The label of a pull request that approves it. The account that added it counts.
@@ -48,19 +46,18 @@ fn of<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, Ho
     Some((&*settings.host, repository))
 }
 
-/// The approvals of a commit on its pull request into an environment: reviews, and the label [`APPROVAL_LABEL`]. Empty if there is no such pull request, or if the
-/// git host does not answer: then the gate waits.
+/// The approvals of a revision on its pull request into a branch: reviews, and the label [`APPROVAL_LABEL`]. `into` is the branch, with the branch on which revisions
+/// are proposed. Empty if there is no such pull request, or if the git host does not answer: then the gate waits.
 pub(super) fn approvals(
     hosts: Option<&GitHosts>,
-    (environment, promoted): (&EnvironmentName, &PromotedCommit),
-    (commit, now): (GitId, Timestamp),
+    (into, proposing_branch): (&Commit, &str),
+    (revision, now): (&str, Timestamp),
 ) -> Vec<Approver> {
-    let head = &promoted.head;
-    let Some((host, repository)) = of(hosts, head.url.as_str()) else { return Vec::new() };
-    let base = Some(head.revision.name().to_string());
-    let query = PullRequestQuery { head: Some(proposing_branch(environment)), base, states: PullRequestStates::Open };
+    let Some((host, repository)) = of(hosts, into.url.as_str()) else { return Vec::new() };
+    let base = Some(into.revision.name().to_string());
+    let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::Open };
     let Ok(open) = host.pull_requests(&repository, &query) else { return Vec::new() };
-    let Some(found) = open.into_iter().find(|found| found.body.contains(&commit.to_string())) else {
+    let Some(found) = open.into_iter().find(|found| found.body.contains(revision)) else {
         return Vec::new();
     };
     let mut approvals = reviews(host, &repository, &found, now).unwrap_or_default();

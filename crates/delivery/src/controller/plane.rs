@@ -97,6 +97,11 @@ impl<'a> Plane<'a> {
         Ok(Some(Standing { promoted, at }))
     }
 
+    /// The path of an environment's objects on its branch.
+    pub fn path(&self, environment: &EnvironmentName) -> &str {
+        self.places.get(environment).map_or("", |place| &place.path)
+    }
+
     /// Whether an environment is settled where it stands, by its record.
     ///
     /// # Errors

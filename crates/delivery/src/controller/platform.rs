@@ -11,7 +11,7 @@ use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
 
-use super::commit_move::{self, CommitMove, Moved};
+use super::commit_move::{self, CommitMove, Moved, proposing_branch};
 use super::context::{Context, Memory};
 use super::error::ControllerError;
 use super::evidence::CheckSubject;
@@ -83,8 +83,9 @@ fn collect(
     let people = match line::commit(revision).filter(|_| needs_people) {
         Some(commit) => {
             let author = memory.authors.author(context.access, context.hosts, commit);
-            let at = (environment, &own.standing.promoted);
-            (author, people::approvals(context.hosts, at, (commit, context.now)))
+            let branch = proposing_branch(environment);
+            let into = (&own.standing.promoted.head, branch.as_str());
+            (author, people::approvals(context.hosts, into, (&commit.to_string(), context.now)))
         }
         None => (None, Vec::new()),
     };
@@ -199,7 +200,7 @@ pub(super) fn declined(state: &AdvanceState, command: &Command) -> Option<Advanc
 }
 
 /// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
-fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
+pub(super) fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
     let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated)?;
     if promotion.delivery != ChangeDelivery::PullRequest || step.state.hold.is_some() {
         return None;
@@ -223,7 +224,7 @@ fn withdraw(context: &Context<'_>, (step, standing): (&AdvanceStep, &Standing)) 
 }
 
 /// Why a revision moves, in Markdown: the gates with their evidence.
-fn body(step: &AdvanceStep) -> String {
+pub(super) fn body(step: &AdvanceStep) -> String {
     let mut text = "| gate | | evidence |\n| --- | --- | --- |\n".to_owned();
     let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
     let gates = step.state.current.as_ref().map(|current| current.gates.as_slice()).unwrap_or_default();

@@ -6,6 +6,7 @@ use git::load::ReadRole;
 use model::count::count;
 use model::git_id::GitId;
 
+use super::release_facts::{self, Releases};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::refusal::Refusal;
@@ -22,6 +23,8 @@ pub struct Published {
     pub head: Option<GitId>,
     /// Whether the environment has rings.
     has_rings: bool,
+    /// The releases of the workloads.
+    pub releases: Releases,
     /// Whether everything is on the GitOps branches without errors, or why not.
     pub complete: Result<(), Arc<str>>,
 }

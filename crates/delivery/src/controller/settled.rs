@@ -2,6 +2,9 @@
 //!
 //! Only the program that publishes an environment knows this. The environments after it read the record, also in other processes.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
 use jiff::Timestamp;
@@ -9,19 +12,24 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Sealed, Tree, closed};
-use model::yaml::{self, Options};
 
 use crate::access::RepositoryAccess;
+use crate::rollout_store::fields::{Item, StateFile};
+use crate::rollout_store::text::Value;
 use crate::rollout_store::{StoreError, branch_name};
 use crate::write_lease::WriteLease;
 
 /// The file on the branch with the states of the environment.
 const FILE: &str = "settled.yaml";
+/// The version of the format.
+const API_VERSION: &str = "fleet.kalypso.io/v1alpha1";
+/// The kind of the file. It is not a kind of objects of a fleet.
+const KIND: &str = "Settled";
 /// The maximum size of the file, in bytes.
-const FILE_BYTES_MAX: u64 = 4 << 10;
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// The commits at which an environment is settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// The commit of the main branch. None: the environment does not build on the main branch.
     pub commit: Option<GitId>,
@@ -29,6 +37,8 @@ pub struct Settled {
     pub head: GitId,
     /// Since when.
     pub since: Timestamp,
+    /// The releases of workloads that it has, by the name of the workload.
+    pub releases: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 impl Settled {
@@ -38,23 +48,38 @@ impl Settled {
     }
 
     fn text(&self, environment: &EnvironmentName) -> String {
-        let commit = self.commit.map_or_else(String::new, |commit| format!("commit: \"{commit}\"\n"));
-        let (head, since) = (self.head, self.since);
-        format!(
-            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Settled\nenvironment: {environment}\n{commit}head: \"{head}\"\nsince: \"{since}\"\n"
-        )
+        let releases = self.releases.iter().map(|(name, release)| (Arc::clone(name), Value::Text(Arc::clone(release))));
+        let file = Value::fields([
+            ("apiVersion", Some(Value::text(API_VERSION))),
+            ("kind", Some(Value::text(KIND))),
+            ("environment", Some(Value::text(environment.as_str()))),
+            ("commit", self.commit.map(|commit| Value::text(commit.to_string()))),
+            ("head", Some(Value::text(self.head.to_string()))),
+            ("since", Some(Value::text(self.since.to_string()))),
+            ("releases", (!self.releases.is_empty()).then(|| Value::Fields(releases.collect()))),
+        ]);
+        file.written()
     }
 
     /// None if the text has another form: then the environment does not count as settled.
     fn parse(text: &[u8]) -> Option<Self> {
-        let reading = yaml::read_bytes(text, &Options::OBJECTS);
-        let root = &reading.documents.first().filter(|_| reading.problems.is_empty())?.root;
-        let text = |key| root.get(key)?.as_scalar().map(|scalar| &*scalar.text);
-        let commit = match text("commit") {
-            Some(commit) => Some(GitId::from_hex(commit)?),
+        let text = std::str::from_utf8(text).ok()?;
+        let file = StateFile { path: FILE, text };
+        let root = file.root().ok()?;
+        let item = Item { file: &file, node: &root };
+        let known = ["apiVersion", "kind", "environment", "commit", "head", "since", "releases"];
+        let fields = item.fields(&known).ok()?;
+        let id = |item: Item<'_>| GitId::from_hex(&item.text().ok()?);
+        let commit = match fields.optional("commit") {
+            Some(commit) => Some(id(commit)?),
             None => None,
         };
-        Some(Self { commit, head: GitId::from_hex(text("head")?)?, since: text("since")?.parse().ok()? })
+        let mut releases = BTreeMap::new();
+        for (name, release) in fields.optional("releases").map_or(Some(Vec::new()), |item| item.entries().ok())? {
+            releases.insert(name, release.text().ok()?);
+        }
+        let since = fields.optional("since")?.text().ok()?.parse().ok()?;
+        Some(Self { commit, head: id(fields.optional("head")?)?, since, releases })
     }
 }
 
@@ -124,7 +149,8 @@ mod tests {
         let (commit, head) = (Some(GitId::of_blob(b"1")), GitId::of_blob(b"2"));
         let name = EnvironmentName::new("dev").unwrap();
         for commit in [commit, None] {
-            let settled = Settled { commit, head, since: Timestamp::UNIX_EPOCH };
+            let releases = BTreeMap::from([("checkout".into(), "1.0: \"x\"".into())]);
+            let settled = Settled { commit, head, since: Timestamp::UNIX_EPOCH, releases };
             assert_eq!(Settled::parse(settled.text(&name).as_bytes()), Some(settled));
         }
         assert_eq!(Settled::parse(b"head: \"12\"\n"), None);

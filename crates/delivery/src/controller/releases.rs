@@ -1,0 +1,255 @@
+//! The releases of workloads on their way into an environment: collects evidence, decides, and acts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
+use engine::promotion::command::{Command, CommandKind};
+use engine::promotion::evidence::{Approver, CheckResult, Measured};
+use engine::promotion::release;
+use engine::promotion::state::{AdvanceState, Revision};
+use git::{Commit, Edits};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::promotion::Promotion;
+
+use super::branch_move::{self, BranchMove};
+use super::commit_move::Moved;
+use super::context::{Context, Memory};
+use super::error::ControllerError;
+use super::evidence::CheckSubject;
+use super::people;
+use super::platform::{self, Acted, Own};
+use super::release_edits::{self, NewRelease};
+use super::release_facts::{self, PublishedRelease, Releases};
+use super::settled;
+
+/// The environments before, as their records describe them.
+pub(super) struct Before {
+    environments: Vec<BeforeEnvironment>,
+}
+
+struct BeforeEnvironment {
+    name: Arc<str>,
+    releases: BTreeMap<Arc<str>, Arc<str>>,
+    settled: Result<(), Arc<str>>,
+}
+
+impl Before {
+    /// Reads the records of the environments before.
+    pub(super) fn read(
+        context: &Context<'_>,
+        promotion: &Promotion,
+        memory: &mut Memory,
+    ) -> Result<Self, ControllerError> {
+        let mut environments = Vec::new();
+        for name in &promotion.from {
+            let Ok(environment) = EnvironmentName::new(Arc::clone(name)) else { continue };
+            let Some(standing) = context.plane.standing(&environment, &mut memory.branches)? else { continue };
+            let record = settled::read(context.access, &environment)?;
+            environments.push(BeforeEnvironment {
+                name: Arc::clone(name),
+                releases: record.map(|record| record.releases).unwrap_or_default(),
+                settled: context.plane.settled(&environment, &standing),
+            });
+        }
+        Ok(Self { environments })
+    }
+}
+
+/// The workloads whose releases a promotion moves, by their names.
+pub(super) fn selected<'r>(promotion: &Promotion, releases: &'r Releases) -> Vec<(&'r Arc<str>, &'r PublishedRelease)> {
+    let Some(selector) = promotion.select.workloads.as_ref().filter(|_| !promotion.from.is_empty()) else {
+        return Vec::new();
+    };
+    let is_selected = |release: &PublishedRelease| release.labels.as_ref().is_some_and(|labels| selector.matches(labels));
+    releases.iter().filter(|(_, release)| is_selected(release)).collect()
+}
+
+/// The releases that an environment records, for the environments after it.
+pub(super) fn to_record(context: &Context<'_>, releases: &Releases) -> BTreeMap<Arc<str>, Arc<str>> {
+    let record = |(name, release): (&Arc<str>, &PublishedRelease)| {
+        let revision = release.revision(context.access, context.environment)?;
+        Some((Arc::clone(name), revision.0))
+    };
+    releases.iter().filter(|(_, release)| release.labels.is_some()).filter_map(record).collect()
+}
+
+/// One workload on its way into the environment.
+pub(super) struct ReleaseMove<'a> {
+    pub(super) promotion: &'a Promotion,
+    pub(super) workload: &'a Arc<str>,
+    pub(super) published: &'a PublishedRelease,
+    pub(super) own: &'a Own<'a>,
+    pub(super) before: &'a Before,
+}
+
+impl ReleaseMove<'_> {
+    /// The release that the environment has.
+    pub(super) fn at(&self, context: &Context<'_>) -> Option<Revision> {
+        let first = self.promotion.from.first()?;
+        self.published.revision_from(context.access, (first, context.environment))
+    }
+
+    /// Decides about the next step.
+    pub(super) fn decide(&self, context: &Context<'_>, state: &AdvanceState) -> AdvanceStep {
+        let at = self.at(context);
+        let from = self.from(context);
+        let line = self.line(&from, (at.as_ref(), state));
+        let revision = state.current.as_ref().map_or("", |current| &*current.revision.0);
+        let subject = CheckSubject {
+            environment: context.environment.as_str(),
+            workload: Some(self.workload),
+            revision,
+        };
+        let checks: BTreeMap<Arc<str>, CheckResult> = context.evidence.checks(&self.promotion.gates, subject);
+        let approvals = self.approvals(context, revision);
+        let to_measured: Result<Measured, _> =
+            context.evidence.workload(context.environment.as_str(), self.workload);
+        let input = AdvanceInput {
+            now: context.now,
+            promotion: self.promotion,
+            line: &line,
+            head: None,
+            from: &from,
+            at: at.as_ref(),
+            to_settled: self.own.settled.clone(),
+            to_failed: self.own.failed.clone(),
+            to_measured,
+            checks: &checks,
+            approvals: &approvals,
+            author: None,
+            teams: context.evidence.teams,
+        };
+        advance::step(&input, state)
+    }
+
+    fn from(&self, context: &Context<'_>) -> Vec<FromEnvironment> {
+        let one = |before: &BeforeEnvironment| FromEnvironment {
+            name: Arc::clone(&before.name),
+            has: before.releases.get(self.workload).cloned().map(Revision),
+            settled: before.settled.clone(),
+            measured: context.evidence.workload(&before.name, self.workload),
+        };
+        self.before.environments.iter().map(one).collect()
+    }
+
+    /// The order of all releases that are known: by Semantic Versioning.
+    fn line(&self, from: &[FromEnvironment], (at, state): (Option<&Revision>, &AdvanceState)) -> Vec<Revision> {
+        let current = state.current.as_ref().map(|current| &current.revision);
+        let proved = state.proved.as_ref().map(|proved| &proved.revision);
+        let known = from.iter().filter_map(|from| from.has.as_ref()).chain(at).chain(current).chain(proved);
+        release::order(known.chain(&state.waiting).map(|revision| &revision.0))
+    }
+
+    fn approvals(&self, context: &Context<'_>, revision: &str) -> Vec<Approver> {
+        if revision.is_empty() {
+            return Vec::new();
+        }
+        let branch = self.proposing_branch(context);
+        match self.into(context) {
+            Some(into) => people::approvals(context.hosts, (&into, &branch), (revision, context.now)),
+            None => Vec::new(),
+        }
+    }
+
+    /// Carries out what a step decided. The state is stored before.
+    pub(super) fn act(&self, context: &Context<'_>, step: &AdvanceStep) -> Result<Acted, ControllerError> {
+        let revision = match &step.action {
+            Some(Action::Write { revision }) => revision,
+            Some(Action::RollBack { to }) => to,
+            None => match platform::proposed_early(self.promotion, step) {
+                Some(revision) => revision,
+                None => return self.withdraw(context, step),
+            },
+        };
+        let environment = context.environment;
+        let title = match &step.action {
+            Some(Action::RollBack { .. }) => format!("Roll {} back to {} in {environment}", self.workload, shown(revision)),
+            _ => format!("Promote {} {} to {environment}", self.workload, shown(revision)),
+        };
+        let Some(into) = self.into(context) else { return Ok(Acted::Problem(self.unreadable())) };
+        let edits = match self.edits(context, (&into, revision), &title) {
+            Ok(edits) => edits,
+            Err(problem) => return Ok(Acted::Problem(problem)),
+        };
+        if edits.is_empty() {
+            return Ok(Acted::Nothing);
+        }
+        let change = BranchMove {
+            head: &into,
+            edits: &edits,
+            revision: &revision.0,
+            proposing_branch: &self.proposing_branch(context),
+            delivery: self.promotion.delivery,
+            title: &title,
+            body: &platform::body(step),
+            seconds: context.now.as_second(),
+        };
+        context.check_lease()?;
+        Ok(match branch_move::write(&*context.access.repositories, context.hosts, &change)? {
+            Moved::Written => Acted::Moved,
+            Moved::Proposed { .. } => Acted::Nothing,
+            Moved::LostRace => Acted::LostRace,
+            Moved::Declined(link) => Acted::Declined(Command {
+                kind: CommandKind::Abort,
+                by: format!("pull request {}", link.number).into(),
+                at: context.now,
+                reason: "it was closed without a merge".into(),
+            }),
+        })
+    }
+
+    /// Withdraws what was proposed, if the release was rejected.
+    fn withdraw(&self, context: &Context<'_>, step: &AdvanceStep) -> Result<Acted, ControllerError> {
+        if let Some(into) = self.into(context).filter(|_| step.state.rejected.is_some()) {
+            context.check_lease()?;
+            let branch = self.proposing_branch(context);
+            branch_move::withdraw(&*context.access.repositories, context.hosts, (&into, &branch), None)?;
+        }
+        Ok(Acted::Nothing)
+    }
+
+    /// The branch that is edited: that of the environment, or that of the manifests. None if it can't be read.
+    fn into(&self, context: &Context<'_>) -> Option<Commit> {
+        if !self.published.by_pull_request {
+            return Some(self.own.standing.promoted.head.clone());
+        }
+        let pairs = self.published.pairs(self.promotion.from.first()?, context.environment.as_str()).ok()?;
+        release_facts::head(context.access, pairs.first()?.to)
+    }
+
+    fn unreadable(&self) -> Arc<str> {
+        format!("the branch of the manifests of `{}` can't be read", self.workload).into()
+    }
+
+    fn edits(
+        &self,
+        context: &Context<'_>,
+        (into, revision): (&Commit, &Revision),
+        reason: &str,
+    ) -> Result<Edits, Arc<str>> {
+        let repositories = &*context.access.repositories;
+        if self.published.by_pull_request {
+            let from = self.promotion.from.first().map_or("", |from| from);
+            let pairs = self.published.pairs(from, context.environment.as_str())?;
+            let source = pairs.first().and_then(|pair| release_facts::head(context.access, pair.from));
+            let source = source.zip(GitId::from_hex(&revision.0)).ok_or_else(|| self.unreadable())?;
+            let source = Commit { id: source.1, ..source.0 };
+            return release_edits::manifests(repositories, (&source, into), &pairs);
+        }
+        let key = self.published.release.key.as_ref();
+        let key = key.ok_or_else(|| format!("no key of `manifests` names the release of `{}`", self.workload))?;
+        let new = NewRelease { workload: self.workload, key, version: &revision.0, reason };
+        release_edits::pin(repositories, (into, context.plane.path(context.environment)), &new)
+    }
+
+    fn proposing_branch(&self, context: &Context<'_>) -> String {
+        format!("kalypso-promote/{}--{}", context.environment, self.workload)
+    }
+}
+
+/// A release for people: commits are short.
+fn shown(revision: &Revision) -> String {
+    GitId::from_hex(&revision.0).map_or_else(|| revision.0.to_string(), |commit| commit.short())
+}
