@@ -9,7 +9,6 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
-use crate::rollout_store::StoreError;
 use crate::write_lease::LeaseEnded;
 
 /// The reason why no environment can be read.
@@ -77,8 +76,11 @@ pub enum DestinationError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The states of the rollouts can't be read, so it is not known which places may change.
-    #[error("the states of the rollouts can't be read: {0}")]
-    Rollouts(StoreError),
+    #[error("the states of the rollouts can't be read: {reason}")]
+    Rollouts {
+        /// The reason.
+        reason: String,
+    },
     /// Another replica may lead the environment now.
     #[error(transparent)]
     LeaseEnded(#[from] LeaseEnded),

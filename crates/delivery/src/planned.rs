@@ -21,7 +21,7 @@ pub(crate) use crate::gitops_destination::each_target;
 pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
-use crate::rings::Rings;
+use crate::rings::{BranchSide, Rings};
 
 /// The plan for one destination.
 pub struct Planned {
@@ -217,6 +217,11 @@ impl Planned {
     pub fn sides(&self) -> impl Iterator<Item = &Compiled> {
         let moving = self.rings.iter().flat_map(Rings::earlier);
         iter::once(&*self.compiled).chain(moving).chain(self.earlier.as_ref().map(|earlier| &earlier.compiled))
+    }
+
+    /// The destination, with the environment that is published to it.
+    pub fn branch_side(&self) -> BranchSide<'_> {
+        BranchSide { compiled: &self.compiled, target: &self.target }
     }
 
     /// The progress of the run.

@@ -2,15 +2,17 @@
 //!
 //! This module only applies the states. The controller decides about them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::output::PlaceFolders;
-use engine::output::rings::{Folders, MoveContents, RingContents, RingProgress, RingTree, apply};
+use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, RingProgress, RingTree, apply};
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, Phase, Position, Revision, RolloutState};
+use model::count::{count, thousands};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
@@ -42,9 +44,57 @@ pub struct Rings {
     head: PlaceFolders,
     nothing: PlaceFolders,
     moves: Vec<Movement>,
+    /// The targets of the newest publication, by workload.
+    newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// The places of a workload, in columns. The places are in no particular order.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadPlaces {
+    /// The names.
+    pub places: Vec<Arc<str>>,
+    /// The index of the ring of each place.
+    pub ring: Vec<u16>,
+    /// The index of the failure domain of each place, in `domains`.
+    pub domain: Vec<u32>,
+    /// The hash that orders the places of a ring.
+    pub hash: Vec<u64>,
+    /// The keys of all failure domains, each once.
+    pub domains: Vec<Arc<str>>,
+}
+
+/// A destination, with the environment that is published to it.
+#[derive(Clone, Copy)]
+pub struct BranchSide<'a> {
+    /// The environment as it is compiled now.
+    pub compiled: &'a Compiled,
+    /// The destination.
+    pub target: &'a GitOpsDestination,
+}
+
+impl WorkloadPlaces {
+    fn add(&mut self, membership: &Membership, name: &Arc<str>) {
+        let location = membership.locate(name);
+        let known = membership.index(name).and_then(|at| membership.domain.get(at).copied());
+        let domain = known.unwrap_or_else(|| self.domain_of_removed(&location.domain));
+        self.places.push(Arc::clone(name));
+        self.ring.push(location.ring as u16);
+        self.domain.push(domain);
+        self.hash.push(location.hash);
+    }
+
+    /// The domain of a removed place. All removed places are in one.
+    fn domain_of_removed(&mut self, key: &Arc<str>) -> u32 {
+        let known = self.domains.iter().position(|domain| domain == key);
+        known.unwrap_or_else(|| {
+            self.domains.push(Arc::clone(key));
+            self.domains.len() - 1
+        }) as u32
+    }
 }
 
 /// A workload with the origin of its folders.
+#[derive(Clone)]
 struct Movement {
     workload: Arc<str>,
     state: RolloutState,
@@ -87,7 +137,8 @@ impl Rings {
         if !has_rings && loaded.declarations.are_known() {
             return Ok(None);
         }
-        let states = rollout_store::read(access, environment).map_err(DestinationError::Rollouts)?;
+        let states = rollout_store::read(access, environment)
+            .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
         if !has_rings && states.rollouts.is_empty() {
             return Ok(None);
         }
@@ -118,13 +169,13 @@ impl Rings {
             head: PlaceFolders::of(&target.branch.tree, &target.folder, &open)?,
             nothing: PlaceFolders::default(),
             moves: Vec::new(),
+            newest: newest.map(revision::targets).unwrap_or_default(),
             states,
         };
         let mut reader = Reader { loaded, compiled, known, target, sources: Vec::new() };
-        let newest = newest.map(revision::targets).unwrap_or_default();
         for (workload, stored) in rings.states.rollouts.clone() {
             match stored {
-                Ok(stored) if is_known => rings.add(&mut reader, (workload, &stored), &newest),
+                Ok(stored) if is_known => rings.add(&mut reader, (workload, &stored)),
                 Ok(_) => {}
                 Err(error) => rings.problems.push((workload, error.to_string())),
             }
@@ -133,15 +184,8 @@ impl Rings {
     }
 
     /// Adds a workload with its state.
-    fn add(
-        &mut self,
-        reader: &mut Reader<'_>,
-        (workload, stored): (Arc<str>, &StoredRollout),
-        newest: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
-    ) {
-        let mut targets = stored.targets.clone();
-        targets.extend(self.revisions.get(&workload).into_iter().flat_map(|found| found.targets.iter().cloned()));
-        targets.extend(newest.get(&workload).into_iter().flatten().cloned());
+    fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
+        let targets = self.all_targets(&workload, &stored.targets);
         let state = stored.state.clone();
         let Some(current) = &stored.state.current else {
             let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
@@ -155,10 +199,7 @@ impl Rings {
             // Before the first proved revision, a workload returns to what was there before.
             _ => base,
         };
-        let moving = match &current.phase {
-            Phase::RollingBack { .. } => Origin::Unknown,
-            _ => self.revision(reader, (&workload, stored), &current.revision),
-        };
+        let moving = self.revision(reader, (&workload, stored), &current.revision);
         self.moves.push(Movement { workload, state, targets, moving, base, stable });
     }
 
@@ -225,7 +266,7 @@ impl Rings {
         MoveContents {
             workload: Arc::clone(&each.workload),
             state: &each.state,
-            targets: each.targets.clone(),
+            targets: &each.targets,
             moving: self.folders(each.moving),
             base: self.folders(each.base),
             stable: self.folders(each.stable),
@@ -242,6 +283,112 @@ impl Rings {
         }
     }
 
+    /// The places of a workload, with their positions in the rings.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn places(&self, side: BranchSide<'_>, workload: &str) -> Result<WorkloadPlaces, OpenError> {
+        let mut found = WorkloadPlaces { domains: self.membership.domains.clone(), ..WorkloadPlaces::default() };
+        let movement = self.movement(workload);
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        let has_removed = each.targets.iter().any(|target| !side.compiled.has_target(target));
+        let compiled = side.compiled.places_with(each.targets);
+        let others = if has_removed { self.membership.places.clone() } else { Vec::new() };
+        let removed = self.published_names(&each).filter(|name| !side.compiled.has_place(name)).cloned();
+        let names: BTreeSet<Arc<str>> =
+            others.into_iter().chain(removed).filter(|name| !compiled.contains(name)).collect();
+        for name in &names {
+            if contents.has_workload(&each, name)? {
+                found.add(&self.membership, name);
+            }
+        }
+        compiled.iter().for_each(|name| found.add(&self.membership, name));
+        Ok(found)
+    }
+
+    /// Whether the folders of a workload differ at each of these places between the beginning of its move and the moving revision. They stay the same as long as the
+    /// move has the same base and revision. None: the workload does not move, or what it moves from or to can't be read.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn changed(
+        &self,
+        side: BranchSide<'_>,
+        (workload, places): (&str, &[Arc<str>]),
+    ) -> Result<Option<Vec<bool>>, OpenError> {
+        let movement = self.movement(workload);
+        if movement.state.current.is_none() {
+            return Ok(None);
+        }
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        places.iter().map(|place| contents.is_changed(&each, place)).collect()
+    }
+
+    /// The ids of the folders that each of these places is to have now of a workload, by target: what the hub shows as desired once it is published.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn expected<'p>(
+        &self,
+        side: BranchSide<'_>,
+        workload: &str,
+        places: impl IntoIterator<Item = &'p Arc<str>>,
+    ) -> Result<Vec<BTreeMap<Arc<str>, GitId>>, OpenError> {
+        let movement = self.movement(workload);
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        let of = |place: &Arc<str>| contents.folders(&each, (place, self.content(each.state, place)));
+        places.into_iter().map(of).collect()
+    }
+
+    /// The workloads that have a target or a state, by name. A workload with a broken state is among them.
+    pub fn workloads(&self) -> BTreeSet<Arc<str>> {
+        let states = self.states.rollouts.keys().cloned();
+        let all = states.chain(self.revisions.workloads().map(|(name, _)| Arc::clone(name)));
+        all.chain(self.newest.keys().cloned()).collect()
+    }
+
+    /// The names of all targets of a workload: those of the sources, of its state, and of the newest publication. The controller stores them.
+    pub fn targets(&self, workload: &str) -> BTreeSet<Arc<str>> {
+        self.movement(workload).targets.clone()
+    }
+
+    /// The workload with its state. A workload without a state has a state at rest.
+    fn movement(&self, workload: &str) -> Cow<'_, Movement> {
+        if let Some(found) = self.moves.iter().find(|each| *each.workload == *workload) {
+            return Cow::Borrowed(found);
+        }
+        let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
+        let targets = self.all_targets(workload, &BTreeSet::new());
+        let state = RolloutState::default();
+        Cow::Owned(Movement { workload: workload.into(), state, targets, moving, base, stable })
+    }
+
+    fn all_targets(&self, workload: &str, stored: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let latest = self.revisions.get(workload).map(|found| &found.targets);
+        let known = [Some(stored), latest, self.newest.get(workload)];
+        known.into_iter().flatten().flatten().cloned().collect()
+    }
+
+    fn content(&self, state: &RolloutState, place: &str) -> Content {
+        let location = self.membership.locate(place);
+        state.content(location.ring, &location.domain, location.hash)
+    }
+
+    /// The names of all places that the branch has, or had at the beginning of a move.
+    fn published_names<'a>(&'a self, each: &MoveContents<'a>) -> impl Iterator<Item = &'a Arc<str>> {
+        let base = match each.base {
+            Folders::Published(folders) => Some(folders),
+            _ => None,
+        };
+        self.head.names().chain(base.into_iter().flat_map(PlaceFolders::names))
+    }
+
     /// The folders of all places, as the states give them.
     ///
     /// # Errors
@@ -251,6 +398,74 @@ impl Rings {
         let tree = apply(&self.contents(), compiled, &self.head, &open)?;
         self.progress.clone_from(&tree.progress);
         Ok(tree)
+    }
+
+    /// How far each rollout is, in lines for people: `shop: ring 2 of 3 (stores): 40 of 120 places get the moving revision, 80 keep what they have`.
+    pub fn lines(&self) -> Vec<String> {
+        let moving = self.progress.iter().map(|progress| self.line(progress));
+        let resting = self.revisions.workloads().filter_map(|(workload, found)| {
+            let is_moving = self.progress.iter().any(|progress| progress.workload == *workload);
+            let state = self.states.rollouts.get(workload).map(Result::as_ref);
+            let text = match state {
+                _ if is_moving => return None,
+                Some(Err(error)) => format!("its state can't be read: {error}"),
+                None => "its places keep what they have until its first rollout begins".to_owned(),
+                Some(Ok(stored)) => {
+                    let stable = stored.state.stable.as_ref();
+                    if stable.is_some_and(|stable| stable.revision == found.revision) {
+                        return None;
+                    }
+                    "its places keep what they have until its next rollout begins".to_owned()
+                }
+            };
+            Some(format!("{workload}: {text}"))
+        });
+        let problems = self.problems.iter().filter(|(workload, _)| self.is_moving(workload));
+        let problems = problems.map(|(workload, reason)| format!("{workload}: its folders stay as they are: {reason}"));
+        moving.chain(resting).chain(problems).collect()
+    }
+
+    fn line(&self, progress: &RingProgress) -> String {
+        let RingProgress { workload, ring, rings, places, released, .. } = progress;
+        if progress.is_rolling_back {
+            return format!("{workload}: all {} return to the stable revision", count(*places, "place"));
+        }
+        let name = self.membership.rings.get(*ring).map_or_else(String::new, |ring| format!(" ({})", ring.name));
+        let ring = ring + 1;
+        let (places, kept) = (count(*places, "place"), thousands(places - released));
+        let released = thousands(*released);
+        format!(
+            "{workload}: ring {ring} of {rings}{name}: {released} of {places} get the moving revision, {kept} keep what they have"
+        )
+    }
+
+    fn is_moving(&self, workload: &str) -> bool {
+        self.progress.iter().any(|progress| *progress.workload == *workload)
+    }
+
+    /// Why a place does not have the newest content of a workload, in one line. None: it has it.
+    pub fn wait(&self, place: &str, workload: &str) -> Option<String> {
+        let found = self.revisions.get(workload)?;
+        let stored = match self.states.rollouts.get(workload) {
+            Some(Ok(stored)) => stored,
+            Some(Err(_)) => {
+                return Some("keeps the earlier content: the state of its rollout can't be read".to_owned());
+            }
+            None => return Some("keeps the earlier content: its rollout has not begun".to_owned()),
+        };
+        let location = self.membership.locate(place);
+        let rings = self.membership.rings.len();
+        match stored.state.content(location.ring, &location.domain, location.hash) {
+            Content::Moving => None,
+            Content::Stable => Some("returns to the stable revision".to_owned()),
+            Content::Base => {
+                Some(format!("keeps the earlier content: ring {} of {rings} is not due", location.ring + 1))
+            }
+            Content::Published => {
+                let is_stable = stored.state.stable.as_ref().is_some_and(|stable| stable.revision == found.revision);
+                (!is_stable).then(|| "keeps the earlier content: its rollout has not begun".to_owned())
+            }
+        }
     }
 
     /// The commit with the states. None: there is no state yet.

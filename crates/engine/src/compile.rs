@@ -260,6 +260,14 @@ impl Compiled {
             .map(|(target, slot)| (*target, slot.tree.filter(|_| slot.is_rendered)))
     }
 
+    /// The names of the places that have an assignment of one of these targets.
+    pub fn places_with(&self, targets: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let ids: BTreeSet<_> = targets.iter().filter_map(|target| self.prepared.target_id(target)).collect();
+        let has = |place: u32| self.folder_ids(place).any(|(target, _)| ids.contains(&target));
+        let places = self.prepared.places().filter(|(id, _)| has(*id));
+        places.map(|(_, place)| Arc::clone(place.name_text())).collect()
+    }
+
     /// The folder of an assignment, sealed. None: there is no such assignment.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::time::Instant;
 use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::PromotionStatus;
@@ -75,9 +76,9 @@ impl PromotionSteps {
     }
 
     /// Makes a step.
-    pub(crate) fn step(&mut self, shared: &Shared, environment: &Environment) {
+    pub(crate) fn step(&mut self, shared: &Shared, environment: &Environment, output: Option<&Outcome>) {
         let started = Instant::now();
-        let outcome = self.try_step(shared, environment);
+        let outcome = self.try_step(shared, environment, output);
         let interval = shared.settings.timing.promotion;
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -128,6 +129,7 @@ impl PromotionSteps {
         &mut self,
         shared: &Shared,
         environment: &Environment,
+        output: Option<&Outcome>,
     ) -> Result<StepOutcome, delivery::controller::error::ControllerError> {
         let settings = &shared.settings;
         let (teams, checks) = (teams(&settings.evidence), ConfiguredChecks(&settings.evidence.checks));
@@ -139,6 +141,7 @@ impl PromotionSteps {
             history: settings.promotion.history.as_deref(),
             lease: Some(&environment.lease.writes),
             published: self.published.as_ref(),
+            output,
             now: Timestamp::now(),
         };
         step(&shared.access(), &request, &mut self.memory)

@@ -57,7 +57,7 @@ impl<'a> Worker<'a> {
                 Due::Sync(reason) => reason,
                 Due::Step if self.promotion.needs_sync() => Reason::Promotion,
                 Due::Step => {
-                    self.promotion.step(self.shared, self.environment);
+                    self.promotion.step(self.shared, self.environment, None);
                     continue;
                 }
             };
@@ -68,7 +68,6 @@ impl<'a> Worker<'a> {
             };
             later = (Instant::now() + pause, reason);
             self.environment.lock().next_on = Some(Timestamp::now().after(pause));
-            self.promotion.step(self.shared, self.environment);
             self.shared.outbox.wake();
         }
     }
@@ -113,7 +112,10 @@ impl<'a> Worker<'a> {
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
         self.log(&report, started.elapsed());
         self.shared.metrics.sync(&self.environment.shown, &report, started.elapsed());
-        self.record(outcome.ok().as_ref(), report, &confirmed)
+        let outcome = outcome.ok();
+        let failures = self.record(outcome.as_ref(), report, &confirmed);
+        self.promotion.step(self.shared, self.environment, outcome.as_ref());
+        failures
     }
 
     fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {

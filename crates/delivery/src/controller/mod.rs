@@ -17,6 +17,7 @@ mod people;
 pub mod plane;
 mod platform;
 pub mod published;
+mod rollouts;
 pub mod settled;
 mod status;
 
@@ -40,14 +41,16 @@ use self::evidence::Evidence;
 use self::plane::{Plane, Standing};
 use self::platform::{Acted, Own};
 use self::published::Published;
+use self::rollouts::Rollouts;
 use self::settled::Settled;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
+use crate::publish::Outcome;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, StoredStates};
 use crate::write_lease::WriteLease;
 
-/// The name of the controller as the author of changes in the history.
+/// The number of rounds in a step. Each act of a step, and each lost race, begins another one.
 const ROUNDS_MAX: usize = 8;
 
 /// A step for one environment.
@@ -65,6 +68,8 @@ pub struct StepRequest<'a> {
     pub lease: Option<&'a WriteLease>,
     /// The result of the publication right before. None: the environment counts as settled where its record says so.
     pub published: Option<&'a Published>,
+    /// The same publication with its output. None: nothing is decided about rings.
+    pub output: Option<&'a Outcome>,
     /// The current time.
     pub now: Timestamp,
 }
@@ -124,16 +129,25 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let environment = context.environment;
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
-    let settled = settle(context, request, &standing)?;
-    let stored = rollout_store::read(context.access, environment)?;
     let mut outcome = StepOutcome::none();
     let mut status = status_of(context);
+    let rollouts = move_rollouts(context, request)?;
+    if rollouts.has_lost_race {
+        return Ok(Round::Again { has_moved: false });
+    }
+    let rollouts = rollouts.found;
+    outcome.must_publish = !rollouts.changed.is_empty();
+    outcome.is_moving = rollouts.is_moving;
+    outcome.is_stopped = rollouts.is_stopped;
+    outcome.warnings.extend(rollouts.problems);
+    let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
+    let stored = rollout_store::read(context.access, environment)?;
     if let Some(step) = context.plane.step(environment)
         && let Some(reason) = context.plane.problem.clone().or_else(|| step.problem.clone())
     {
         status.problem = Some(reason.to_string());
     } else if let Some(step) = context.plane.step(environment).filter(|step| step.promotion.select.platform) {
-        let own = Own { standing: &standing, settled, failed: None };
+        let own = Own { standing: &standing, settled, failed: rollouts.failed };
         match move_platform(context, (step, &stored), &own, memory)? {
             Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
             Decided::Problem(problem) => status.problem = Some(problem),
@@ -146,6 +160,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             }
         }
     }
+    status.subjects.extend(rollouts.statuses);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
 }
@@ -154,11 +169,17 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
 fn settle(
     context: &Context<'_>,
     request: &StepRequest<'_>,
-    standing: &Standing,
+    (standing, open): (&Standing, Option<Arc<str>>),
 ) -> Result<Result<(), Arc<str>>, ControllerError> {
     let Some(published) = request.published else {
         return Ok(context.plane.settled(context.environment, standing));
     };
+    if let Some(open) = open {
+        return Ok(Err(open));
+    }
+    if published.has_rings() && request.output.is_none() {
+        return Ok(context.plane.settled(context.environment, standing));
+    }
     if published.commit != standing.commit() || published.head != Some(standing.promoted.head.id) {
         return Ok(Err("its newest commits are not published yet".into()));
     }
@@ -175,6 +196,27 @@ fn settle(
         }
     }
     Ok(Ok(()))
+}
+
+struct MovedRollouts {
+    found: Rollouts,
+    has_lost_race: bool,
+}
+
+/// Decides about the workloads in the rings of the environment, and stores the decisions. Publishing acts on them.
+fn move_rollouts(context: &Context<'_>, request: &StepRequest<'_>) -> Result<MovedRollouts, ControllerError> {
+    let step = context.plane.step(context.environment).filter(|step| step.problem.is_none());
+    let (Some(step), Some(output), None) = (step, request.output, &context.plane.problem) else {
+        return Ok(MovedRollouts { found: Rollouts::default(), has_lost_race: false });
+    };
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let found = rollouts::decide(context, &step.promotion, (&stored, output));
+    let mut change = Change::new(&stored, rollout_store::Advances::default());
+    for (workload, rollout, events) in &found.changed {
+        change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);
+    }
+    let has_lost_race = !change.is_empty() && !change.store(context)?;
+    Ok(MovedRollouts { found, has_lost_race })
 }
 
 enum Decided {

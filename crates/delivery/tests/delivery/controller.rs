@@ -85,7 +85,8 @@ impl World {
         let environment = &name(environment);
         let options = Options { is_direct: true, ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
-        let published = publish(access, &request, &|_, _| {}).map(|outcome| Published::of(&outcome)).ok();
+        let output = publish(access, &request, &|_, _| {}).ok();
+        let published = output.as_ref().map(Published::of);
         let mut seconds = self.seconds.lock().unwrap();
         *seconds += 15;
         let hub = &self.hub as &dyn PlaceEvidence;
@@ -97,6 +98,7 @@ impl World {
             history: Some(&self.hub),
             lease: None,
             published: published.as_ref(),
+            output: output.as_ref(),
             now: Timestamp::from_second(*seconds).unwrap(),
         };
         step(access, &request, &mut self.memory.lock().unwrap())

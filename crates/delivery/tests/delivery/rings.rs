@@ -349,3 +349,67 @@ fn an_unreadable_state_holds_only_its_workload() {
     let problems = &outcome.places[0].planned.rings.as_ref().unwrap().problems;
     assert_eq!(problems, &[(ONE.into(), "rollouts/app-0000.yaml:1:1: fields are expected".to_owned())]);
 }
+
+/// What the controller asks about a workload: its places with their rings, where the move changes something, and the number of folders that each is to have.
+fn evidence(outcome: &Outcome, workload: &str) -> Vec<(String, u16, Option<bool>, usize)> {
+    let planned = &outcome.places[0].planned;
+    let (rings, side) = (planned.rings.as_ref().unwrap(), planned.branch_side());
+    let found = rings.places(side, workload).unwrap();
+    let changed = rings.changed(side, (workload, &found.places)).unwrap();
+    let expected = rings.expected(side, workload, &found.places).unwrap();
+    let changed = |index: usize| changed.as_ref().map(|changed| changed[index]);
+    let row =
+        |index: usize| (found.places[index].to_string(), found.ring[index], changed(index), expected[index].len());
+    (0..found.places.len()).map(row).collect()
+}
+
+#[test]
+fn the_controller_gets_the_places_of_a_workload() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let row = |place: &str, ring, changed| (place.to_owned(), ring, changed, 4);
+    assert_eq!(evidence(&ringed.publish(), ONE), [row("ct-0000", 0, None), row("ct-0001", 1, None)]);
+    let mut rollout = ringed.begin(ONE);
+    let outcome = ringed.step(ONE, &mut rollout, |current| current.ring = 1);
+    let both = [row("ct-0000", 0, Some(true)), row("ct-0001", 1, Some(true))];
+    assert_eq!(evidence(&outcome, ONE), both);
+    let ids = |outcome: &Outcome, place: &str| {
+        let planned = &outcome.places[0].planned;
+        let places = [Arc::from(place)];
+        planned.rings.as_ref().unwrap().expected(planned.branch_side(), ONE, &places).unwrap().remove(0)
+    };
+    // The first ring has the new folders, the other one those of the base.
+    assert_ne!(ids(&outcome, "ct-0000"), ids(&outcome, "ct-0001"));
+    let published: BTreeSet<_> = ids(&ringed.publish(), "ct-0000").into_values().collect();
+    assert_eq!(published, ids(&outcome, "ct-0000").into_values().collect());
+}
+
+#[test]
+fn the_places_of_a_removed_workload_are_those_of_the_branch() {
+    let mut ringed = Ringed::new();
+    ringed.world.change(&[(&format!("workloads/{ONE}.yaml"), None)]);
+    let mut rollout = ringed.begin(ONE);
+    let outcome = ringed.step(ONE, &mut rollout, |current| current.ring = 1);
+    let row = |place: &str, ring, folders| (place.to_owned(), ring, Some(true), folders);
+    assert_eq!(evidence(&outcome, ONE), [row("ct-0000", 0, 0), row("ct-0001", 1, 4)]);
+}
+
+#[test]
+fn lines_say_how_far_a_rollout_is() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let lines = |outcome: &Outcome| outcome.places[0].planned.rings.as_ref().unwrap().lines().join("\n");
+    let waits = "app-0001: its places keep what they have until its first rollout begins";
+    let first = lines(&ringed.publish());
+    assert_eq!(first, format!("{}\n{waits}", waits.replace(OTHER, ONE)));
+    let mut rollout = ringed.begin(ONE);
+    let outcome = ringed.step(ONE, &mut rollout, release_ring);
+    let moves = "app-0000: ring 1 of 2 (first): 1 of 2 places get the moving revision, 1 keep what they have";
+    assert_eq!(lines(&outcome), format!("{moves}\n{waits}"));
+    let rings = outcome.places[0].planned.rings.as_ref().unwrap();
+    let wait = |place| rings.wait(place, ONE);
+    assert_eq!(
+        (wait("ct-0000"), wait("ct-0001")),
+        (None, Some("keeps the earlier content: ring 2 of 2 is not due".to_owned()))
+    );
+}

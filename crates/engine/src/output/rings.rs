@@ -30,7 +30,7 @@ pub struct MoveContents<'a> {
     /// The state of its rollout.
     pub state: &'a RolloutState,
     /// The names of all its targets, also of those that were removed.
-    pub targets: BTreeSet<Arc<str>>,
+    pub targets: &'a BTreeSet<Arc<str>>,
     /// The folders of the moving revision.
     pub moving: Folders<'a>,
     /// The folders at the beginning of the move.
@@ -229,7 +229,7 @@ impl<'a> Application<'a> {
             }
             _ => None,
         };
-        for target in &each.targets {
+        for target in each.targets {
             let child = match folders {
                 Folders::Latest => self.compiled.folder_child(name, target),
                 Folders::Earlier(compiled) => compiled.folder_child(name, target),
@@ -256,42 +256,103 @@ impl<'a> Application<'a> {
     }
 }
 
-/// The ids of the folders of a workload's targets at a place, for a content: what reconcilers are to have there.
-///
-/// # Errors
-/// If a folder can't be opened.
-pub fn target_folders(
-    (compiled, published): (&Compiled, &PlaceFolders),
-    each: &MoveContents<'_>,
-    (place, content): (&str, Content),
-    open: &Open<'_>,
-) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
-    let opened = |folders: &PlaceFolders| {
-        let folder = folders.get(place).map(|child| child.opened(open)).transpose()?.flatten().unwrap_or_default();
-        let of = |target: &Arc<str>| Some((Arc::clone(target), folder.child(target)?.id()));
-        Ok(each.targets.iter().filter_map(of).collect())
-    };
-    let of_compiled = |compiled: &Compiled| -> Result<BTreeMap<_, _>, OpenError> {
-        let mut published_ids: Option<BTreeMap<Arc<str>, GitId>> = None;
-        let mut found = BTreeMap::new();
-        for target in &each.targets {
+/// The folders of workloads at single places, for the evidence of rollouts.
+#[derive(Clone, Copy)]
+pub struct PlaceContents<'a> {
+    /// The environment as it is compiled now.
+    pub compiled: &'a Compiled,
+    /// The folders of the branch.
+    pub published: &'a PlaceFolders,
+    /// Opens the folders.
+    pub open: &'a Open<'a>,
+}
+
+impl PlaceContents<'_> {
+    /// The ids of the folders of a workload's targets at a place: what reconcilers are to have there.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn folders(
+        &self,
+        each: &MoveContents<'_>,
+        (place, content): (&str, Content),
+    ) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
+        let compiled = match each.folders(content) {
+            None | Some(Folders::Unknown) => return self.published(self.published, (each, place)),
+            Some(Folders::Published(folders)) => return self.published(folders, (each, place)),
+            Some(Folders::Latest) => self.compiled,
+            Some(Folders::Earlier(earlier)) => earlier,
+        };
+        let (mut found, mut failing) = (BTreeMap::new(), Vec::new());
+        for target in each.targets {
             match compiled.folder_child(place, target) {
                 Ok(child) => found.extend(child.map(|child| (Arc::clone(target), child.id()))),
-                Err(Failing) => {
-                    if published_ids.is_none() {
-                        published_ids = Some(opened(published)?);
-                    }
-                    let id = published_ids.as_ref().and_then(|ids| ids.get(target));
-                    found.extend(id.map(|id| (Arc::clone(target), *id)));
-                }
+                Err(Failing) => failing.push(target),
             }
         }
+        if !failing.is_empty() {
+            let mut kept = self.published(self.published, (each, place))?;
+            found.extend(failing.into_iter().filter_map(|target| kept.remove_entry(target)));
+        }
         Ok(found)
-    };
-    match each.folders(content) {
-        None | Some(Folders::Unknown) => opened(published),
-        Some(Folders::Published(folders)) => opened(folders),
-        Some(Folders::Latest) => of_compiled(compiled),
-        Some(Folders::Earlier(earlier)) => of_compiled(earlier),
+    }
+
+    fn published(
+        &self,
+        folders: &PlaceFolders,
+        (each, place): (&MoveContents<'_>, &str),
+    ) -> Result<BTreeMap<Arc<str>, GitId>, OpenError> {
+        let folder = folders.get(place).map(|child| child.opened(self.open)).transpose()?.flatten();
+        let of = |target: &Arc<str>| {
+            let child = folder.as_ref()?.child(target).filter(|child| child.is_folder())?;
+            Some((Arc::clone(target), child.id()))
+        };
+        Ok(each.targets.iter().filter_map(of).collect())
+    }
+
+    /// Whether the folders of a workload at a place differ between the beginning of its move and the moving revision. Assignments with errors do not count.
+    /// None: it is not known.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<Option<bool>, OpenError> {
+        let compiled = match each.moving {
+            Folders::Latest => self.compiled,
+            Folders::Earlier(earlier) => earlier,
+            Folders::Published(_) => return self.differs(each, place).map(Some),
+            Folders::Unknown => return Ok(None),
+        };
+        let Folders::Published(base) = each.base else { return Ok(None) };
+        let (before, after) = (base.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
+        if before.is_some() && before == after {
+            return Ok(Some(false));
+        }
+        let before = self.published(base, (each, place))?;
+        let differs = |target: &Arc<str>| match compiled.folder_child(place, target) {
+            Ok(child) => child.map(|child| child.id()) != before.get(target).copied(),
+            Err(Failing) => false,
+        };
+        Ok(Some(each.targets.iter().any(differs)))
+    }
+
+    fn differs(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
+        Ok(self.folders(each, (place, Content::Base))? != self.folders(each, (place, Content::Moving))?)
+    }
+
+    /// Whether the branch, or what the workload moves from or to, has a folder of the workload at a place.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn has_workload(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
+        if each.targets.iter().any(|target| !matches!(self.compiled.folder_child(place, target), Ok(None))) {
+            return Ok(true);
+        }
+        let contents = [Content::Published, Content::Base, Content::Moving];
+        for content in contents {
+            if !self.folders(each, (place, content))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -134,10 +134,12 @@ impl Membership {
 
     /// The position of a place. A place that the fleet does not have, for example because it was removed, is in the last ring, in the domain without labels.
     pub fn locate(&self, name: &str) -> Location {
-        if let Ok(at) = self.places.binary_search_by(|place| (**place).cmp(name)) {
-            return self.location(at).unwrap_or_else(|| self.removed(name));
-        }
-        self.removed(name)
+        self.index(name).and_then(|at| self.location(at)).unwrap_or_else(|| self.removed(name))
+    }
+
+    /// The index of a place in the columns. None: the fleet does not have it.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.places.binary_search_by(|place| (**place).cmp(name)).ok()
     }
 
     fn location(&self, at: usize) -> Option<Location> {

@@ -78,6 +78,8 @@ struct RetentionOptions {
     #[serde(default)]
     revisions: KeepOptions,
     #[serde(default)]
+    promotions: KeepOptions,
+    #[serde(default)]
     audit: KeepOptions,
 }
 
@@ -264,6 +266,7 @@ fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
         reports: keep("reports", &options.reports)?,
         assignments: keep("assignments", &options.assignments)?,
         revisions: keep("revisions", &options.revisions)?,
+        promotions: keep("promotions", &options.promotions)?,
         audit: keep("audit", &options.audit)?,
     })
 }
