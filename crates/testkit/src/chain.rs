@@ -14,6 +14,9 @@ use model::tree::{Tree, closed};
 
 use crate::company::{CONTROL_PLANE, GITOPS, HostedBranches};
 
+/// The repository with the manifests of the workload.
+const MANIFESTS: &str = "https://git.example/shop/shop-gitops";
+
 /// A control plane with environments. Each has two cluster types and the workload `shop`, and a branch of the GitOps repository with its name.
 pub struct MemoryChain {
     /// The repositories.
@@ -42,6 +45,17 @@ impl MemoryChain {
     pub fn write_main(&mut self, path: &str, text: &str) -> GitId {
         self.main.insert(path.to_owned(), text.to_owned());
         self.commit(CONTROL_PLANE, "main", &self.main)
+    }
+
+    /// Removes a file of the main branch. Returns the commit.
+    pub fn remove_main(&mut self, path: &str) -> GitId {
+        self.main.remove(path);
+        self.commit(CONTROL_PLANE, "main", &self.main)
+    }
+
+    /// Commits exactly these files to a branch of a repository, which is made if there is none.
+    pub fn write(&self, repository: &str, branch: &str, files: &BTreeMap<String, String>) -> GitId {
+        self.commit(repository, branch, files)
     }
 
     /// Changes a value that all assignments have. Returns the commit of the main branch.
@@ -76,10 +90,10 @@ impl MemoryChain {
         }
     }
 
-    /// A git host with the control plane and the GitOps repository.
+    /// A git host with the control plane, the GitOps repository and the manifests of the workload.
     pub fn host(&self, kind: HostKind) -> MemoryHost {
         let host = MemoryHost::new(kind);
-        for url in [CONTROL_PLANE, GITOPS] {
+        for url in [CONTROL_PLANE, GITOPS, MANIFESTS] {
             let branches = HostedBranches { repositories: Arc::clone(&self.repositories), url };
             host.add_repository(url.strip_prefix("https://git.example/").expect("it is in memory"), Box::new(branches));
         }
@@ -144,7 +158,7 @@ fn workload(environments: &[&str]) -> String {
         let _ = writeln!(
             spec,
             "    - {{name: {name}, labels: {{purpose: shop}}, environment: {name}, \
-             manifests: {{repo: https://git.example/shop/shop-gitops, branch: {name}, path: .}}}}"
+             manifests: {{repo: {MANIFESTS}, branch: {name}, path: .}}}}"
         );
     }
     object("Workload", "shop", spec.trim_end())

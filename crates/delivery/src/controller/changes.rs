@@ -38,6 +38,30 @@ impl Change {
         self.add_events(context.environment, None, events, None);
     }
 
+    /// Sets the state of a workload's release.
+    pub(super) fn set_release(
+        &mut self,
+        environment: &EnvironmentName,
+        (workload, state): (&Arc<str>, &AdvanceState),
+        events: &[Event],
+    ) {
+        self.advances.releases.insert(Arc::clone(workload), state.clone());
+        self.has_advances = true;
+        self.add_events(environment, Some(workload), events, None);
+    }
+
+    /// Sets the state of a workload's release after a decision of a person.
+    pub(super) fn decide_release(
+        &mut self,
+        environment: &EnvironmentName,
+        (workload, state): (&Arc<str>, AdvanceState),
+        (event, by): (&Event, &str),
+    ) {
+        self.advances.releases.insert(Arc::clone(workload), state);
+        self.has_advances = true;
+        self.add_events(environment, Some(workload), std::slice::from_ref(event), Some(by));
+    }
+
     /// Sets the state of a workload's rollout. None removes it.
     pub(super) fn set_rollout(
         &mut self,

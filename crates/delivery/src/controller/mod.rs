@@ -17,6 +17,10 @@ mod people;
 pub mod plane;
 mod platform;
 pub mod published;
+mod release_edits;
+mod release_facts;
+mod release_moves;
+mod releases;
 mod rollouts;
 pub mod settled;
 mod status;
@@ -41,11 +45,12 @@ use self::evidence::Evidence;
 use self::plane::{Plane, Standing};
 use self::platform::{Acted, Own};
 use self::published::Published;
+use self::release_moves::ReleaseMoves;
 use self::rollouts::Rollouts;
 use self::settled::Settled;
 use crate::access::RepositoryAccess;
-use crate::pull_requests::GitHosts;
 use crate::publish::Outcome;
+use crate::pull_requests::GitHosts;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, StoredStates};
 use crate::write_lease::WriteLease;
@@ -146,17 +151,27 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
         && let Some(reason) = context.plane.problem.clone().or_else(|| step.problem.clone())
     {
         status.problem = Some(reason.to_string());
-    } else if let Some(step) = context.plane.step(environment).filter(|step| step.promotion.select.platform) {
+    } else if let Some(step) = context.plane.step(environment) {
         let own = Own { standing: &standing, settled, failed: rollouts.failed };
-        match move_platform(context, (step, &stored), &own, memory)? {
-            Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
-            Decided::Problem(problem) => status.problem = Some(problem),
-            Decided::Step(decided) => {
-                outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
-                outcome.is_moving |= decided.state.current.is_some();
-                outcome.is_stopped |= decided.report.phase == ReportPhase::Stopped;
-                let at = standing.at.as_ref();
-                status.subjects.push(status::of_platform(at, &decided.state, &decided.report));
+        if step.promotion.select.platform {
+            match move_platform(context, (step, &stored), &own, memory)? {
+                Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
+                Decided::Problem(problem) => status.problem = Some(problem),
+                Decided::Step(decided) => {
+                    outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                    outcome.add(&decided);
+                    let at = standing.at.as_ref();
+                    status.subjects.push(status::of_platform(at, &decided.state, &decided.report));
+                }
+            }
+        }
+        let releases = request.published.map(|published| &published.releases);
+        match release_moves::move_all(context, (&step.promotion, releases), &own, memory)? {
+            ReleaseMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
+            ReleaseMoves::Found { steps, subjects, problems } => {
+                steps.iter().for_each(|decided| outcome.add(decided));
+                status.subjects.extend(subjects);
+                outcome.warnings.extend(problems);
             }
         }
     }
@@ -188,9 +203,10 @@ fn settle(
     }
     let head = rollout_store::read(context.access, context.environment)?.head;
     let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
-    if record.is_none_or(|record| !standing.is_of(&record)) {
+    let releases = releases::to_record(context, &published.releases);
+    if record.is_none_or(|record| !standing.is_of(&record) || record.releases != releases) {
         let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
-        let record = Settled { commit, head: head_id, since: context.now };
+        let record = Settled { commit, head: head_id, since: context.now, releases };
         if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
             return Ok(Err("another program stores its state at the same time".into()));
         }
@@ -247,7 +263,7 @@ fn move_platform(
         }
     }
     match platform::act(context, &step.promotion, (&decided, own.standing))? {
-        Acted::Nothing => Ok(Decided::Step(Box::new(decided))),
+        Acted::Nothing | Acted::Problem(_) => Ok(Decided::Step(Box::new(decided))),
         Acted::Moved => Ok(Decided::Again { has_moved: true }),
         Acted::LostRace => Ok(Decided::Again { has_moved: false }),
         Acted::Declined(command) => match platform::declined(&decided.state, &command) {
@@ -309,5 +325,10 @@ fn status_of(context: &Context<'_>) -> PromotionStatus {
 impl StepOutcome {
     fn none() -> Self {
         Self { status: None, is_moving: false, is_stopped: false, must_publish: false, warnings: Vec::new() }
+    }
+
+    fn add(&mut self, decided: &AdvanceStep) {
+        self.is_moving |= decided.state.current.is_some();
+        self.is_stopped |= decided.report.phase == ReportPhase::Stopped;
     }
 }

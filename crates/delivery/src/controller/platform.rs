@@ -38,8 +38,10 @@ pub(super) enum Acted {
     Moved,
     /// Another program moved a branch. The step begins again.
     LostRace,
-    /// A person closed the pull request with the commit: the move ends with this command.
+    /// A person closed the pull request with the revision: the move ends with this command.
     Declined(Command),
+    /// The revision can't be written, for this reason.
+    Problem(Arc<str>),
 }
 
 /// Decides about the next step. At rest, no evidence is collected.

@@ -44,7 +44,8 @@ impl Published {
         let main = loaded.and_then(|loaded| loaded.reads.iter().find(|read| is_main(&read.role)));
         let has_rings = outcome.places.iter().any(|place| place.planned.rings.is_some());
         let (commit, head) = (main.map(|read| read.commit), read(&ReadRole::Environment));
-        Self { commit, head, has_rings, complete: complete(outcome) }
+        let releases = outcome.places.last().map(|place| release_facts::of_planned(&place.planned)).unwrap_or_default();
+        Self { commit, head, has_rings, releases, complete: complete(outcome) }
     }
 
     /// Whether the environment has rings, so that its rollouts are compared with what was published.

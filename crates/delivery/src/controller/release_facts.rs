@@ -21,7 +21,7 @@ use crate::planned::Planned;
 const SEARCHED_MAX: usize = 200;
 
 /// The releases of workloads, by the name of the workload.
-pub type Releases = BTreeMap<Arc<str>, PublishedRelease>;
+pub(super) type Releases = BTreeMap<Arc<str>, PublishedRelease>;
 
 /// The release of a workload as an environment publishes it.
 #[derive(Clone, Debug, Default)]
@@ -64,17 +64,18 @@ impl PublishedRelease {
     /// # Errors
     /// The reason in words.
     pub(super) fn pairs(&self, from: &str, to: &str) -> Result<Vec<ManifestsPair<'_>>, Arc<str>> {
-        let none = BTreeMap::new();
-        let (before, after) = (self.manifests.get(from).unwrap_or(&none), self.manifests.get(to).unwrap_or(&none));
+        let none = || Arc::from(format!("the workload has no target in `{to}`, or none in `{from}`"));
+        let (before, after) = self.manifests.get(from).zip(self.manifests.get(to)).ok_or_else(none)?;
         let only = before.values().next().filter(|_| before.len() == 1);
         let pair = |(name, to): (&Arc<str>, _)| {
             let from = before.get(name).or(only).ok_or_else(|| {
-                Arc::from(format!("`{from}` has no target `{name}`, and not exactly one target that could stand for it"))
+                Arc::from(format!(
+                    "`{from}` has no target `{name}`, and not exactly one target that could stand for it"
+                ))
             })?;
             Ok(ManifestsPair { from, to })
         };
-        let pairs = after.iter().map(pair).collect::<Result<Vec<_>, Arc<str>>>()?;
-        if pairs.is_empty() { Err(format!("the workload has no target in `{to}`").into()) } else { Ok(pairs) }
+        after.iter().map(pair).collect()
     }
 
     /// The revision that an environment without an environment before has: the version of its targets, or the commit of their manifests.
@@ -109,9 +110,8 @@ impl PublishedRelease {
         let source = head(access, pairs.first()?.from)?;
         let history = repositories.history(&source, SEARCHED_MAX).ok()?;
         let has_all = |commit: &Commit| {
-            let is_there = |(path, id): &(&Arc<str>, _)| {
-                folder(repositories, commit, path).is_some_and(|tree| tree.id() == *id)
-            };
+            let is_there =
+                |(path, id): &(&Arc<str>, _)| folder(repositories, commit, path).is_some_and(|tree| tree.id() == *id);
             wanted.iter().all(is_there)
         };
         history.iter().find(|commit| has_all(commit)).map(|commit| Revision(commit.id.to_string().into()))
@@ -122,10 +122,7 @@ fn manifests(workload: &RegisteredWorkload) -> BTreeMap<Arc<str>, BTreeMap<Arc<s
     let mut manifests: BTreeMap<Arc<str>, BTreeMap<Arc<str>, RepositoryPlace>> = BTreeMap::new();
     for target in &workload.object.spec.deployment_targets {
         if let Some(place) = place(&target.spec) {
-            manifests
-                .entry(Arc::clone(&target.spec.environment))
-                .or_default()
-                .insert(Arc::clone(&target.name), place);
+            manifests.entry(Arc::clone(&target.spec.environment)).or_default().insert(Arc::clone(&target.name), place);
         }
     }
     manifests

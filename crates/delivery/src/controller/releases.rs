@@ -11,7 +11,7 @@ use engine::promotion::state::{AdvanceState, Revision};
 use git::{Commit, Edits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::promotion::Promotion;
+use model::object::promotion::{Gate, GateKind, Promotion};
 
 use super::branch_move::{self, BranchMove};
 use super::commit_move::Moved;
@@ -23,6 +23,20 @@ use super::platform::{self, Acted, Own};
 use super::release_edits::{self, NewRelease};
 use super::release_facts::{self, PublishedRelease, Releases};
 use super::settled;
+
+/// The evidence about a release, beside that about the fleet before it.
+struct Evidence {
+    measured: Result<Measured, Arc<str>>,
+    checks: BTreeMap<Arc<str>, CheckResult>,
+    approvals: Vec<Approver>,
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        let measured = Err("it is not asked for yet".into());
+        Self { measured, checks: BTreeMap::new(), approvals: Vec::new() }
+    }
+}
 
 /// The environments before, as their records describe them.
 pub(super) struct Before {
@@ -62,7 +76,8 @@ pub(super) fn selected<'r>(promotion: &Promotion, releases: &'r Releases) -> Vec
     let Some(selector) = promotion.select.workloads.as_ref().filter(|_| !promotion.from.is_empty()) else {
         return Vec::new();
     };
-    let is_selected = |release: &PublishedRelease| release.labels.as_ref().is_some_and(|labels| selector.matches(labels));
+    let is_selected =
+        |release: &PublishedRelease| release.labels.as_ref().is_some_and(|labels| selector.matches(labels));
     releases.iter().filter(|(_, release)| is_selected(release)).collect()
 }
 
@@ -91,45 +106,57 @@ impl ReleaseMove<'_> {
         self.published.revision_from(context.access, (first, context.environment))
     }
 
-    /// Decides about the next step.
+    /// Decides about the next step. At rest, no evidence is collected.
     pub(super) fn decide(&self, context: &Context<'_>, state: &AdvanceState) -> AdvanceStep {
         let at = self.at(context);
-        let from = self.from(context);
-        let line = self.line(&from, (at.as_ref(), state));
-        let revision = state.current.as_ref().map_or("", |current| &*current.revision.0);
+        let unknown = |_: &str| Err(Arc::from("it is not asked for yet"));
+        let without = self.step(context, (state, at.as_ref()), (&self.from(&unknown), &Evidence::default()));
+        let Some(current) = &without.state.current else { return without };
+        let measure = |environment: &str| context.evidence.workload(environment, self.workload);
         let subject = CheckSubject {
             environment: context.environment.as_str(),
             workload: Some(self.workload),
-            revision,
+            revision: &current.revision.0,
+            ring: None,
         };
-        let checks: BTreeMap<Arc<str>, CheckResult> = context.evidence.checks(&self.promotion.gates, subject);
-        let approvals = self.approvals(context, revision);
-        let to_measured: Result<Measured, _> =
-            context.evidence.workload(context.environment.as_str(), self.workload);
+        let evidence = Evidence {
+            measured: measure(context.environment.as_str()),
+            checks: context.evidence.checks(&self.promotion.gates, subject),
+            approvals: self.approvals(context, &current.revision.0),
+        };
+        self.step(context, (state, at.as_ref()), (&self.from(&measure), &evidence))
+    }
+
+    fn step(
+        &self,
+        context: &Context<'_>,
+        (state, at): (&AdvanceState, Option<&Revision>),
+        (from, evidence): (&[FromEnvironment], &Evidence),
+    ) -> AdvanceStep {
         let input = AdvanceInput {
             now: context.now,
             promotion: self.promotion,
-            line: &line,
+            line: &self.line(from, (at, state)),
             head: None,
-            from: &from,
-            at: at.as_ref(),
+            from,
+            at,
             to_settled: self.own.settled.clone(),
             to_failed: self.own.failed.clone(),
-            to_measured,
-            checks: &checks,
-            approvals: &approvals,
+            to_measured: evidence.measured.clone(),
+            checks: &evidence.checks,
+            approvals: &evidence.approvals,
             author: None,
             teams: context.evidence.teams,
         };
         advance::step(&input, state)
     }
 
-    fn from(&self, context: &Context<'_>) -> Vec<FromEnvironment> {
+    fn from(&self, measure: &dyn Fn(&str) -> Result<Measured, Arc<str>>) -> Vec<FromEnvironment> {
         let one = |before: &BeforeEnvironment| FromEnvironment {
             name: Arc::clone(&before.name),
             has: before.releases.get(self.workload).cloned().map(Revision),
             settled: before.settled.clone(),
-            measured: context.evidence.workload(&before.name, self.workload),
+            measured: measure(&before.name),
         };
         self.before.environments.iter().map(one).collect()
     }
@@ -143,7 +170,8 @@ impl ReleaseMove<'_> {
     }
 
     fn approvals(&self, context: &Context<'_>, revision: &str) -> Vec<Approver> {
-        if revision.is_empty() {
+        let is_of_people = |gate: &Gate| matches!(gate.kind, GateKind::Approval(_));
+        if !self.promotion.gates.iter().any(is_of_people) {
             return Vec::new();
         }
         let branch = self.proposing_branch(context);
@@ -165,7 +193,9 @@ impl ReleaseMove<'_> {
         };
         let environment = context.environment;
         let title = match &step.action {
-            Some(Action::RollBack { .. }) => format!("Roll {} back to {} in {environment}", self.workload, shown(revision)),
+            Some(Action::RollBack { .. }) => {
+                format!("Roll {} back to {} in {environment}", self.workload, shown(revision))
+            }
             _ => format!("Promote {} {} to {environment}", self.workload, shown(revision)),
         };
         let Some(into) = self.into(context) else { return Ok(Acted::Problem(self.unreadable())) };

@@ -14,6 +14,19 @@ use super::events::timestamp;
 
 /// The state of the platform's commits in an environment.
 pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
+    SubjectStatus { subject: None, kind: SubjectKind::Platform, ..of_advance(at, state, report) }
+}
+
+/// The state of a workload's release in an environment.
+pub(super) fn of_release(
+    workload: &str,
+    at: Option<&Revision>,
+    (state, report): (&AdvanceState, &Report),
+) -> SubjectStatus {
+    SubjectStatus { subject: Some(workload.to_owned()), ..of_advance(at, state, report) }
+}
+
+fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
     let moving = state.current.as_ref().map(|current| {
         let (since, reason) = match &current.phase {
             CandidatePhase::Gated => (current.since, None),
@@ -26,7 +39,7 @@ pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &
     });
     SubjectStatus {
         subject: None,
-        kind: SubjectKind::Platform,
+        kind: SubjectKind::Workload,
         at: at.map(|at| at.0.to_string()),
         proved: state.proved.as_ref().map(proved),
         moving,

@@ -46,16 +46,16 @@ impl PromotionEvents for FakeHub {
     }
 }
 
-struct World {
-    chain: Chain,
+pub(crate) struct World {
+    pub(crate) chain: Chain,
     hub: FakeHub,
     memory: Mutex<Memory>,
     has_hub: bool,
     seconds: Mutex<i64>,
 }
 
-const DIRECT: &str = "delivery: direct";
-const PULL_REQUEST: &str = "delivery: pullRequest";
+pub(crate) const DIRECT: &str = "delivery: direct";
+pub(crate) const PULL_REQUEST: &str = "delivery: pullRequest";
 
 /// A promotion with the gate that all reconcilers of the environments before applied the commit.
 fn promotion(to: &str, from: &str, delivery: &str, more: &str) -> String {
@@ -66,7 +66,7 @@ fn promotion(to: &str, from: &str, delivery: &str, more: &str) -> String {
 
 impl World {
     /// `dev` follows the main branch by direct commits, `stage` follows `dev`.
-    fn new(delivery: &str, more: &str) -> Self {
+    pub(crate) fn new(delivery: &str, more: &str) -> Self {
         let mut chain = Chain::new(&["dev", "stage"]);
         let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
         chain.company.write_main(".environments/to-dev.yaml", first);
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Publishes an environment, and makes a step for it.
-    fn try_step(&self, environment: &str) -> Result<StepOutcome, ControllerError> {
+    pub(crate) fn try_step(&self, environment: &str) -> Result<StepOutcome, ControllerError> {
         let access = &self.chain.access;
         self.step_with(access, environment)
     }
@@ -104,14 +104,14 @@ impl World {
         step(access, &request, &mut self.memory.lock().unwrap())
     }
 
-    fn step(&self, environment: &str) -> StepOutcome {
+    pub(crate) fn step(&self, environment: &str) -> StepOutcome {
         let outcome = self.try_step(environment).unwrap();
         assert_eq!(outcome.warnings, [""; 0]);
         outcome
     }
 
     /// Steps for all environments until nothing is to be published again.
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         for _ in 0..6 {
             ["dev", "stage"].iter().for_each(|environment| drop(self.step(environment)));
         }
@@ -128,7 +128,7 @@ impl World {
         moving.waiting_for.first().map(|wait| format!("{}: {}", wait.what, wait.text)).unwrap_or_default()
     }
 
-    fn report(&self, environment: &str, counts: (i64, i64, i64)) {
+    pub(crate) fn report(&self, environment: &str, counts: (i64, i64, i64)) {
         self.hub.counts.lock().unwrap().insert(environment.to_owned(), counts);
     }
 

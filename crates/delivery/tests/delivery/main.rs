@@ -17,6 +17,7 @@ mod publish;
 #[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
+mod releases;
 mod rings;
 #[cfg(test)]
 mod world;

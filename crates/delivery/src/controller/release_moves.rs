@@ -1,0 +1,113 @@
+//! Moves the releases of all selected workloads: decides, stores the decisions, and acts on them.
+
+use std::sync::Arc;
+
+use engine::promotion::advance::AdvanceStep;
+use engine::promotion::command::{Command, apply_to_advance};
+use engine::promotion::state::AdvanceState;
+use hub_api::promotions::SubjectStatus;
+use model::object::promotion::Promotion;
+
+use super::changes::{Change, is_worth_storing};
+use super::context::{Context, Memory};
+use super::error::ControllerError;
+use super::platform::{Acted, Own};
+use super::release_facts::Releases;
+use super::releases::{Before, ReleaseMove, selected};
+use super::status;
+use crate::rollout_store::{self, Advances, StoredStates};
+
+/// The result of a round for all workloads.
+pub(super) enum ReleaseMoves {
+    /// Something moved, or another program stored a state: everything is read again.
+    Again {
+        /// Whether the environment's sources changed.
+        has_moved: bool,
+    },
+    /// Where the workloads stand.
+    Found {
+        /// The decisions.
+        steps: Vec<AdvanceStep>,
+        /// The workloads, as the API shows them.
+        subjects: Vec<SubjectStatus>,
+        /// What can't be written, and why.
+        problems: Vec<String>,
+    },
+}
+
+/// Moves the releases that a promotion selects. Without `releases`, they are not known, and nothing moves.
+pub(super) fn move_all(
+    context: &Context<'_>,
+    (promotion, releases): (&Promotion, Option<&Releases>),
+    own: &Own<'_>,
+    memory: &mut Memory,
+) -> Result<ReleaseMoves, ControllerError> {
+    let (mut steps, mut subjects, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    let selected = releases.map(|releases| selected(promotion, releases)).unwrap_or_default();
+    if selected.is_empty() {
+        return Ok(ReleaseMoves::Found { steps, subjects, problems });
+    }
+    let before = Before::read(context, promotion, memory)?;
+    for (workload, published) in selected {
+        let one = ReleaseMove { promotion, workload, published, own, before: &before };
+        let stored = rollout_store::read(context.access, context.environment)?;
+        let advances = match known(&stored) {
+            Ok(advances) => advances,
+            Err(problem) => {
+                problems.push(problem);
+                break;
+            }
+        };
+        let state = advances.releases.get(workload).cloned().unwrap_or_default();
+        let decided = one.decide(context, &state);
+        if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
+            let mut change = Change::new(&stored, advances);
+            change.set_release(context.environment, (workload, &decided.state), &decided.events);
+            if !change.store(context)? {
+                return Ok(ReleaseMoves::Again { has_moved: false });
+            }
+        }
+        // A repository or host of one workload that fails does not stop the others.
+        let acted = match one.act(context, &decided) {
+            Err(ControllerError::Move(error)) => Acted::Problem(error.to_string().into()),
+            acted => acted?,
+        };
+        match acted {
+            Acted::Nothing => {}
+            Acted::Problem(problem) => problems.push(format!("{workload}: {problem}")),
+            // A merged branch of manifests is read with the next sync.
+            Acted::Moved => return Ok(ReleaseMoves::Again { has_moved: true }),
+            Acted::LostRace => return Ok(ReleaseMoves::Again { has_moved: false }),
+            Acted::Declined(command) => {
+                decline(context, workload, (&decided.state, &command))?;
+                return Ok(ReleaseMoves::Again { has_moved: false });
+            }
+        }
+        subjects.push(status::of_release(workload, one.at(context).as_ref(), (&decided.state, &decided.report)));
+        steps.push(decided);
+    }
+    Ok(ReleaseMoves::Found { steps, subjects, problems })
+}
+
+fn known(stored: &StoredStates) -> Result<Advances, String> {
+    match &stored.advances {
+        Some(Ok(advances)) => Ok(advances.clone()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Ok(Advances::default()),
+    }
+}
+
+/// Ends a move whose pull request a person closed.
+fn decline(
+    context: &Context<'_>,
+    workload: &Arc<str>,
+    (state, command): (&AdvanceState, &Command),
+) -> Result<(), ControllerError> {
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let (Ok(state), Ok(advances)) = (apply_to_advance(state, command), known(&stored)) else { return Ok(()) };
+    let mut change = Change::new(&stored, advances);
+    let event = command.event(state.rejected.clone());
+    change.set_release(context.environment, (workload, &state), &[event]);
+    change.store(context)?;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Releases of workloads move from environment to environment.
+
+use std::collections::BTreeMap;
+
+use hub_api::promotions::SubjectStatus;
+
+use crate::controller::{DIRECT, PULL_REQUEST, World};
+
+const SOURCE: &str = "https://git.example/shop/shop-src";
+const MANIFESTS: &str = "https://git.example/shop/shop-gitops";
+const SELECT: &str = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
+
+/// The chain `dev`, `stage` with the workload `shop` in an application repository. `annotation` is one of its registration.
+struct Shop(World);
+
+impl Shop {
+    fn new(delivery: &str, annotation: &str) -> Self {
+        let mut world = World::new(delivery, SELECT);
+        let registration = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop, labels: {{team: store}}, annotations: \
+             {{{annotation}}}}}\nspec: {{workload: {{repo: {SOURCE}, branch: main, path: .}}, workspace: store}}\n"
+        );
+        world.chain.company.remove_main("workload.yaml");
+        world.chain.company.write_main("shop.yaml", &registration);
+        // The environments follow the main branch, so that only releases move.
+        for name in ["dev", "stage"] {
+            world.chain.company.write_environment(name, &testkit::chain::environment(name, None));
+        }
+        Self(world)
+    }
+
+    /// Writes the workload with a field of `manifests` for each environment.
+    fn write(&self, dev: &str, stage: &str) {
+        let target = |name: &str, more: &str| {
+            format!(
+                "    - {{name: shop, labels: {{purpose: shop}}, environment: {name}, manifests: {{repo: {MANIFESTS}, branch: {name}, path: app, {more}}}}}\n"
+            )
+        };
+        let text = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
+            target("dev", dev),
+            target("stage", stage)
+        );
+        self.0.chain.company.write(SOURCE, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
+    }
+
+    fn write_manifests(&self, branch: &str, files: &[(&str, &str)]) {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        self.0.chain.company.write(MANIFESTS, branch, &files.collect());
+    }
+
+    fn status(&self) -> SubjectStatus {
+        let subjects = self.0.step("stage").status.unwrap().subjects;
+        subjects.into_iter().find(|subject| subject.subject.as_deref() == Some("shop")).unwrap()
+    }
+
+    fn pin(&self) -> Option<String> {
+        self.0.chain.company.read(testkit::company::CONTROL_PLANE, "stage", "releases/shop.yaml")
+    }
+}
+
+#[test]
+fn a_release_moves_on_by_a_pin_when_it_is_proved() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1.0.0", "tag: v1.0.0");
+    shop.0.settle();
+    assert_eq!((shop.status().at.as_deref(), shop.pin()), (Some("v1.0.0"), None));
+    shop.0.report("dev", (3, 2, 0));
+    shop.write("tag: v1.1.0-rc.1", "tag: v1.0.0");
+    shop.0.settle();
+    let waiting = shop.status().moving.unwrap().waiting_for;
+    assert!(waiting[0].text.contains("2 of 3 reconcilers applied the change"), "{waiting:?}");
+    assert_eq!(shop.pin(), None);
+    shop.0.report("dev", (3, 3, 0));
+    shop.0.settle();
+    let pin = shop.pin().unwrap();
+    assert!(pin.contains("name: promoted-shop\n") && pin.contains("tag: v1.1.0-rc.1\n"), "{pin}");
+    let status = shop.status();
+    assert_eq!((status.at.as_deref(), status.proved.unwrap().revision.as_str()), (Some("v1.1.0-rc.1"), "v1.1.0-rc.1"));
+    assert_eq!(status.moving, None);
+}
+
+#[test]
+fn a_failing_release_stops_and_names_the_failures() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.settle();
+    shop.0.report("stage", (3, 2, 1));
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    let moving = shop.status().moving.unwrap();
+    assert!(moving.waiting_for[0].text.contains('1'), "{moving:?}");
+    assert!(shop.0.step("stage").is_stopped);
+    assert!(shop.pin().unwrap().contains("tag: v2\n"));
+}
+
+#[test]
+fn a_release_moves_by_a_pull_request_to_its_manifests() {
+    let shop = Shop::new(PULL_REQUEST, "promotion.kalypso.io/release: pullRequest");
+    shop.write_manifests("dev", &[("app/a.yaml", "image: 1\n"), ("app/b.yaml", "b\n"), ("README.md", "dev\n")]);
+    shop.write_manifests("stage", &[("app/a.yaml", "image: 0\n"), ("app/old.yaml", "old\n"), ("README.md", "stage\n")]);
+    shop.write("cluster: a", "cluster: a");
+    shop.0.settle();
+    let read = |path: &str| shop.0.chain.company.read(MANIFESTS, "kalypso-promote/stage--shop", path);
+    assert_eq!([read("app/a.yaml"), read("app/b.yaml")], ["image: 1\n", "b\n"].map(|text| Some(text.to_owned())));
+    assert_eq!((read("app/old.yaml"), read("README.md").as_deref()), (None, Some("stage\n")));
+    assert!(shop.status().at.is_none());
+    // A person merges it, here by a squash.
+    shop.write_manifests("stage", &[("app/a.yaml", "image: 1\n"), ("app/b.yaml", "b\n"), ("README.md", "stage\n")]);
+    shop.0.settle();
+    let status = shop.status();
+    assert_eq!(status.at, status.proved.map(|proved| proved.revision));
+    assert!(status.at.is_some() && status.moving.is_none());
+}
+
+#[test]
+fn other_workloads_stay() {
+    let mut shop = Shop::new(DIRECT, "");
+    let other = "  select: {platform: false, workloadSelector: {matchLabels: {team: other}}}\n";
+    let text =
+        shop.0.chain.company.read(testkit::company::CONTROL_PLANE, "main", ".environments/to-stage.yaml").unwrap();
+    shop.0.chain.company.write_main(".environments/to-stage.yaml", &text.replace(SELECT, other));
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(shop.0.step("stage").status.unwrap().subjects, []);
+    assert_eq!(shop.pin(), None);
+}
+
+#[test]
+fn a_repository_that_fails_is_a_warning_of_its_workload() {
+    let shop = Shop::new(PULL_REQUEST, "promotion.kalypso.io/release: pullRequest");
+    shop.write_manifests("dev", &[("app/a.yaml", "image: 1\n")]);
+    shop.write_manifests("stage", &[("other/a.yaml", "image: 0\n")]);
+    shop.write("cluster: a", "cluster: a");
+    shop.0.settle();
+    shop.write_manifests("dev", &[("moved/a.yaml", "image: 1\n")]);
+    let warnings = ["dev", "stage"].map(|environment| shop.0.try_step(environment).unwrap().warnings).concat();
+    assert!(!warnings.is_empty() && warnings.iter().all(|warning| warning.starts_with("shop: ")), "{warnings:?}");
+    assert_eq!(shop.0.try_step("stage").unwrap().status.unwrap().subjects.len(), 1);
+}
