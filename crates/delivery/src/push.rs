@@ -129,7 +129,7 @@ fn has_moved(repositories: &dyn Repositories, destination: &Destination<'_>, sta
 
 /// The values of the trailers for sources and for kept objects. If an application can't be read, its last published output stays. Then its last published
 /// source is listed again.
-fn sources(
+pub(crate) fn sources(
     loaded: &Loaded,
     (repositories, base): (&dyn Repositories, &Commit),
 ) -> Result<(BTreeSet<String>, BTreeSet<String>), RepositoryError> {

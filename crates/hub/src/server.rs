@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_api::promotions::PromotionService;
 use hub_api::publication::PublicationError;
 use hub_api::sink::{BoxFuture, DesiredStateSink, ReportSink};
 use hub_api::syncs::SyncService;
@@ -136,6 +137,13 @@ impl Server {
     #[must_use]
     pub fn serving(mut self, service: Arc<dyn SyncService>) -> Self {
         self.app = self.app.serving(service);
+        self
+    }
+
+    /// Adds the service that moves changes through environments, which the API shows.
+    #[must_use]
+    pub fn promoting(mut self, promotions: Arc<dyn PromotionService>) -> Self {
+        self.app = self.app.promoting(promotions);
         self
     }
 

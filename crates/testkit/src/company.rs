@@ -203,9 +203,9 @@ fn delete(repositories: &MemoryRepositories, branch: &str) {
 
 /// The branches of a repository in memory, as the git host sees them.
 #[derive(Clone)]
-struct HostedBranches {
-    repositories: Arc<MemoryRepositories>,
-    url: &'static str,
+pub(crate) struct HostedBranches {
+    pub(crate) repositories: Arc<MemoryRepositories>,
+    pub(crate) url: &'static str,
 }
 
 impl std::fmt::Debug for HostedBranches {

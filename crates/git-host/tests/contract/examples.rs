@@ -109,6 +109,12 @@ fn merge_requests(examples: &Examples, repository: &HostRepository) -> Result<()
     let status = CommitStatus { context, description, target_url, state: StatusState::Success };
     // The example has this status already: nothing is sent.
     client.set_status(repository, commit, &status)?;
+    examples.answer(("GET", &format!("{one}/approvals")), "/133/approvals");
+    let approvals = client.approvals(repository, 133)?;
+    assert!(approvals.len() == 1 && approvals[0].account == "anna" && approvals[0].at.is_some(), "{approvals:?}");
+    examples.answer(("GET", "/projects/{id}/repository/commits/{sha}/statuses"), "/statuses?");
+    let statuses = client.commit_statuses(repository, commit)?;
+    assert!(statuses.len() == 1 && statuses[0].account == "anna" && statuses[0].status == status, "{statuses:?}");
     examples.answer(("GET", one), "/merge_requests/133");
     examples.answer(("PUT", &format!("{one}/merge")), "/133/merge");
     let merge = client.merge(repository, 133, &MergeRequest::of(commit))?;

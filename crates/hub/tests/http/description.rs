@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 39] = [
+const QUESTIONS: [(&str, &str); 43] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -149,6 +149,9 @@ const QUESTIONS: [(&str, &str); 39] = [
     ("/api/v1/targets", "?environment=prod"),
     ("/api/v1/targets", "?at=2026-11-20T00:00:00Z"),
     ("/api/v1/rollouts", ""),
+    ("/api/v1/places/states", "?limit=10000"),
+    ("/api/v1/places/states", "?workload=web&limit=1"),
+    ("/api/v1/places/states", "?limit=10001"),
     ("/api/v1/rollouts/{of}", "web"),
     ("/api/v1/rollouts/{of}", "web@1.1"),
     ("/api/v1/rollouts/{of}", "1.1"),
@@ -176,6 +179,7 @@ const QUESTIONS: [(&str, &str); 39] = [
     ("/healthz", ""),
     ("/livez", ""),
     ("/api/v1/syncs", ""),
+    ("/api/v1/promotions", ""),
     ("/readyz", ""),
     ("/metrics", ""),
 ];
@@ -240,10 +244,12 @@ async fn answers_are_as_described_and_have_no_other_fields() {
     // The remaining paths take no body in this test, or their responses do not end, or they need the service.
     let left: Vec<_> = paths.difference(&answered).copied().collect();
     let of_hosts = ["/api/v1/hosts/{name}", "/api/v1/hosts/{name}/restore", "/api/v1/hosts/{name}/retire"];
+    let promotions = ["/api/v1/promotions/{environment}", "/api/v1/promotions/{environment}/commands"];
     let of_service = ["/api/v1/sync", "/api/v1/syncs/{environment}"];
     let first = ["/api/v1/confirmations", "/api/v1/events"];
     let expected =
-        [&first[..], &of_hosts[..], &["/api/v1/refresh"], &of_service[..], &["/api/v1/tokens/{name}"]].concat();
+        [&first[..], &of_hosts[..], &promotions, &["/api/v1/refresh"], &of_service[..], &["/api/v1/tokens/{name}"]]
+            .concat();
     assert_eq!(left, expected);
 }
 
