@@ -7,6 +7,8 @@ mod change_proposal;
 #[cfg(test)]
 mod commit_move;
 #[cfg(test)]
+mod enforcement;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;
