@@ -50,7 +50,12 @@ impl Change {
     }
 
     /// Sets the state of the platform's commits after a decision of a person.
-    pub(super) fn decide_platform(&mut self, environment: &EnvironmentName, state: AdvanceState, (event, by): (&Event, &str)) {
+    pub(super) fn decide_platform(
+        &mut self,
+        environment: &EnvironmentName,
+        state: AdvanceState,
+        (event, by): (&Event, &str),
+    ) {
         self.advances.platform = Some(state);
         self.has_advances = true;
         self.add_events(environment, None, std::slice::from_ref(event), Some(by));

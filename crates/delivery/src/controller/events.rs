@@ -20,7 +20,12 @@ const LINE: &str = "Kalypso-Event: ";
 const SENT_AGAIN_MAX: usize = 20;
 
 /// An event of a subject as the history has it. None as the subject: the commits of the platform.
-pub(super) fn of(environment: &EnvironmentName, subject: Option<&str>, event: &Event, by: Option<&str>) -> PromotionEvent {
+pub(super) fn of(
+    environment: &EnvironmentName,
+    subject: Option<&str>,
+    event: &Event,
+    by: Option<&str>,
+) -> PromotionEvent {
     let revision = event.revision.as_ref().map(|revision| revision.0.to_string());
     let kind = event.kind.name().to_owned();
     let mut id = DigestBuilder::new("promotion event");
@@ -131,7 +136,8 @@ mod tests {
     #[test]
     fn the_message_of_a_commit_has_its_events() {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let gates = vec![GateRecord { name: "compliant".into(), status: GateStatus::Passed, since: at, text: "3 of 3".into() }];
+        let gates =
+            vec![GateRecord { name: "compliant".into(), status: GateStatus::Passed, since: at, text: "3 of 3".into() }];
         let revision = Some(Revision("41c77fe0".repeat(5).into()));
         let event = Event { at, kind: EventKind::Promoted, revision, text: "the gates hold".into(), gates };
         let name = EnvironmentName::new("prod").unwrap();

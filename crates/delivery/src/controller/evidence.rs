@@ -81,7 +81,7 @@ pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
 }
 
 /// The sum of the states of places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
-fn measured(rows: &[HubPlace]) -> Measured {
+pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
     let key = |row: &HubPlace| (row.repository.clone(), row.branch.clone(), row.place.clone());
     let mut places: BTreeMap<_, (Counts, Counts)> = BTreeMap::new();
     for row in rows {
@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_place_counts_once_by_its_own_reconcilers() {
-        let rows = [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
+        let rows =
+            [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
         let sum = measured(&rows);
         assert_eq!((sum.places, sum.expected, sum.succeeded, sum.failed), (2, 7, 6, 1));
     }

@@ -33,8 +33,8 @@ use jiff::Timestamp;
 use model::name::EnvironmentName;
 
 use self::changes::{Change, is_worth_storing};
-pub use self::context::Memory;
 use self::context::Context;
+pub use self::context::Memory;
 use self::error::ControllerError;
 use self::evidence::Evidence;
 use self::plane::{Plane, Standing};
@@ -108,7 +108,9 @@ pub fn step(
         let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now };
         match round(&context, request, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
-            Round::Done(outcome) => return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..outcome }),
+            Round::Done(outcome) => {
+                return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..outcome });
+            }
         }
     }
     Err(ControllerError::LostRaces(request.environment.clone()))
@@ -116,7 +118,9 @@ pub fn step(
 
 enum Round {
     /// Something moved: everything is read again.
-    Again { has_moved: bool },
+    Again {
+        has_moved: bool,
+    },
     Done(StepOutcome),
 }
 

@@ -25,7 +25,12 @@ pub(super) struct KnownAuthors(BTreeMap<GitId, Option<Arc<str>>>);
 
 impl KnownAuthors {
     /// The account that opened the merged pull request which brought a commit to the main branch. None: there is none, or it is not known.
-    pub(super) fn author(&mut self, access: &RepositoryAccess, hosts: Option<&GitHosts>, commit: GitId) -> Option<Arc<str>> {
+    pub(super) fn author(
+        &mut self,
+        access: &RepositoryAccess,
+        hosts: Option<&GitHosts>,
+        commit: GitId,
+    ) -> Option<Arc<str>> {
         if let Some(known) = self.0.get(&commit) {
             return known.clone();
         }

@@ -145,7 +145,8 @@ fn from_environments(
 }
 
 fn measured(context: &Context<'_>, from: Vec<FromEnvironment>) -> Vec<FromEnvironment> {
-    let measure = |from: FromEnvironment| FromEnvironment { measured: context.evidence.environment(&from.name), ..from };
+    let measure =
+        |from: FromEnvironment| FromEnvironment { measured: context.evidence.environment(&from.name), ..from };
     from.into_iter().map(measure).collect()
 }
 

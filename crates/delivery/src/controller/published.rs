@@ -81,7 +81,9 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
     }
     if let Some(refusal) = place.refusals.first() {
         return Err(match refusal {
-            Refusal::Diagnostic(first) => format!("its publication is refused: [{}] {}", first.code, first.message).into(),
+            Refusal::Diagnostic(first) => {
+                format!("its publication is refused: [{}] {}", first.code, first.message).into()
+            }
             Refusal::Unconfirmed { .. } => "its removals wait for a confirmation".into(),
         });
     }

@@ -53,7 +53,8 @@ pub(super) fn of_rollout(
             None => (index == current.ring).then_some(current.ring_started),
         };
         let rings = report.rings.iter().enumerate();
-        let rings = rings.map(|(index, one)| ring(one, (began(index), index == current.ring && is_withdrawn))).collect();
+        let rings =
+            rings.map(|(index, one)| ring(one, (began(index), index == current.ring && is_withdrawn))).collect();
         Moving { revision: &current.revision, began: current.started, since, reason, rings }.status(report)
     });
     SubjectStatus {
@@ -117,7 +118,15 @@ fn ring(report: &RingReport, (since, is_withdrawn): (Option<Timestamp>, bool)) -
         silent: measured.silent,
     };
     let (places, changed, released) = (report.places, report.changed, report.released);
-    RingProgress { name: report.name.to_string(), state, since: since.map(timestamp), places, changed, released, counts }
+    RingProgress {
+        name: report.name.to_string(),
+        state,
+        since: since.map(timestamp),
+        places,
+        changed,
+        released,
+        counts,
+    }
 }
 
 fn gate(record: &GateRecord) -> GateProgress {
