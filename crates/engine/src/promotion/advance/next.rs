@@ -113,7 +113,7 @@ impl Machine<'_> {
             return self.newest.clone().filter(is_next);
         }
         let position = self.state.waiting.iter().position(is_next);
-        let taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.last().filter(|_| position.is_some())
+        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
+        taken.next_back().filter(|_| position.is_some())
     }
 }

@@ -177,7 +177,7 @@ fn a_revision_waits_until_the_environment_before_has_proved_it() {
 #[test]
 fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
     let mut world = World::new(&["stage"]);
-    world.gate("soak", GateKind::Soak(Duration::from_secs(3600)));
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
     world.settle();
     world.has(3);
@@ -191,7 +191,7 @@ fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
 #[test]
 fn an_environment_that_goes_back_does_not_have_the_candidate_any_more() {
     let mut world = World::new(&["stage"]);
-    world.gate("soak", GateKind::Soak(Duration::from_secs(3600)));
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
     world.settle();
     world.has(1);
@@ -218,7 +218,7 @@ fn all_environments_before_or_any_of_them_must_have_proved_a_revision() {
 fn a_soak_begins_again_if_another_environment_holds_the_gates() {
     let mut world = World::new(&["a", "b"]);
     world.promotion.require = Require::Any;
-    world.gate("soak", GateKind::Soak(Duration::from_secs(3600)));
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
     world.settle();
     world.now += SignedDuration::from_mins(59);
@@ -466,7 +466,7 @@ fn any_world() -> impl Strategy<Value = (Newer, OnFailure, Require, Start)> {
 fn world((newer, on_failure, require, start): (Newer, OnFailure, Require, Start)) -> World {
     let mut world = World::new(&["a", "b"]);
     world.promotion = Promotion { newer, on_failure, require, start, ..world.promotion };
-    world.gate("soak", GateKind::Soak(Duration::from_secs(1800)));
+    world.gate("soak", GateKind::Soak(Duration::from_mins(30)));
     world
 }
 

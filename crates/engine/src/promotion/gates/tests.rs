@@ -52,7 +52,7 @@ fn compliant(share: u16, silent: Silent) -> Gate {
 }
 
 fn soak(minutes: u64) -> Gate {
-    Gate { name: "soak".into(), kind: GateKind::Soak(Duration::from_secs(minutes * 60)) }
+    Gate { name: "soak".into(), kind: GateKind::Soak(Duration::from_mins(minutes)) }
 }
 
 fn run(gates: &[Gate], evidence: &Evidence, before: Option<&GateReport>) -> GateReport {
@@ -202,7 +202,7 @@ fn a_check_counts_while_its_result_is_recent() {
 #[test]
 fn different_people_other_than_the_author_approve() {
     let gate = |count, team: Option<&str>| gate(GateKind::Approval(Approval { count, team: team.map(Arc::from) }));
-    let by = |author, approvals| Evidence { author, approvals, ..Evidence::default() };
+    let by = |author, approvals| Evidence { approvals, author, ..Evidence::default() };
     let two = gate(2, None);
     check(&two, &by(Some("ann"), &["Ann", "bob", "BOB"]), "Waiting: 1 of 2 approvals (bob)");
     check(&two, &by(Some("ann"), &["bob", "cid"]), "Passed: 2 of 2 approvals (bob, cid)");

@@ -69,8 +69,8 @@ impl Machine<'_> {
             return self.input.desired.filter(|desired| is_next(desired)).cloned();
         }
         let position = self.state.waiting.iter().position(is_next);
-        let taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.last().filter(|_| position.is_some())
+        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
+        taken.next_back().filter(|_| position.is_some())
     }
 
     fn new_move(&self, revision: Revision) -> Move {

@@ -54,7 +54,7 @@ fn any_ring() -> impl Strategy<Value = Ring> {
         at_once,
         per: per.map(|at_once| DomainLimit { label: "site".into(), at_once }).into_iter().collect(),
         failures: Amount::Count(failures),
-        pause: std::time::Duration::from_secs(hours * 3600),
+        pause: std::time::Duration::from_hours(hours),
         ..ring("ring")
     })
 }
