@@ -11,6 +11,7 @@ pub mod changes;
 pub mod code_owners;
 pub mod compilation;
 pub mod controller;
+pub mod enforcement;
 pub mod error;
 pub mod expired_pins;
 pub mod gitops_destination;

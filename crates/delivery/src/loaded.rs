@@ -15,6 +15,7 @@ use model::fleet::Fleet;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::acknowledgement::Entry;
+use crate::enforcement::Enforced;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 
@@ -28,6 +29,8 @@ pub struct Loaded {
     pub graph: Arc<Graph>,
     /// The objects of which the graph is made.
     pub declarations: Declarations,
+    /// What the gates before the environment say, if it is to be published.
+    pub enforced: Enforced,
     /// Whether all files of the platform team could be read.
     pub is_complete: bool,
     /// The commits that were read.
@@ -59,6 +62,7 @@ impl Loaded {
             diagnostics: model::diagnostic::merged(diagnostics.collect()),
             graph: Arc::new(graph),
             declarations: read.declarations,
+            enforced: Enforced::default(),
             is_complete: read.is_complete,
             reads: read.reads,
             kept: read.kept,

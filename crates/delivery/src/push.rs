@@ -106,7 +106,9 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let held = held.iter().map(|held| (git::publications::HELD, held.as_str()));
     let rollouts = delivery.rollouts.map(|commit| commit.to_string());
     let rollouts = rollouts.iter().map(|commit| (git::publications::ROLLOUTS, commit.as_str()));
-    let trailers: Vec<_> = trailers.chain(kept).chain(held).chain(rollouts).collect();
+    let overridden = loaded.enforced.override_reason.iter();
+    let overridden = overridden.map(|reason| (git::publications::OVERRIDE, &**reason));
+    let trailers: Vec<_> = trailers.chain(kept).chain(held).chain(rollouts).chain(overridden).collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;

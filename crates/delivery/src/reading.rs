@@ -231,7 +231,7 @@ pub(crate) fn with_publications(
 
 /// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where
 /// it is used.
-fn publications(
+pub(crate) fn publications(
     (access, environment): (&RepositoryAccess, &EnvironmentName),
     destinations: &[RepositoryPlace],
 ) -> Result<Vec<Publications>, RepositoryError> {

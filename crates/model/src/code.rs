@@ -1225,6 +1225,58 @@ codes! {
     ///
     /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
     NewBranch = "K0511",
+    /// A commit of the main branch is not proved yet.
+    ///
+    /// A `Promotion` says which environments come before this one. The commit that its `BaseRepo` names has not proved itself there, so nothing is published. An
+    /// environment that already has the commit is not affected: only a move to another commit needs a proof.
+    ///
+    /// ```yaml
+    /// kind: Promotion
+    /// spec: {from: [stage], to: prod, gates: [{name: healthy, compliant: {share: 98%}}]}
+    /// ```
+    ///
+    /// Wait until the environments before have proved the commit, and let `kalypso promote` move it. `kalypso publish --override REASON` publishes it anyway. The reason
+    /// is kept in the commit, and shown.
+    NotProved = "K0520",
+    /// An environment follows the head of the main branch, although a gate is before it.
+    ///
+    /// A `BaseRepo` of the main branch without `commit` brings each change at once. So no environment could prove a change before, and no gate could hold it.
+    ///
+    /// ```yaml
+    /// kind: BaseRepo
+    /// metadata: {name: main}
+    /// spec: {branch: main, path: .}      # `commit` is missing
+    /// ```
+    ///
+    /// Write the commit that the environment has now into `spec.commit`. Promotions move it from there.
+    GateWithoutCommit = "K0521",
+    /// A commit was moved past a gate.
+    ///
+    /// The environment's branch names a commit of the main branch that no promotion let in: a person, or another program, wrote it. Its gates did not hold, or were not
+    /// evaluated, so nothing is published. The message shows the gates that it still waits for.
+    ///
+    /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, and let `kalypso promote` move the new one. `kalypso publish --override REASON` publishes it anyway.
+    MovedPastGate = "K0522",
+    /// The proof of a commit can't be read.
+    ///
+    /// Nothing says whether the environments before have proved the commit: the state of promotions, the hub or the commit statuses can't be read, or there is none. A
+    /// gate that can't be evaluated is never passed, so nothing is published.
+    ///
+    /// Run the service, or `kalypso rollout advance` in CI, which evaluate gates and keep the result in the control plane's repository. Or configure the hub, whose
+    /// counts prove the gates `compliant` and `failures`. `kalypso publish --override REASON` publishes the commit anyway.
+    ProofUnreadable = "K0523",
+    /// The promotions are not known.
+    ///
+    /// A `Promotion` in `.environments` has an error, and no earlier version without one. It may have gates for this environment, so nothing is published into
+    /// environments without a `Promotion` that can be read. A missing gate never counts as passed.
+    ///
+    /// Fix the file on the main branch.
+    PromotionsUnknown = "K0524",
+    /// A commit was published past its gates.
+    ///
+    /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The reason is in the trailer
+    /// `Kalypso-Override` of the GitOps commit. The warning stays until another commit is published.
+    GateOverridden = "K0525",
 
     /// A repository can't be read.
     ///

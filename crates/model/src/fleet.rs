@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
     AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment, GitOpsRepo,
-    LabelMapping, Object, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
+    LabelMapping, Object, Promotion, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
 };
 use crate::object_key::ObjectKey;
 use crate::read::{FileObjects, read_file};
@@ -145,7 +145,7 @@ pub enum Scope {
     /// All objects.
     #[default]
     Everything,
-    /// Only `Environment`s. Other objects in the same file belong to no environment.
+    /// Only `Environment`s and `Promotion`s. Other objects in the same file belong to no environment.
     Environments,
     /// All objects except `Environment`s, which are read from the head of the main branch. `Promotion`s are errors: they are read from there, too.
     AllButEnvironments,
@@ -160,7 +160,7 @@ impl Scope {
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Everything => true,
-            Self::Environments => kind == Kind::Environment,
+            Self::Environments => matches!(kind, Kind::Environment | Kind::Promotion),
             Self::AllButEnvironments | Self::NoDeclarations => !matches!(kind, Kind::Environment | Kind::Promotion),
             Self::AllButPromotions => kind != Kind::Promotion,
         }
@@ -304,6 +304,14 @@ impl Fleet {
     /// The commit of the control plane's main branch that is promoted to this environment: `spec.commit` of the `BaseRepo` named `main`.
     pub fn promoted_commit(&self) -> Option<&Arc<str>> {
         self.base_repos.get("main")?.spec.commit.as_ref()
+    }
+
+    /// The promotion that leads to the environment. If there are several, the first one by name.
+    pub fn promotion(&self) -> Option<&Arc<Object<Promotion>>> {
+        self.references.values().find_map(|object| match object {
+            AnyObject::Promotion(promotion) => Some(promotion),
+            _ => None,
+        })
     }
 
     /// The diagnostic for an object that exists more than once. None if it exists once.

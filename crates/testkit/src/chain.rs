@@ -90,6 +90,13 @@ impl MemoryChain {
         }
     }
 
+    /// The message of the commit at the head of a branch. Empty if there is none.
+    pub fn message(&self, repository: &str, branch: &str) -> String {
+        let head = self.repositories.resolve(&url(repository), &Revision::branch(branch)).ok();
+        let newest = head.and_then(|head| self.repositories.ancestry(&head, 1).ok()?.into_iter().next());
+        newest.map(|(_, commit)| commit.message.clone()).unwrap_or_default()
+    }
+
     /// A git host with the control plane, the GitOps repository and the manifests of the workload.
     pub fn host(&self, kind: HostKind) -> MemoryHost {
         let host = MemoryHost::new(kind);

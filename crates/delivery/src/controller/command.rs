@@ -105,11 +105,17 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
     if plane.graph.step(environment.as_str()).is_none() {
         return Err(CommandError::UnknownEnvironment(environment.clone()));
     }
-    let command = resolved(&plane, decision.command)?;
+    let command = match decision.subject {
+        None => resolved(&plane, decision.command)?,
+        Some(_) => decision.command.clone(),
+    };
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
         let (change, receipt) = match decision.subject {
             None => of_platform(&plane, decision, (&stored, &command))?,
+            Some(subject) if is_release(subject, (&stored, &command)) => {
+                of_release((&plane, subject), decision, (&stored, &command))?
+            }
             Some(subject) => of_rollout(subject, decision, (&stored, &command))?,
         };
         let at = (decision.author, command.at.as_second());
@@ -138,22 +144,63 @@ fn of_platform(
     if plane.step(environment).is_none_or(|step| !step.promotion.select.platform) {
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: "main".to_owned() });
     }
-    let advances = match &stored.advances {
-        Some(Ok(advances)) => advances.clone(),
-        Some(Err(error)) => return Err(error.clone().into()),
-        None => rollout_store::Advances::default(),
-    };
+    let advances = advances(stored)?;
     let before = advances.platform.clone().unwrap_or_default();
-    let revision = match &command.kind {
-        CommandKind::Request { revision } => Some(revision.clone()),
-        _ => moving(&before).cloned(),
-    };
+    let revision = about(&before, command);
     check_revision(decision.revision, revision.as_ref())?;
     let after = apply_to_advance(&before, command)?;
     let event = command.event(revision.clone());
     let mut change = Change::new(stored, advances);
     change.decide_platform(environment, after, (&event, &command.by));
     Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+/// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
+/// one, unless it requests a release.
+fn is_release(subject: &str, (stored, command): (&StoredStates, &Command)) -> bool {
+    if matches!(command.kind, CommandKind::Request { .. }) {
+        return true;
+    }
+    let in_rings = stored.rollouts.get(subject);
+    let moves = |rollout: &Result<StoredRollout, _>| rollout.as_ref().is_ok_and(|found| found.state.current.is_some());
+    let is_known = matches!(&stored.advances, Some(Ok(advances)) if advances.releases.contains_key(subject));
+    is_known && !in_rings.is_some_and(moves)
+}
+
+fn of_release(
+    (plane, subject): (&Plane<'_>, &str),
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let environment = decision.environment;
+    if plane.step(environment).is_none_or(|step| step.promotion.select.workloads.is_none()) {
+        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
+    }
+    let advances = advances(stored)?;
+    let before = advances.releases.get(subject).cloned().unwrap_or_default();
+    let revision = about(&before, command);
+    check_revision(decision.revision, revision.as_ref())?;
+    let after = apply_to_advance(&before, command)?;
+    let event = command.event(revision.clone());
+    let mut change = Change::new(stored, advances);
+    change.decide_release(environment, (&subject.into(), after), (&event, &command.by));
+    Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+fn advances(stored: &StoredStates) -> Result<rollout_store::Advances, StateFileError> {
+    match &stored.advances {
+        Some(Ok(advances)) => Ok(advances.clone()),
+        Some(Err(error)) => Err(error.clone()),
+        None => Ok(rollout_store::Advances::default()),
+    }
+}
+
+/// The revision that a command is about.
+fn about(before: &AdvanceState, command: &Command) -> Option<Revision> {
+    match &command.kind {
+        CommandKind::Request { revision } => Some(revision.clone()),
+        _ => moving(before).cloned(),
+    }
 }
 
 fn of_rollout(

@@ -137,11 +137,20 @@ impl World {
     }
 
     fn command(&self, kind: CommandKind, reason: &str) -> Result<String, CommandError> {
+        self.command_about(None, kind, reason)
+    }
+
+    pub(crate) fn command_about(
+        &self,
+        subject: Option<&str>,
+        kind: CommandKind,
+        reason: &str,
+    ) -> Result<String, CommandError> {
         let at = Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap();
         let command = &Command { kind, by: "ann".into(), at, reason: reason.into() };
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let environment = &name("stage");
-        let decision = PersonDecision { environment, subject: None, command, revision: None, author, lease: None };
+        let decision = PersonDecision { environment, subject, command, revision: None, author, lease: None };
         decide(&self.chain.access, &decision).map(|receipt| receipt.text)
     }
 

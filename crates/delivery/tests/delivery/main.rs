@@ -9,6 +9,8 @@ mod commit_move;
 #[cfg(test)]
 mod controller;
 #[cfg(test)]
+mod enforcement;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use delivery::controller::command::CommandError;
+use engine::promotion::command::CommandKind;
 use hub_api::promotions::SubjectStatus;
 
 use crate::controller::{DIRECT, PULL_REQUEST, World};
@@ -127,14 +129,31 @@ fn other_workloads_stay() {
 }
 
 #[test]
-fn a_repository_that_fails_is_a_warning_of_its_workload() {
+fn manifests_that_are_missing_are_a_warning_of_their_workload() {
     let shop = Shop::new(PULL_REQUEST, "promotion.kalypso.io/release: pullRequest");
-    shop.write_manifests("dev", &[("app/a.yaml", "image: 1\n")]);
-    shop.write_manifests("stage", &[("other/a.yaml", "image: 0\n")]);
-    shop.write("cluster: a", "cluster: a");
-    shop.0.settle();
     shop.write_manifests("dev", &[("moved/a.yaml", "image: 1\n")]);
-    let warnings = ["dev", "stage"].map(|environment| shop.0.try_step(environment).unwrap().warnings).concat();
-    assert!(!warnings.is_empty() && warnings.iter().all(|warning| warning.starts_with("shop: ")), "{warnings:?}");
-    assert_eq!(shop.0.try_step("stage").unwrap().status.unwrap().subjects.len(), 1);
+    shop.write_manifests("stage", &[("app/a.yaml", "image: 0\n")]);
+    shop.write("cluster: a", "cluster: a");
+    drop((shop.0.try_step("dev"), shop.0.try_step("dev")));
+    let outcome = shop.0.try_step("stage").unwrap();
+    let [warning] = outcome.warnings.as_slice() else { panic!("{:?}", outcome.warnings) };
+    assert!(warning.starts_with("shop: ") && warning.ends_with("has no folder `app`"), "{warning}");
+    assert_eq!(outcome.status.unwrap().subjects.len(), 1);
+}
+
+#[test]
+fn people_decide_about_a_release() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.settle();
+    let decide = |kind, reason| shop.0.command_about(Some("shop"), kind, reason);
+    assert_eq!(decide(CommandKind::Hold, "inventory").unwrap(), "stage: shop: hold by ann: inventory");
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!((shop.pin(), shop.status().hold.unwrap().reason), (None, "inventory".to_owned()));
+    decide(CommandKind::Resume, "").unwrap();
+    shop.0.settle();
+    assert!(shop.pin().unwrap().contains("tag: v2\n"));
+    let unknown = shop.0.command_about(Some("cart"), CommandKind::Hold, "x");
+    assert!(matches!(unknown, Err(CommandError::UnknownSubject { .. })));
 }

@@ -88,7 +88,7 @@ impl Assembly {
         }
     }
 
-    /// Sets the declarations from the files so far, and removes all other objects than `Environment`s: they belong to no environment.
+    /// Sets the declarations from the files so far, and removes all other objects: they belong to no environment.
     pub(super) fn set_declarations(&mut self) {
         self.declarations = Declarations::of(&self.contents, self.is_complete);
         for file in &mut self.contents {

@@ -105,8 +105,9 @@ impl<'a> Snapshot<'a> {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
             self.applications(&mut assembly, (&environment, published));
-            let is_environment = |(object, _): (&AnyObject, &Limits)| object.kind() == Kind::Environment;
-            if assembly.is_complete && assembly.counting_objects(&environment).into_iter().all(is_environment) {
+            let is_declaration =
+                |(object, _): (&AnyObject, &Limits)| matches!(object.kind(), Kind::Environment | Kind::Promotion);
+            if assembly.is_complete && assembly.counting_objects(&environment).into_iter().all(is_declaration) {
                 assembly.report_empty(&environment);
             }
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;

@@ -134,7 +134,9 @@ impl<'a> Builder<'a> {
     fn report_duplicates(&mut self) {
         let mut names = BTreeMap::new();
         for object in self.promotions {
-            if let Some(first) = names.insert(&object.name, object) {
+            // Two promotions to one environment have a diagnostic of their own.
+            let first = names.insert(&object.name, object).filter(|first| first.spec.to != object.spec.to);
+            if let Some(first) = first {
                 let path = || FieldPath::from(["metadata", "name"]);
                 let found = Diagnostic::error(Code::DuplicateObject, format!("{} exists several times", object.key()))
                     .at(Origin::At(first.address, path()), "once here")

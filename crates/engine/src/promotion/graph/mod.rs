@@ -60,6 +60,11 @@ impl Graph {
         self.is_declared
     }
 
+    /// Whether an environment comes before another one. If not, the order is only that of the names.
+    pub fn has_steps(&self) -> bool {
+        self.steps.values().any(|step| !step.before.is_empty())
+    }
+
     /// How changes reach an environment. None if there is no such environment.
     pub fn step(&self, environment: &str) -> Option<&Step> {
         self.steps.get(environment)

@@ -5,6 +5,7 @@ mod gate;
 mod ring;
 mod values;
 mod window;
+mod words;
 
 #[cfg(test)]
 mod tests;

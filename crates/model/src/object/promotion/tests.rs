@@ -80,6 +80,7 @@ fn windows_are_read() {
     else {
         panic!("no window")
     };
+    assert_eq!(window.to_string(), "mon,fri 09:00-17:30 Europe/Berlin");
     assert_eq!((&*window.zone, window.days), ("Europe/Berlin", vec![Weekday::Monday, Weekday::Friday]));
     assert_eq!((window.from.to_string(), window.until.to_string()), ("09:00:00".to_owned(), "17:30:00".to_owned()));
     assert_eq!(window.except.iter().map(ToString::to_string).collect::<Vec<_>>(), ["2026-12-24"]);

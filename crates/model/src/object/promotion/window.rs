@@ -1,6 +1,7 @@
 //! Windows: the times of a week at which a change may move.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::civil::{Date, Time, Weekday};
@@ -25,6 +26,16 @@ pub struct Window {
     pub until: Time,
     /// Days, in the time zone, on which no window begins.
     pub except: BTreeSet<Date>,
+}
+
+/// Writes the window: `mon,tue 09:00-17:00 Europe/Berlin`.
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let days: Vec<_> = DAYS.iter().filter(|(_, day)| self.days.contains(day)).map(|(name, _)| *name).collect();
+        let days = if days.is_empty() { "daily".to_owned() } else { days.join(",") };
+        let time = |time: Time| format!("{:02}:{:02}", time.hour(), time.minute());
+        write!(f, "{days} {}-{} {}", time(self.from), time(self.until), self.zone)
+    }
 }
 
 /// The shape of a window.
