@@ -42,6 +42,12 @@ impl Hub {
         Self::at(&url, token(connection)?)
     }
 
+    /// The hub, found as in [`Hub::of`]. None if no hub is configured.
+    pub(crate) fn configured(connection: &HubConnection) -> anyhow::Result<Option<Self>> {
+        let Some(url) = named(connection.hub.as_ref(), connection.config.as_deref())? else { return Ok(None) };
+        Self::at(&url, token(connection)?).map(Some)
+    }
+
     /// The hub that receives publications, found as in [`Hub::of`]. None if no hub is configured.
     pub(crate) fn for_publications(
         publication_hub: &PublicationHub,
