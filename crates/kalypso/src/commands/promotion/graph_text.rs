@@ -119,7 +119,9 @@ fn ring(ring: &RingProgress, width: usize) -> String {
         parts.push(format!("{} of {} applied", number(succeeded), number(expected)));
     }
     let others = [(ring.counts.failed, "failed"), (ring.counts.silent, "silent")];
-    parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count))));
+    parts.extend(
+        others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count))),
+    );
     let state = match ring.state {
         RingState::Done if ring.changed == 0 => return format!("{name}  {} nothing changes", bar(1, 1)),
         RingState::Done => return format!("{name}  {} done", bar(1, 1)),
@@ -197,7 +199,11 @@ mod tests {
                 ring("shops", RingState::Moving, (100, 400), counts),
                 ring("rest", RingState::Waiting, (0, 9), RingCounts::default()),
             ],
-            gates: vec![gate("failures", GateProgressStatus::Failed, "2 of 100 reconcilers failed, at most 1 may fail")],
+            gates: vec![gate(
+                "failures",
+                GateProgressStatus::Failed,
+                "2 of 100 reconcilers failed, at most 1 may fail",
+            )],
             waiting_for: vec![Wait { what: "failures".into(), text: "too many failed".into(), since: Some(at(110)) }],
         };
         let status = |name: &str, before: &[&str], subjects| PromotionStatus {
