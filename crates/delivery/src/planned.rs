@@ -141,7 +141,9 @@ impl Planned {
 
     /// All diagnostics of reading, compiling and assembling.
     pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
-        compilation::diagnostics(loaded, &self.compiled, &self.output)
+        let mut found = compilation::diagnostics(loaded, &self.compiled, &self.output);
+        found.extend(self.rings.iter().flat_map(Rings::diagnostics));
+        found
     }
 
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
