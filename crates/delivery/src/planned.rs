@@ -192,6 +192,15 @@ impl Planned {
         opened((&self.compiled, self.earlier.as_ref(), self.rings.as_ref()), &self.target, sealed)
     }
 
+    /// The output without the files of others in the branch: the folders of places, and the files that Kalypso writes beside them.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn rendered_tree(&self) -> Result<Tree, OpenError> {
+        let open = |sealed: &Sealed| self.open(sealed);
+        engine::output::own_tree(&self.output.tree, &self.target.folder, &open)
+    }
+
     /// The place with this name, in the new fleet or else in the published one.
     pub fn place(&self, name: &str) -> Option<Place> {
         self.sides().find_map(|side| Place::find(side.fleet(), name))

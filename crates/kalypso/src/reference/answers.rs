@@ -290,6 +290,10 @@ const EXPLAIN: &[Described] = &[
     ("held[].branch", "the branch: `REPOSITORY@BRANCH`"),
     ("held[].from", "the publication from whose commits it is rendered there"),
     ("held[].releasePins[]", "the release pins that are laid over"),
+    (
+        "rollout",
+        "why the place does not have the newest content yet, in words; `null` if it has it, or if there are no rings",
+    ),
     ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
     ("releasePins[].place", "where it is written"),
     ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),
