@@ -30,6 +30,9 @@ pub const KEPT: &str = "Kalypso-Kept";
 /// The trailer that names assignments rendered from the commits of an earlier publication: `<commit of that publication> <target> <place> <place>…`.
 pub const HELD: &str = "Kalypso-Held";
 
+/// The trailer that names the commit with the states of the environment's rollouts, on the branch `kalypso-rollouts/<environment>` of the control plane.
+pub const ROLLOUTS: &str = "Kalypso-Rollouts";
+
 /// The maximum number of places in one `Kalypso-Held` trailer. It keeps the lines short for people who read the message.
 const HELD_IN_LINE: usize = 20;
 

@@ -8,6 +8,7 @@ mod get;
 mod hub;
 mod init;
 mod platform_edit;
+mod promotion;
 mod questions;
 mod report;
 mod states;
@@ -25,6 +26,7 @@ pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::platform_edit::*;
+pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;
@@ -63,6 +65,14 @@ pub(crate) enum Command {
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
+    Promote(Promote),
+    Approve(Approve),
+    Hold(Hold),
+    Resume(Resume),
+    Abort(Abort),
+    Retry(Retry),
+    Skip(Skip),
+    Rollback(Rollback),
     Compare(Compare),
     History(History),
     Drift(Drift),

@@ -147,8 +147,12 @@ pub enum Scope {
     Everything,
     /// Only `Environment`s. Other objects in the same file belong to no environment.
     Environments,
-    /// All objects except `Environment`s, which are read from the head of the main branch.
+    /// All objects except `Environment`s, which are read from the head of the main branch. `Promotion`s are errors: they are read from there, too.
     AllButEnvironments,
+    /// All objects except `Promotion`s, which are errors.
+    AllButPromotions,
+    /// All objects except `Environment`s and `Promotion`s: the file declares them, but at another commit than the head of the main branch.
+    NoDeclarations,
 }
 
 impl Scope {
@@ -157,7 +161,8 @@ impl Scope {
         match self {
             Self::Everything => true,
             Self::Environments => kind == Kind::Environment,
-            Self::AllButEnvironments => kind != Kind::Environment,
+            Self::AllButEnvironments | Self::NoDeclarations => !matches!(kind, Kind::Environment | Kind::Promotion),
+            Self::AllButPromotions => kind != Kind::Promotion,
         }
     }
 }
@@ -205,11 +210,25 @@ impl FleetFile {
         })
     }
 
-    /// Removes the objects that are not in `scope`.
+    /// Removes the objects that are not in `scope`. Reports `Promotion`s that have no effect in their file.
     pub fn keep(&mut self, scope: Scope) {
         self.scope = scope;
+        if matches!(scope, Scope::AllButEnvironments | Scope::AllButPromotions) {
+            let misplaced = self.objects.objects.iter().filter(|object| object.kind() == Kind::Promotion);
+            self.objects.diagnostics.extend(misplaced.map(misplaced_promotion));
+        }
         self.objects.objects.retain(|object| scope.takes(object.kind()));
     }
+}
+
+fn misplaced_promotion(object: &AnyObject) -> Diagnostic {
+    let key = object.key();
+    let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
+    Diagnostic::error(Code::MisplacedPromotion, format!("{key} has no effect in this file"))
+        .at(origin, "not read here")
+        .note("promotions are read at the head of the control plane's main branch only, so that no change can loosen its own gates")
+        .help(format!("move it to `.environments/{}.yaml` on the main branch of the control plane", key.name))
+        .about(&key)
 }
 
 /// The input of [`Fleet::build`].

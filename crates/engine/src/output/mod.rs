@@ -6,6 +6,8 @@ mod assembly;
 mod desired;
 mod destinations;
 mod foreign_files;
+mod place_folders;
+pub mod rings;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +18,10 @@ use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
 use model::tree::{Open, OpenError, Tree};
 
-pub use self::assembly::{assemble, assemble_held};
+pub use self::assembly::{Contents, assemble, assemble_contents};
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
 pub use self::foreign_files::foreign_file;
+pub use self::place_folders::PlaceFolders;
 use crate::hold::HeldFolder;
 use crate::layout::{Folder, Layout, own_folders};
 use crate::own_files::OWNER_FILE;

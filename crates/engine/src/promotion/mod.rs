@@ -1,7 +1,16 @@
 //! Promotion: decides when a change moves to the next environment, and to the next ring of an environment.
 //!
-//! Two state machines, both pure functions of a stored state, evidence and the time: [`state::RolloutState`] moves a workload through the rings of one
-//! environment, [`state::AdvanceState`] moves a commit or a release into the next environment.
+//! Two state machines, both pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
+//! environment, [`advance::step`] moves a commit or a release into the next environment. [`command`] applies the commands of people to both.
 
+pub mod advance;
+pub mod command;
 pub mod evidence;
+pub mod gates;
+pub mod graph;
+pub mod membership;
+pub mod report;
+pub mod revision;
+pub mod ring_checks;
+pub mod rollout;
 pub mod state;

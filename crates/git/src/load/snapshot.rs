@@ -54,8 +54,9 @@ impl<'a> Snapshot<'a> {
             // Files are sorted. If several objects have the same name, the first one counts.
             places.entry(found.name.clone()).or_insert_with(|| found.spec.control_plane.clone());
         }
+        let declarations = std::mem::take(&mut assembly.declarations);
         let (files, diagnostics) = assembly.into_diagnostics();
-        Environments { names: places.keys().cloned().collect(), places, files, diagnostics }
+        Environments { names: places.keys().cloned().collect(), places, declarations, files, diagnostics }
     }
 
     /// Loads one environment. If the repository of an application can't be reached, its last cached commit is used.
@@ -114,7 +115,7 @@ impl<'a> Snapshot<'a> {
         assembly.finish(environment)
     }
 
-    /// Loads the `Environment` objects. Returns false if they can't be read.
+    /// Loads the `Environment` and `Promotion` objects. Returns false if they can't be read.
     fn declarations(&self, assembly: &mut Assembly) -> bool {
         let place = SourcePlace {
             url: self.0.control_plane.url.clone(),
@@ -122,11 +123,12 @@ impl<'a> Snapshot<'a> {
             path: ENVIRONMENTS.into(),
             role: ReadRole::Main,
             limits: Limits::default(),
+            is_control_plane: true,
         };
         match self.0.read(&place) {
             Ok(loaded) => {
                 assembly.add(self.0.reader(), &place, loaded);
-                assembly.keep_environments();
+                assembly.set_declarations();
                 true
             }
             Err(error) => {

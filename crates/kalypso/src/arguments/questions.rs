@@ -123,6 +123,7 @@ pub(crate) struct Rollout {
 #[derive(Debug, Subcommand)]
 pub(crate) enum RolloutCommand {
     Status(RolloutStatus),
+    Advance(super::RolloutAdvance),
     Wait(RolloutWait),
     List(RolloutList),
 }

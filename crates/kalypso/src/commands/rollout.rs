@@ -26,6 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
     match command {
         RolloutCommand::Status(options) => status(options),
+        RolloutCommand::Advance(options) => super::promotion::advance(options),
         RolloutCommand::Wait(options) => wait(options),
         RolloutCommand::List(options) => list(options),
     }

@@ -78,6 +78,8 @@ struct RetentionOptions {
     #[serde(default)]
     revisions: KeepOptions,
     #[serde(default)]
+    promotions: KeepOptions,
+    #[serde(default)]
     audit: KeepOptions,
 }
 
@@ -266,6 +268,7 @@ fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
         reports: keep("reports", &options.reports)?,
         assignments: keep("assignments", &options.assignments)?,
         revisions: keep("revisions", &options.revisions)?,
+        promotions: keep("promotions", &options.promotions)?,
         audit: keep("audit", &options.audit)?,
     })
 }

@@ -55,10 +55,11 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("hub.oidc", &["issuer", "audience", "claim", "read", "admin"]),
-    ("hub.retention", &["reports", "assignments", "revisions", "audit"]),
+    ("hub.retention", &["reports", "assignments", "revisions", "promotions", "audit"]),
     ("hub.retention.reports", KEEP),
     ("hub.retention.assignments", KEEP),
     ("hub.retention.revisions", KEEP),
+    ("hub.retention.promotions", KEEP),
     ("hub.retention.audit", KEEP),
 ];
 
@@ -87,6 +88,7 @@ const NOT_TEXT: &[&str] = &[
     "hub.retention.reports",
     "hub.retention.assignments",
     "hub.retention.revisions",
+    "hub.retention.promotions",
     "hub.retention.audit",
     "hub.watch-seconds",
     "hub.watch",
