@@ -141,7 +141,9 @@ impl Planned {
 
     /// All diagnostics of reading, compiling and assembling.
     pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
-        compilation::diagnostics(loaded, &self.compiled, &self.output)
+        let mut found = compilation::diagnostics(loaded, &self.compiled, &self.output);
+        found.extend(self.rings.iter().flat_map(Rings::diagnostics));
+        found
     }
 
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
@@ -188,6 +190,15 @@ impl Planned {
     /// If it can't be read.
     pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
         opened((&self.compiled, self.earlier.as_ref(), self.rings.as_ref()), &self.target, sealed)
+    }
+
+    /// The output without the files of others in the branch: the folders of places, and the files that Kalypso writes beside them.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn rendered_tree(&self) -> Result<Tree, OpenError> {
+        let open = |sealed: &Sealed| self.open(sealed);
+        engine::output::own_tree(&self.output.tree, &self.target.folder, &open)
     }
 
     /// The place with this name, in the new fleet or else in the published one.

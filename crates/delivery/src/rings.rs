@@ -13,6 +13,7 @@ use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, Phase, Position, Revision, RolloutState};
 use model::count::{count, thousands};
+use model::diagnostic::{Code, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
@@ -443,29 +444,13 @@ impl Rings {
         self.progress.iter().any(|progress| *progress.workload == *workload)
     }
 
-    /// Why a place does not have the newest content of a workload, in one line. None: it has it.
-    pub fn wait(&self, place: &str, workload: &str) -> Option<String> {
-        let found = self.revisions.get(workload)?;
-        let stored = match self.states.rollouts.get(workload) {
-            Some(Ok(stored)) => stored,
-            Some(Err(_)) => {
-                return Some("keeps the earlier content: the state of its rollout can't be read".to_owned());
-            }
-            None => return Some("keeps the earlier content: its rollout has not begun".to_owned()),
+    /// Reports the workloads whose rollouts can't be applied.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let report = |(workload, reason): &(Arc<str>, String)| {
+            let message = format!("the rollout of workload `{workload}` can't be applied: {reason}");
+            Diagnostic::warning(Code::RolloutNotApplied, message).note("its folders stay as they are")
         };
-        let location = self.membership.locate(place);
-        let rings = self.membership.rings.len();
-        match stored.state.content(location.ring, &location.domain, location.hash) {
-            Content::Moving => None,
-            Content::Stable => Some("returns to the stable revision".to_owned()),
-            Content::Base => {
-                Some(format!("keeps the earlier content: ring {} of {rings} is not due", location.ring + 1))
-            }
-            Content::Published => {
-                let is_stable = stored.state.stable.as_ref().is_some_and(|stable| stable.revision == found.revision);
-                (!is_stable).then(|| "keeps the earlier content: its rollout has not begun".to_owned())
-            }
-        }
+        self.problems.iter().map(report).collect()
     }
 
     /// The commit with the states. None: there is no state yet.
@@ -526,5 +511,26 @@ impl Reader<'_> {
         earlier.push(self.known.compile_state(&loaded, state, self.compiled));
         self.sources.push(sources.clone());
         Ok(earlier.len() - 1)
+    }
+}
+
+/// Why a place does not have the newest content of a workload, in one line. None: it has it, the environment has no rings, or the workload does not move.
+pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> {
+    let (access, environment) = (loaded.access.as_ref()?, &loaded.fleet.environment);
+    let membership = Membership::new(&loaded.fleet, loaded.graph.promotion(environment.as_str())?)?;
+    let stored = match rollout_store::read(access, environment) {
+        Err(error) => return Some(format!("the states of the rollouts can't be read: {error}")),
+        Ok(mut states) => states.rollouts.remove(workload),
+    };
+    let location = membership.locate(place);
+    let (ring, rings) = (location.ring + 1, membership.rings.len());
+    match stored {
+        None => Some("keeps the earlier content: its first rollout has not begun".to_owned()),
+        Some(Err(error)) => Some(format!("keeps the earlier content: the state of its rollout can't be read: {error}")),
+        Some(Ok(stored)) => match stored.state.content(location.ring, &location.domain, location.hash) {
+            Content::Moving | Content::Published => None,
+            Content::Stable => Some("returns to the stable revision".to_owned()),
+            Content::Base => Some(format!("keeps the earlier content: ring {ring} of {rings} is not due")),
+        },
     }
 }

@@ -296,6 +296,9 @@ pub(crate) struct Publish {
     /// Confirm the removals that `kalypso plan` shows with this word; once for each `GitOpsRepo`
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
     pub(crate) confirm: Vec<String>,
+    /// Publish although a gate of a `Promotion` refuses it; the reason is kept in the commit, and shown
+    #[arg(long = "override", value_name = "REASON", conflicts_with_all = ["all", "hub_only"])]
+    pub(crate) override_reason: Option<String>,
     #[command(flatten)]
     pub(crate) takeover: Takeover,
     #[command(flatten)]

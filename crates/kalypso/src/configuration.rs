@@ -126,6 +126,7 @@ pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> an
     let base = configured.folder();
     let service = std::mem::take(&mut options.service);
     let timing = service.resolve()?;
+    let timing = Timing { promotion: options.promotion.interval(timing.promotion)?, ..timing };
     let text = Some(configured.text.as_str()).filter(|_| !configured.overrides("promotion"));
     let evidence = std::mem::take(&mut options.promotion).resolve((&configured.path, text), base)?;
     let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));

@@ -42,6 +42,12 @@ impl Hub {
         Self::at(&url, token(connection)?)
     }
 
+    /// The hub, found as in [`Hub::of`]. None if no hub is configured.
+    pub(crate) fn configured(connection: &HubConnection) -> anyhow::Result<Option<Self>> {
+        let Some(url) = named(connection.hub.as_ref(), connection.config.as_deref())? else { return Ok(None) };
+        Self::at(&url, token(connection)?).map(Some)
+    }
+
     /// The hub that receives publications, found as in [`Hub::of`]. None if no hub is configured.
     pub(crate) fn for_publications(
         publication_hub: &PublicationHub,
@@ -70,6 +76,15 @@ impl Hub {
             Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Lookup::Nothing(error.to_string())),
             Err(error) => Err(failure(&error)),
         }
+    }
+
+    /// The states of all places of an environment; see [`Client::all_place_states`].
+    pub(crate) fn place_states(
+        &self,
+        environment: &str,
+        workload: Option<&str>,
+    ) -> Result<Vec<hub_api::places::PlaceState>, ClientError> {
+        self.runtime.block_on(self.client.all_place_states(environment, workload))
     }
 
     /// Sends reports; see [`Client::report`].

@@ -142,6 +142,7 @@ impl PromotionSteps {
             lease: Some(&environment.lease.writes),
             published: self.published.as_ref(),
             output,
+            is_read_only: false,
             now: Timestamp::now(),
         };
         step(&shared.access(), &request, &mut self.memory)

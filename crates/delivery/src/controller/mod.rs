@@ -75,6 +75,8 @@ pub struct StepRequest<'a> {
     pub published: Option<&'a Published>,
     /// The same publication with its output. None: nothing is decided about rings.
     pub output: Option<&'a Outcome>,
+    /// Whether the step only looks: nothing is stored, moved or reported.
+    pub is_read_only: bool,
     /// The current time.
     pub now: Timestamp,
 }
@@ -110,8 +112,8 @@ pub fn step(
         if !plane.is_part(request.environment) {
             return Ok(StepOutcome::none());
         }
-        let StepRequest { environment, hosts, evidence, lease, now, .. } = *request;
-        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now };
+        let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
+        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
         match round(&context, request, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
             Round::Done(outcome) => {
@@ -158,7 +160,9 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
                 Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
                 Decided::Problem(problem) => status.problem = Some(problem),
                 Decided::Step(decided) => {
-                    outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                    if !context.is_read_only {
+                        outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                    }
                     outcome.add(&decided);
                     let at = standing.at.as_ref();
                     status.subjects.push(status::of_platform(at, &decided.state, &decided.report));
@@ -204,7 +208,8 @@ fn settle(
     let head = rollout_store::read(context.access, context.environment)?.head;
     let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
     let releases = releases::to_record(context, &published.releases);
-    if record.is_none_or(|record| !standing.is_of(&record) || record.releases != releases) {
+    let is_new = record.is_none_or(|record| !standing.is_of(&record) || record.releases != releases);
+    if is_new && !context.is_read_only {
         let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
         let record = Settled { commit, head: head_id, since: context.now, releases };
         if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
@@ -231,7 +236,7 @@ fn move_rollouts(context: &Context<'_>, request: &StepRequest<'_>) -> Result<Mov
     for (workload, rollout, events) in &found.changed {
         change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);
     }
-    let has_lost_race = !change.is_empty() && !change.store(context)?;
+    let has_lost_race = !context.is_read_only && !change.is_empty() && !change.store(context)?;
     Ok(MovedRollouts { found, has_lost_race })
 }
 
@@ -255,6 +260,9 @@ fn move_platform(
     };
     let state = advances.platform.clone().unwrap_or_default();
     let decided = platform::decide(context, &step.promotion, (&state, own), memory)?;
+    if context.is_read_only {
+        return Ok(Decided::Step(Box::new(decided)));
+    }
     let mut change = Change::new(stored, advances);
     if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
         change.set_platform(context, &decided.state, &decided.events);
@@ -300,7 +308,7 @@ fn set_status(context: &Context<'_>, decided: &AdvanceStep) -> Result<(), HostEr
 
 /// Sends the events that the hub does not have yet. Returns why it could not.
 fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
-    let history = request.history?;
+    let history = request.history.filter(|_| !request.is_read_only)?;
     let stored = rollout_store::read(context.access, context.environment);
     let head = match stored {
         Ok(stored) => stored.head,

@@ -60,7 +60,8 @@ pub(super) fn move_all(
         };
         let state = advances.releases.get(workload).cloned().unwrap_or_default();
         let decided = one.decide(context, &state);
-        if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
+        let is_news = is_worth_storing(&state, &decided.state) || !decided.events.is_empty();
+        if is_news && !context.is_read_only {
             let mut change = Change::new(&stored, advances);
             change.set_release(context.environment, (workload, &decided.state), &decided.events);
             if !change.store(context)? {
@@ -68,7 +69,8 @@ pub(super) fn move_all(
             }
         }
         // A repository or host of one workload that fails does not stop the others.
-        let acted = match one.act(context, &decided) {
+        let act = || if context.is_read_only { Ok(Acted::Nothing) } else { one.act(context, &decided) };
+        let acted = match act() {
             Err(ControllerError::Move(error)) => Acted::Problem(error.to_string().into()),
             acted => acted?,
         };

@@ -99,6 +99,7 @@ impl World {
             lease: None,
             published: published.as_ref(),
             output: output.as_ref(),
+            is_read_only: false,
             now: Timestamp::from_second(*seconds).unwrap(),
         };
         step(access, &request, &mut self.memory.lock().unwrap())

@@ -10,6 +10,7 @@ use delivery::rollout_store::{RevisionSources, StateChange, StoredRollout, Writt
 use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
 use git::publish::ForeignCommits;
 use git::{NewCommit, Person, Repositories};
+use model::diagnostic::Code;
 use model::name::EnvironmentName;
 use model::tree::{Child, Entry};
 use testkit::generator::ENVIRONMENT;
@@ -17,6 +18,8 @@ use testkit::generator::ENVIRONMENT;
 use crate::world::{BASE, World};
 
 const DIRECT: Options<'_> = Options {
+    override_reason: None,
+    proofs: &[],
     is_direct: true,
     confirmed: &[],
     adopt: false,
@@ -348,6 +351,7 @@ fn an_unreadable_state_holds_only_its_workload() {
     let outcome = ringed.step(OTHER, &mut rollout, |current| current.ring = 2);
     ringed.check(ONE, ["v1", "v1"]);
     ringed.check(OTHER, ["v2", "v2"]);
+    assert!(outcome.places[0].diagnostics.iter().any(|found| found.code == Code::RolloutNotApplied));
     let problems = &outcome.places[0].planned.rings.as_ref().unwrap().problems;
     assert_eq!(problems, &[(ONE.into(), "rollouts/app-0000.yaml:1:1: fields are expected".to_owned())]);
 }
@@ -408,10 +412,7 @@ fn lines_say_how_far_a_rollout_is() {
     let outcome = ringed.step(ONE, &mut rollout, release_ring);
     let moves = "app-0000: ring 1 of 2 (first): 1 of 2 places get the moving revision, 1 keep what they have";
     assert_eq!(lines(&outcome), format!("{moves}\n{waits}"));
-    let rings = outcome.places[0].planned.rings.as_ref().unwrap();
-    let wait = |place| rings.wait(place, ONE);
-    assert_eq!(
-        (wait("ct-0000"), wait("ct-0001")),
-        (None, Some("keeps the earlier content: ring 2 of 2 is not due".to_owned()))
-    );
+    let wait = |place| delivery::rings::wait(&outcome.places[0].loaded, (place, ONE));
+    let waits = Some("keeps the earlier content: ring 2 of 2 is not due".to_owned());
+    assert_eq!((wait("ct-0000"), wait("ct-0001")), (None, waits));
 }

@@ -122,6 +122,8 @@ struct File {
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     service: Option<IgnoredAny>,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    promotion: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     demo: Option<IgnoredAny>,
     #[serde(default)]
     hub: HubOptions,
@@ -321,6 +323,14 @@ fn parse(name: &str, text: &str, base: &Path) -> anyhow::Result<DatabaseUrl> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hub_reads_every_example_of_the_reference() {
+        let page = include_str!("../../../../docs/reference/configuration.md");
+        let examples = page.split("\n```toml\n").skip(1).filter_map(|rest| rest.split("\n```\n").next());
+        let read = examples.map(|example| toml::from_str::<File>(example).map_err(|error| error.to_string()));
+        assert!(read.collect::<Result<Vec<_>, _>>().unwrap().len() > 5);
+    }
 
     fn check(section: &str) -> Result<HubConfiguration, String> {
         let file: File = toml::from_str(section).map_err(|error| error.to_string())?;

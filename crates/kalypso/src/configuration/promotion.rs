@@ -18,6 +18,9 @@ use super::host::secret;
 use crate::exit::Failure;
 use crate::{stopping, times};
 
+/// The shortest pause between two steps of promotions: each one asks the git host and the hub.
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+
 /// The section as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -30,6 +33,7 @@ pub(super) struct PromotionOptions {
     accounts: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
     status_accounts: Vec<Spanned<String>>,
+    interval: Option<String>,
 }
 
 /// A check as it is written.
@@ -58,6 +62,13 @@ struct Written<'w> {
 }
 
 impl PromotionOptions {
+    /// The pause between two steps while something moves.
+    pub(super) fn interval(&self, default: Duration) -> Result<Duration, Failure> {
+        let written = self.interval.as_deref();
+        let interval = written.map_or(Ok(default), |text| times::duration("promotion.interval =", text))?;
+        Ok(interval.max(INTERVAL_MIN))
+    }
+
     /// The checks, with their secrets, and the accounts. Nothing is measured. `text` is that of the configuration file, unless variables
     /// replace a part of the section.
     pub(super) fn resolve(self, (path, text): (&Path, Option<&str>), base: &Path) -> Result<EvidenceSources, Failure> {

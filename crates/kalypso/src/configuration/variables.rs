@@ -33,7 +33,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("service", &["poll", "settle", "settle-max", "resync", "confirm", "control-plane"]),
-    ("promotion", &["checks", "teams", "accounts", "status-accounts"]),
+    ("promotion", &["checks", "teams", "accounts", "status-accounts", "interval"]),
     ("demo", &["git-host"]),
     (
         "hub",
@@ -79,6 +79,7 @@ const NOT_TEXT: &[&str] = &[
     "promotion.checks",
     "promotion.teams",
     "promotion.accounts",
+    "promotion.interval",
     "promotion.status-accounts",
     "hub.environments",
     "hub.oidc",

@@ -45,6 +45,10 @@ mod objects;
 #[cfg(test)]
 mod pinning;
 #[cfg(test)]
+mod promoting;
+#[cfg(test)]
+mod promotions;
+#[cfg(test)]
 mod publication_hub;
 #[cfg(test)]
 mod publishing;
