@@ -215,6 +215,9 @@ fn check_wait(report: &str, exit: i32, expected: &str) {
     let site = Site::new(System::GitHub);
     let promoted = site.company.head("control-plane", "main").unwrap();
     let commit = site.deployed(report);
+    if report == "in_progress" {
+        site.supersede();
+    }
     let api = format!("{}/api/v3", site.double.url());
     let context = [
         ("inputs.environment", "dev"),
@@ -238,6 +241,11 @@ fn the_job_waits_until_the_clusters_have_the_commit() {
 #[test]
 fn the_job_fails_if_a_cluster_fails() {
     check_wait("failure", 1, "dev environment: Failure, Failed to deploy");
+}
+
+#[test]
+fn the_job_ends_well_if_another_commit_supersedes_it() {
+    check_wait("in_progress", 0, "dev environment: Error, Superseded by another commit");
 }
 
 #[test]

@@ -5,15 +5,16 @@ use std::fs;
 use super::runner::System;
 use super::site::{GIT_TOKEN, HOST_TOKEN, Site};
 use super::{azure, github, gitlab};
+use crate::company::Ran;
 
-/// A site whose program records the arguments of the commands that promote.
-fn recording(system: System) -> Site {
+/// A site whose program records the arguments of the commands that promote, and ends them with a status.
+fn recording(system: System, status: i32) -> Site {
     let site = Site::new(system);
     site.accept(GIT_TOKEN, HOST_TOKEN);
     let calls = site.company.path("calls");
     fs::write(&calls, "").unwrap();
     site.replace_program(&format!(
-        "#!/bin/sh\ncase \"$1 $2\" in\n'promote '* | 'rollout advance')\n  test -n \"$KALYPSO_HUB_TOKEN\" && printf '%s|' \"$@\" >> '{}' ;;\n\
+        "#!/bin/sh\ncase \"$1 $2\" in\n'promote '* | 'rollout advance')\n  test -n \"$KALYPSO_HUB_TOKEN\" && printf '%s|' \"$@\" >> '{}'\n  exit {status} ;;\n\
          *) exec '{}' \"$@\" ;;\nesac\n",
         calls.display(),
         env!("CARGO_BIN_EXE_kalypso")
@@ -31,35 +32,77 @@ fn check(site: &Site, commands: &str) {
 const ADVANCE: &str = "rollout|advance|";
 const PROMOTE: &str = "promote|--to=prod|--|checkout@2.4.0|";
 const CHANGE: &str = "checkout@2.4.0";
+/// The exit statuses of a step, and those of its job: nothing moves, a move stopped, a change waits.
+const STATUSES: [(i32, i32); 3] = [(0, 0), (1, 1), (2, 0)];
 
-#[test]
-fn github_advances_after_each_run_and_promotes_on_request() {
+fn github_job(site: &Site, event: &str) -> Ran {
     let promote = github::file("control-plane/workflows/kalypso-promote.yml");
-    for (event, commands) in [("schedule", ADVANCE), ("workflow_run", ADVANCE), ("workflow_dispatch", PROMOTE)] {
-        let site = recording(System::GitHub);
-        let context =
-            [("github.event_name", event), ("inputs.promoted_commit_id", CHANGE), ("inputs.environment", "prod")];
-        github::Job::new(&site, &context).run(&promote, "promote").ends(0);
-        check(&site, commands);
+    let context = [("github.event_name", event), ("inputs.promoted_commit_id", CHANGE), ("inputs.environment", "prod")];
+    github::Job::new(site, &context).run(&promote, "promote")
+}
+
+fn gitlab_job(site: &Site, job: &str) -> Ran {
+    gitlab::run(site, (job, "main"), &[("KALYPSO_PROMOTE", CHANGE), ("KALYPSO_TO", "prod")])
+}
+
+fn azure_job(site: &Site, change: &str) -> Ran {
+    let context = [("parameters.change", change), ("parameters.environment", "prod")];
+    azure::run(site, ("kalypso-promote", "promote"), ("main", &context))
+}
+
+#[test]
+fn github_promotes_on_request() {
+    let site = recording(System::GitHub, 0);
+    github_job(&site, "workflow_dispatch").ends(0);
+    check(&site, PROMOTE);
+}
+
+#[test]
+fn gitlab_promotes_on_request() {
+    let site = recording(System::GitLab, 0);
+    gitlab_job(&site, "kalypso-promote").ends(0);
+    check(&site, PROMOTE);
+}
+
+#[test]
+fn azure_pipelines_promotes_on_request() {
+    let site = recording(System::Azure, 0);
+    azure_job(&site, CHANGE).ends(0);
+    check(&site, PROMOTE);
+}
+
+#[test]
+fn github_advances_and_publishes_whatever_moved_or_stopped() {
+    for (status, expected) in STATUSES {
+        let site = recording(System::GitHub, status);
+        github_job(&site, if status == 0 { "schedule" } else { "workflow_run" }).ends(expected);
+        check(&site, ADVANCE);
     }
 }
 
 #[test]
-fn gitlab_advances_after_each_run_and_promotes_on_request() {
-    let context = [("KALYPSO_PROMOTE", CHANGE), ("KALYPSO_TO", "prod")];
-    for (job, commands) in [("kalypso-advance", ADVANCE), ("kalypso-promote", PROMOTE)] {
-        let site = recording(System::GitLab);
-        gitlab::run(&site, (job, "main"), &context).ends(0);
-        check(&site, commands);
+fn gitlab_advances_and_publishes_whatever_moved_or_stopped() {
+    for (status, expected) in STATUSES {
+        let site = recording(System::GitLab, status);
+        gitlab_job(&site, "kalypso-advance").ends(expected);
+        check(&site, ADVANCE);
     }
 }
 
 #[test]
-fn azure_pipelines_advances_after_each_run_and_promotes_on_request() {
-    for (change, commands) in [("next", ADVANCE), (CHANGE, PROMOTE)] {
-        let site = recording(System::Azure);
-        let context = [("parameters.change", change), ("parameters.environment", "prod")];
-        azure::run(&site, ("kalypso-promote", "promote"), ("main", &context)).ends(0);
-        check(&site, commands);
+fn azure_pipelines_advances_and_publishes_whatever_moved_or_stopped() {
+    for (status, expected) in STATUSES {
+        let site = recording(System::Azure, status);
+        azure_job(&site, "next").ends(expected);
+        check(&site, ADVANCE);
     }
+}
+
+#[test]
+fn nothing_is_published_after_a_step_that_failed() {
+    let sites = [System::GitHub, System::GitLab, System::Azure].map(|system| recording(system, 69));
+    github_job(&sites[0], "schedule").ends(69);
+    gitlab_job(&sites[1], "kalypso-advance").ends(69);
+    azure_job(&sites[2], "next").ends(69);
+    assert!(sites.iter().all(|site| site.pull_requests().is_empty()));
 }
