@@ -625,6 +625,136 @@ codes! {
     ///
     /// Write what is allowed, or remove the field. Keep limited files out of what is read without limits: in another repository, branch or folder.
     InvalidAllow = "K0149",
+    /// A `Promotion` has a value that is not possible.
+    ///
+    /// A gate has exactly one condition. A ring names its places in one way, and only the last ring may leave that out: it gets all places that are in no
+    /// earlier ring. Names are unique in their list. Durations, shares, times and days have one form each. The object with the error does not count; in git,
+    /// its last good version counts (see K0117). If there is none, the environment has no known gates, so nothing is published into it.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   to: prod
+    ///   from: [stage]
+    ///   gates:
+    ///     - name: soaked
+    ///       soak: 12 hours       # it is 12h
+    /// ```
+    ///
+    /// Write the value in the form that the message shows.
+    InvalidPromotion = "K0150",
+    /// A `Promotion` is in a place where it has no effect.
+    ///
+    /// Promotions decide when changes reach an environment. They are read from the folder `.environments` at the head of the control plane's main branch,
+    /// as `Environment`s are. If an environment's branch, a `BaseRepo` or an application could bring one, a change could loosen its own gates.
+    ///
+    /// ```yaml
+    /// # promotions/to-prod.yaml on branch `prod`: has no effect
+    /// kind: Promotion
+    /// metadata:
+    ///   name: to-prod
+    /// ```
+    ///
+    /// Move the file to `.environments` on the main branch of the control plane.
+    MisplacedPromotion = "K0151",
+    /// The order of environments has a cycle.
+    ///
+    /// A change would have to prove itself in an environment before it reaches the same environment, so it would never arrive. Nothing moves into the
+    /// environments of the cycle, nor into those after it. The message shows the way around.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: dev}       # another promotion leads from dev to stage
+    /// ```
+    ///
+    /// Remove one of the steps: a `Promotion`, a name in its `from`, or an annotation `promotion.kalypso.io/next`.
+    PromotionCycle = "K0152",
+    /// A promotion names an environment that does not exist.
+    ///
+    /// `to` and `from` of a `Promotion`, and the annotation `promotion.kalypso.io/next`, name `Environment`s of the same control plane. If `to` does not exist,
+    /// the promotion has no effect. If an environment in `from` does not exist, it can't prove anything, so nothing moves into `to`.
+    ///
+    /// ```yaml
+    /// spec: {from: [stgae], to: prod}      # it is stage
+    /// ```
+    ///
+    /// Check the spelling, or add the `Environment`.
+    PromotionEnvironmentNotFound = "K0153",
+    /// Several `Promotion`s lead to one environment.
+    ///
+    /// One `Promotion` describes all gates of an environment. With two of them, it is not known which gates count, so nothing moves into the environment.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: prod}      # another Promotion has `to: prod`, too
+    /// ```
+    ///
+    /// Write one `Promotion` with all environments in `from`. `require: any` lets one of them suffice.
+    SeveralPromotions = "K0154",
+    /// No change ever arrives in an environment.
+    ///
+    /// Changes come from the head of the main branch into the environments without `from`, and from there along promotions. All ways to this environment begin
+    /// in a cycle, or in an environment that does not exist.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: prod}      # and no way leads from a first environment to stage
+    /// ```
+    ///
+    /// Fix the promotions before it, which have errors of their own.
+    UnreachableEnvironment = "K0155",
+    /// An annotation about the order of environments has no effect.
+    ///
+    /// If a control plane has `Promotion` objects, the order of environments comes from them alone. The annotation `promotion.kalypso.io/next` names a step
+    /// that no `Promotion` has.
+    ///
+    /// ```yaml
+    /// kind: Environment
+    /// metadata:
+    ///   name: dev
+    ///   annotations:
+    ///     promotion.kalypso.io/next: prod    # the Promotion to prod has `from: [stage]`
+    /// ```
+    ///
+    /// Remove the annotation, or add the environment to `from` of the `Promotion`.
+    NextWithoutPromotion = "K0156",
+    /// A gate can never hold.
+    ///
+    /// The gates of a `Promotion` are about the environments in `from`: `compliant`, `failures` and `soak` measure the reconcilers there. Without `from`, there is
+    /// nothing to measure, so nothing would ever move. The time zone of a window must be in the IANA database.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   to: dev                # no `from`
+    ///   gates:
+    ///     - name: healthy
+    ///       compliant: {share: 98%}
+    /// ```
+    ///
+    /// Add `from`, or remove the gate: rings have gates that measure the environment itself.
+    GateWithoutEvidence = "K0157",
+    /// A ring has no place.
+    ///
+    /// The ring selects no cluster type and no cluster of the environment, so it protects nothing: each change passes it at once. This may be intended, for a ring
+    /// that waits for its first cluster. Usually, a label has another spelling, or a share is too small for the number of places.
+    ///
+    /// ```yaml
+    /// rings:
+    ///   - name: canary
+    ///     labelSelector: {matchLabels: {ring: cannary}}    # clusters have `canary`
+    /// ```
+    ///
+    /// Check the labels. Clusters that share the folder of their cluster type are one place: declare `Cluster`s to divide them.
+    RingWithoutPlace = "K0158",
+    /// A ring names a place that does not exist.
+    ///
+    /// The members of a ring are places: cluster types, and clusters with a `Cluster` object. Clusters without one share the folder of their cluster type. They
+    /// pull the same content, so they are always in one ring.
+    ///
+    /// ```yaml
+    /// rings:
+    ///   - name: canary
+    ///     names: [chicago-07]      # there is no Cluster `chicago-07`
+    /// ```
+    ///
+    /// Check the spelling. To move a single cluster first, declare a `Cluster` for it.
+    RingMemberNotFound = "K0159",
 
     /// A policy selects no cluster type.
     ///

@@ -4,4 +4,7 @@
 //! environment, [`state::AdvanceState`] moves a commit or a release into the next environment.
 
 pub mod evidence;
+pub mod graph;
+pub mod membership;
+pub mod ring_checks;
 pub mod state;
