@@ -148,3 +148,22 @@ fn workflows_start_after_those_that_they_name() {
         azure::file(resource["source"].as_str().unwrap());
     }
 }
+
+#[test]
+fn only_jobs_that_change_nothing_are_cancelled() {
+    for (file, workflow, job) in github_jobs() {
+        let is_cancelled = workflow["concurrency"]["cancel-in-progress"].as_bool().unwrap();
+        assert_eq!(is_cancelled, !job.to_string().contains("kalypso publish"), "{file}");
+    }
+    let pipelines = gitlab::file("kalypso");
+    let jobs = pipelines.as_object().unwrap().iter().filter(|(_, job)| job.to_string().contains("kalypso publish"));
+    let jobs: Vec<_> = jobs.map(|(name, job)| (name.as_str(), job["resource_group"].as_str().unwrap())).collect();
+    let expected = [
+        ("kalypso-publish", "kalypso-publish"),
+        ("kalypso-advance", "kalypso-promote"),
+        ("kalypso-promote", "kalypso-promote"),
+    ];
+    assert_eq!(jobs.len(), expected.len());
+    assert!(jobs.iter().all(|job| expected.contains(job)), "{jobs:?}");
+    assert_eq!(pipelines[".kalypso"]["interruptible"], false);
+}
