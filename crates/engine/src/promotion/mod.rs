@@ -4,4 +4,5 @@
 //! environment, [`state::AdvanceState`] moves a commit or a release into the next environment.
 
 pub mod evidence;
+pub mod membership;
 pub mod state;
