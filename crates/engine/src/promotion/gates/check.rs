@@ -1,0 +1,26 @@
+//! Gates that a check decides, which the service runs.
+
+use jiff::Timestamp;
+
+use super::{CHECK_FRESHNESS, Verdict};
+use crate::promotion::evidence::{CheckResult, Outcome};
+use crate::promotion::state::GateStatus;
+
+/// Whether the last result of a check is as expected, and recent.
+pub(super) fn verdict(result: Option<&CheckResult>, now: Timestamp) -> Verdict {
+    let Some(result) = result else {
+        return (GateStatus::Waiting, "the check has not run yet".to_owned());
+    };
+    let age = now.duration_since(result.at);
+    if age > CHECK_FRESHNESS || age < -CHECK_FRESHNESS {
+        return (
+            GateStatus::Waiting,
+            format!("the last result, of {}, does not count any more: {}", result.at, result.text),
+        );
+    }
+    match result.outcome {
+        Outcome::Passed => (GateStatus::Passed, result.text.to_string()),
+        Outcome::Failed => (GateStatus::Failed, result.text.to_string()),
+        Outcome::Unknown => (GateStatus::Waiting, format!("the check has no result: {}", result.text)),
+    }
+}

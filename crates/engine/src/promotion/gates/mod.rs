@@ -1,0 +1,181 @@
+//! Gates: whether the conditions of a move hold, with the evidence.
+//!
+//! A gate that can't be evaluated is `Waiting` with the reason. It never holds.
+
+mod approval;
+mod check;
+mod fleet;
+mod window;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
+
+use super::evidence::{Approver, CheckResult, Measured};
+use super::state::{GateRecord, GateStatus};
+
+/// How long the result of a check counts.
+pub const CHECK_FRESHNESS: SignedDuration = SignedDuration::from_mins(10);
+
+/// How long the state of the fleet may be unknown before a soak begins again.
+pub const UNKNOWN_MAX: SignedDuration = SignedDuration::from_mins(10);
+
+/// The evidence for a list of gates.
+#[derive(Clone, Debug)]
+pub struct GateInput<'a> {
+    /// The current time.
+    pub now: Timestamp,
+    /// The state of the fleet, or why it is not known.
+    pub measured: Result<Measured, Arc<str>>,
+    /// The `good_since` of the previous evaluation.
+    pub good_since: Option<Timestamp>,
+    /// The last results of checks, by the name of the gate.
+    pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
+    /// All approvals.
+    pub approvals: &'a [Approver],
+    /// The account of the author of the change on the git host. None: not known, so one more approval is needed.
+    pub author: Option<&'a str>,
+    /// The accounts of the members of each team.
+    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// The records of the previous evaluation. Those that a person skipped stay skipped.
+    pub before: &'a [GateRecord],
+}
+
+/// The evaluation of a list of gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateReport {
+    /// A record of each gate, in the order of the list. A list with a soak and without a gate that measures the fleet gets the gates
+    /// `compliant` (all) and `failures` (none) first.
+    pub records: Vec<GateRecord>,
+    /// Since when the gates that measure the fleet have held without interruption.
+    pub good_since: Option<Timestamp>,
+    /// Whether all gates hold, or are skipped.
+    pub all_hold: bool,
+    /// Whether a gate failed.
+    pub is_failed: bool,
+}
+
+/// The status of a gate and its text.
+type Verdict = (GateStatus, String);
+
+/// Evaluates the gates of a list.
+///
+/// The `since` of a record stays while its status stays. `good_since` begins when all gates that measure the fleet hold, and ends when one of them
+/// does not hold. While the state of the fleet is not known, it stays for at most [`UNKNOWN_MAX`], but no soak holds.
+pub fn evaluate(gates: &[Gate], input: &GateInput<'_>) -> GateReport {
+    let gates = with_measure(gates);
+    let measuring: Vec<_> =
+        gates.iter().filter(|gate| is_measuring(gate)).map(|gate| record(gate, input, None)).collect();
+    let good_since = good_since(&measuring, input);
+    let records: Vec<_> = gates.iter().map(|gate| record(gate, input, good_since)).collect();
+    GateReport {
+        good_since,
+        all_hold: records.iter().all(GateRecord::holds),
+        is_failed: records.iter().any(|record| record.status == GateStatus::Failed),
+        records,
+    }
+}
+
+impl GateRecord {
+    /// Whether the gate does not stop a move: it passed, or a person skipped it.
+    pub fn holds(&self) -> bool {
+        matches!(self.status, GateStatus::Passed | GateStatus::Skipped(_))
+    }
+}
+
+/// Whether a gate measures the fleet.
+pub(super) fn is_measuring(gate: &Gate) -> bool {
+    matches!(gate.kind, GateKind::Compliant { .. } | GateKind::Failures(_))
+}
+
+/// The gate that all expected reconcilers applied the change.
+pub(super) fn all_compliant(name: Arc<str>) -> Gate {
+    Gate { name, kind: GateKind::Compliant { share: Share::ALL, silent: Silent::Wait } }
+}
+
+/// A name for a built-in gate that no gate of a list has.
+pub(super) fn free_name(name: &str, gates: &[Gate]) -> Arc<str> {
+    let mut free = name.to_owned();
+    while gates.iter().any(|gate| *gate.name == *free) {
+        free.insert_str(0, "all-");
+    }
+    free.into()
+}
+
+fn with_measure(gates: &[Gate]) -> Vec<Gate> {
+    let has_soak = gates.iter().any(|gate| matches!(gate.kind, GateKind::Soak(_)));
+    let mut all = Vec::new();
+    if has_soak && !gates.iter().any(is_measuring) {
+        all.push(all_compliant(free_name("compliant", gates)));
+        all.push(Gate { name: free_name("failures", gates), kind: GateKind::Failures(Amount::Count(0)) });
+    }
+    all.extend_from_slice(gates);
+    all
+}
+
+fn good_since(measuring: &[GateRecord], input: &GateInput<'_>) -> Option<Timestamp> {
+    if measuring.is_empty() {
+        return None;
+    }
+    if measuring.iter().all(GateRecord::holds) {
+        return input.good_since.or(Some(input.now));
+    }
+    let unknown_since = measuring.iter().filter(|record| !record.holds()).map(|record| record.since).min()?;
+    let is_recent = input.measured.is_err() && input.now.duration_since(unknown_since) <= UNKNOWN_MAX;
+    input.good_since.filter(|_| is_recent)
+}
+
+fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateRecord {
+    let before = input.before.iter().find(|record| record.name == gate.name);
+    let (status, text) = match before {
+        Some(GateRecord { status: GateStatus::Skipped(decision), .. }) => {
+            let text = format!("skipped by {}: {}", decision.by, decision.reason);
+            (GateStatus::Skipped(decision.clone()), text)
+        }
+        _ => verdict(gate, input, good_since),
+    };
+    let since = before.filter(|record| record.status == status).map_or(input.now, |record| record.since);
+    GateRecord { name: Arc::clone(&gate.name), status, since, text: text.into() }
+}
+
+fn verdict(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> Verdict {
+    match &gate.kind {
+        GateKind::Compliant { share, silent } => fleet::compliant(*share, *silent, &input.measured),
+        GateKind::Failures(amount) => fleet::failures(*amount, &input.measured),
+        GateKind::Soak(time) => soak(*time, input, good_since),
+        GateKind::Check(_) => check::verdict(input.checks.get(&gate.name), input.now),
+        GateKind::Window(window) => window::verdict(window, input.now),
+        GateKind::Approval(approval) => approval::verdict(approval, input),
+        GateKind::Manual => {
+            (GateStatus::Waiting, "a person must let the change through with `kalypso skip`".to_owned())
+        }
+    }
+}
+
+fn soak(time: Duration, input: &GateInput<'_>, good_since: Option<Timestamp>) -> Verdict {
+    let shown = duration(time);
+    if let Err(reason) = &input.measured {
+        return (GateStatus::Waiting, format!("the state of the fleet is not known: {reason}"));
+    }
+    let Some(since) = good_since else {
+        return (GateStatus::Waiting, format!("{shown} begin when the fleet is good"));
+    };
+    let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+    // A time before `since`, after a correction of the clock, is a negative duration. It never reaches the soak time.
+    let is_over = since <= input.now && input.now.duration_since(since) >= time;
+    let status = if is_over { GateStatus::Passed } else { GateStatus::Waiting };
+    let end = since.checked_add(time).map_or_else(|_| "never".to_owned(), |end| end.to_string());
+    (status, format!("good since {since}; {shown} end at {end}"))
+}
+
+/// A duration in readable form: `1d 2h`, `30m`.
+pub(super) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let shown: Vec<_> =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(number, unit)| format!("{number}{unit}")).collect();
+    if shown.is_empty() { "0s".to_owned() } else { shown.join(" ") }
+}

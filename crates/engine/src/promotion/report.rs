@@ -1,0 +1,181 @@
+//! Reports of a step: how far a move is, what it waits for, and what happened.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::evidence::Measured;
+use super::state::{GateRecord, Revision};
+
+/// How far a move is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The phase.
+    pub phase: ReportPhase,
+    /// The revision that moves. None: no revision moves.
+    pub revision: Option<Revision>,
+    /// Whether a person holds the move.
+    pub is_held: bool,
+    /// The rings of the environment, in their order. Empty for a move between environments.
+    pub rings: Vec<RingReport>,
+    /// The gates, as evaluated now.
+    pub gates: Vec<GateRecord>,
+    /// What the move waits for, the most important reason first. Empty only at rest.
+    pub waiting: Vec<Waiting>,
+}
+
+/// The phase of a move, of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportPhase {
+    /// No revision moves.
+    Rest,
+    /// A revision moves through rings.
+    Moving,
+    /// A revision waits for the gates of an environment.
+    Gated,
+    /// A revision is being written into an environment.
+    Entering,
+    /// An environment proves a revision.
+    Proving,
+    /// A revision failed and stopped.
+    Stopped,
+    /// The last proved revision returns.
+    RollingBack,
+}
+
+impl ReportPhase {
+    /// The name in answers and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rest => "rest",
+            Self::Moving => "moving",
+            Self::Gated => "gated",
+            Self::Entering => "entering",
+            Self::Proving => "proving",
+            Self::Stopped => "stopped",
+            Self::RollingBack => "rollingBack",
+        }
+    }
+}
+
+/// How far a ring is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingReport {
+    /// The name of the ring.
+    pub name: Arc<str>,
+    /// The number of its places.
+    pub places: u64,
+    /// The number of them in which the revision changes something.
+    pub changed: u64,
+    /// The number of changed places that have, or are to have now, the moving revision.
+    pub released: u64,
+    /// The state of the changed places. Those that are not released count as not published. None: not known.
+    pub measured: Option<Measured>,
+    /// Whether the ring is done.
+    pub is_done: bool,
+}
+
+/// A reason why a move waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// What it waits for: the name of a gate, or `hold`, `stopped`, `limits`, `rollback`, `changes`, `sources`, `rejected`, `settle`, `write`, `request`,
+    /// `candidate`.
+    pub what: Arc<str>,
+    /// The reason in words.
+    pub text: Arc<str>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// A change of a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: EventKind,
+    /// The revision that it is about.
+    pub revision: Option<Revision>,
+    /// What happened, in words.
+    pub text: Arc<str>,
+    /// The gates as they were evaluated then.
+    pub gates: Vec<GateRecord>,
+}
+
+/// The kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A move began.
+    Started,
+    /// A ring began.
+    RingStarted,
+    /// More places of a ring get the revision.
+    Released,
+    /// A ring is done.
+    RingDone,
+    /// The first reason why a move waits is another one.
+    Waiting,
+    /// A move stopped.
+    Stopped,
+    /// The proved revision returns.
+    RollingBack,
+    /// The proved revision is back.
+    RolledBack,
+    /// All rings are done.
+    Completed,
+    /// A newer revision replaced a move.
+    Superseded,
+    /// A person holds the moves.
+    Held,
+    /// A move goes on: after a hold, a stop, or by a retry.
+    Resumed,
+    /// A move ended without a proof.
+    Aborted,
+    /// A person approved.
+    Approved,
+    /// A person skipped a gate.
+    Skipped,
+    /// The gates before an environment hold: the revision is written into it.
+    Promoted,
+    /// An environment proved a revision.
+    Proved,
+    /// A person moved an environment past its gates.
+    MovedByHand,
+}
+
+impl EventKind {
+    /// The name in answers, files and the history of the hub.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::RingStarted => "ringStarted",
+            Self::Released => "released",
+            Self::RingDone => "ringDone",
+            Self::Waiting => "waiting",
+            Self::Stopped => "stopped",
+            Self::RollingBack => "rollingBack",
+            Self::RolledBack => "rolledBack",
+            Self::Completed => "completed",
+            Self::Superseded => "superseded",
+            Self::Held => "held",
+            Self::Resumed => "resumed",
+            Self::Aborted => "aborted",
+            Self::Approved => "approved",
+            Self::Skipped => "skipped",
+            Self::Promoted => "promoted",
+            Self::Proved => "proved",
+            Self::MovedByHand => "movedByHand",
+        }
+    }
+}
+
+impl Waiting {
+    /// The gates that do not hold, as reasons.
+    pub(super) fn for_gates(gates: &[GateRecord]) -> impl Iterator<Item = Self> {
+        gates.iter().filter(|record| !record.holds()).map(|record| Self {
+            what: Arc::clone(&record.name),
+            text: Arc::clone(&record.text),
+            since: record.since,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Domains: places with the same values of the labels that a ring has limits for.
+//!
+//! The key of a domain has a part `LABEL=VALUE` for each limit of the ring, in the order of the limits, with commas between. A place without the label
+//! has an empty value. Keys and values of labels have neither commas nor equals signs, so a key is unambiguous.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::object::promotion::{DomainLimit, Ring};
+
+/// The key of the domain of a place in a ring. `label` finds the value of a label of the place. A ring without limits for labels has one domain, with
+/// an empty key.
+pub fn domain_key<'l>(ring: &Ring, label: impl Fn(&str) -> Option<&'l str>) -> String {
+    let parts = ring.per.iter().map(|limit| format!("{}={}", limit.label, label(&limit.label).unwrap_or_default()));
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// The limits of a ring for each value of each of its labels.
+pub(super) struct DomainLimits {
+    limits: Vec<LabelLimit>,
+}
+
+struct LabelLimit {
+    /// The number of the value of each domain.
+    value_of: Vec<u32>,
+    /// How many more places of each value may change.
+    free: Vec<u64>,
+}
+
+impl DomainLimits {
+    /// The limits, with the number of places that are changing now in each domain.
+    pub(super) fn new(per: &[DomainLimit], domains: &[Arc<str>], changing: &[u64]) -> Self {
+        let limits = per.iter().map(|limit| LabelLimit::new(limit, domains, changing)).collect();
+        Self { limits }
+    }
+
+    /// Whether a place can be blocked by places of other domains.
+    pub(super) fn overlap(&self) -> bool {
+        self.limits.len() > 1
+    }
+
+    /// How many more places of a domain may change. Without limits: any number.
+    pub(super) fn free(&self, domain: usize) -> u64 {
+        self.limits.iter().map(|limit| limit.free(domain)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Counts a place of a domain as changing.
+    pub(super) fn take(&mut self, domain: usize) {
+        for limit in &mut self.limits {
+            let free = limit.value_of.get(domain).and_then(|value| limit.free.get_mut(*value as usize));
+            if let Some(free) = free {
+                *free = free.saturating_sub(1);
+            }
+        }
+    }
+}
+
+impl LabelLimit {
+    fn new(limit: &DomainLimit, domains: &[Arc<str>], changing: &[u64]) -> Self {
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut free: Vec<u64> = Vec::new();
+        let mut value_of = Vec::with_capacity(domains.len());
+        for (domain, key) in domains.iter().enumerate() {
+            let next = free.len() as u32;
+            let number = *numbers.entry(value(key, &limit.label)).or_insert(next);
+            if number == next {
+                free.push(u64::from(limit.at_once));
+            }
+            if let Some(free) = free.get_mut(number as usize) {
+                *free = free.saturating_sub(changing.get(domain).copied().unwrap_or_default());
+            }
+            value_of.push(number);
+        }
+        Self { value_of, free }
+    }
+
+    fn free(&self, domain: usize) -> u64 {
+        let value = self.value_of.get(domain).copied().unwrap_or(u32::MAX);
+        self.free.get(value as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The value of a label in the key of a domain.
+fn value<'k>(key: &'k str, label: &str) -> &'k str {
+    let mut parts = key.split(',').filter_map(|part| part.split_once('='));
+    parts.find(|(name, _)| *name == label).map(|(_, value)| value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(label: &str, at_once: u32) -> DomainLimit {
+        DomainLimit { label: label.into(), at_once }
+    }
+
+    #[test]
+    fn each_limit_counts_the_places_of_its_value_in_all_domains() {
+        let domains = ["site=a,zone=1", "site=a,zone=2", "site=b,zone=1", "site=,zone=1"].map(Arc::from);
+        let mut limits = DomainLimits::new(&[limit("site", 3), limit("zone", 2)], &domains, &[1, 0, 0, 0]);
+        let free = |limits: &DomainLimits| [0, 1, 2, 3].map(|domain| limits.free(domain));
+        assert_eq!(free(&limits), [1, 2, 1, 1]);
+        limits.take(2);
+        assert_eq!(free(&limits), [0, 2, 0, 0]);
+        assert_eq!(DomainLimits::new(&[], &domains, &[9]).free(0), u64::MAX);
+    }
+}

@@ -1,0 +1,166 @@
+//! The report of a step of a rollout: how far the rings are, and what the move waits for.
+
+use jiff::Timestamp;
+use model::count::{count, thousands};
+
+use super::machine::Machine;
+use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting};
+use crate::promotion::state::{GateRecord, Move, Phase};
+
+impl Machine<'_> {
+    pub(super) fn report(&self) -> Report {
+        let current = self.state.current.as_ref();
+        Report {
+            phase: match current.map(|current| &current.phase) {
+                None => ReportPhase::Rest,
+                Some(Phase::Moving) => ReportPhase::Moving,
+                Some(Phase::Stopped { .. }) => ReportPhase::Stopped,
+                Some(Phase::RollingBack { .. }) => ReportPhase::RollingBack,
+            },
+            revision: current.map(|current| current.revision.clone()),
+            is_held: self.state.hold.is_some(),
+            rings: self.rings(),
+            gates: current.map(|current| current.gates.clone()).unwrap_or_default(),
+            waiting: self.waiting(),
+        }
+    }
+
+    /// Emits an event if the first gate that does not hold is another one than before.
+    pub(super) fn emit_waiting(&mut self, report: &Report) {
+        let first = |current: &Move| {
+            let mut records = current.gates.iter().filter(|record| !record.holds());
+            records.next().map(|GateRecord { name, status, .. }| (current.ring, name.clone(), status.clone()))
+        };
+        let is_same_move = self.before.difference() == self.state.difference();
+        let before = self.before.current.as_ref().filter(|_| is_same_move).and_then(first);
+        let now = self.state.current.as_ref().and_then(first);
+        if let Some((_, name, _)) = now.as_ref().filter(|_| now != before)
+            && let Some(waiting) = report.waiting.iter().find(|waiting| waiting.what == *name)
+        {
+            self.emit(EventKind::Waiting, report.revision.clone(), format!("{name}: {}", waiting.text));
+        }
+    }
+
+    fn rings(&self) -> Vec<RingReport> {
+        let mut places = vec![0; self.input.promotion.rings.len()];
+        for ring in self.input.places.ring {
+            if let Some(count) = places.get_mut(usize::from(*ring)) {
+                *count += 1;
+            }
+        }
+        let is_known = self.is_counted && self.input.measured.is_ok();
+        let rings = self.input.promotion.rings.iter().zip(places).enumerate();
+        let rings = rings.map(|(index, (ring, places))| {
+            let counts = self.tally.rings.get(index).copied().filter(|_| self.is_counted).unwrap_or_default();
+            RingReport {
+                name: ring.name.clone(),
+                places,
+                changed: counts.changed,
+                released: counts.released,
+                measured: is_known.then_some(counts.measured),
+                is_done: self.state.current.as_ref().is_some_and(|current| index < current.ring),
+            }
+        });
+        rings.collect()
+    }
+
+    fn waiting(&self) -> Vec<Waiting> {
+        let mut waiting = Vec::new();
+        if let Some(hold) = &self.state.hold {
+            waiting.push(reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at));
+        }
+        match &self.state.current {
+            Some(current) => self.waiting_of_move(current, &mut waiting),
+            None => waiting.extend(self.waiting_at_rest()),
+        }
+        waiting
+    }
+
+    fn waiting_at_rest(&self) -> Option<Waiting> {
+        if self.input.promotion.rings.is_empty() {
+            return None;
+        }
+        let Some(desired) = self.input.desired else {
+            return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
+        };
+        let is_stable = self.state.stable.as_ref().is_some_and(|stable| stable.revision == *desired);
+        let is_rejected = !is_stable && self.state.rejected.as_ref() == Some(desired);
+        let text =
+            "the revision was rolled back or aborted; it starts again when the sources change, or with `kalypso retry`";
+        is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))
+    }
+
+    fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
+        let has_tally = self.is_counted;
+        if !has_tally {
+            let text = "the places that the revision changes are not known yet".to_owned();
+            waiting.push(reason("changes", text, current.ring_started));
+        }
+        match &current.phase {
+            Phase::RollingBack { reason: why, since } => {
+                let text = format!("{why}; {}", self.rollback_text());
+                waiting.push(reason("rollback", text, *since));
+                return;
+            }
+            Phase::Stopped { reason: why, since, is_withdrawn } => {
+                let advice = if *is_withdrawn {
+                    "it moves again with `kalypso retry`, or a newer revision replaces it"
+                } else {
+                    "it moves again when the failures are gone, or a newer revision replaces it"
+                };
+                waiting.push(reason("stopped", format!("{why}; {advice}"), *since));
+            }
+            Phase::Moving => {}
+        }
+        if has_tally {
+            waiting.extend(self.limits(current));
+        }
+        waiting.extend(Waiting::for_gates(&current.gates));
+        if waiting.is_empty() {
+            let text = "the gates of the ring are evaluated with the next evidence".to_owned();
+            waiting.push(reason("gates", text, current.ring_started));
+        }
+    }
+
+    /// The reason why places of the moving ring are not released yet.
+    fn limits(&self, current: &Move) -> Option<Waiting> {
+        let (index, ring) = self.ring()?;
+        let counts = self.tally.rings.get(index).filter(|counts| counts.released < counts.changed)?;
+        if current.phase != Phase::Moving {
+            return None;
+        }
+        let per = ring.per.iter().map(|limit| format!("{} for each `{}`", limit.at_once, limit.label));
+        let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
+        let limits: Vec<_> = at_once.chain(per).collect();
+        let released = format!(
+            "{} of {} of the ring `{}` are released",
+            thousands(counts.released as usize),
+            count(counts.changed as usize, "changed place"),
+            ring.name
+        );
+        let text = match &self.input.measured {
+            Err(why) => format!("{released}; the state of the fleet is not known: {why}"),
+            Ok(_) => format!("{released}; at once, at most {} may change", limits.join(", ")),
+        };
+        Some(reason("limits", text, current.ring_started))
+    }
+
+    fn rollback_text(&self) -> String {
+        if let Err(why) = &self.input.measured {
+            return format!("the state of the fleet is not known: {why}");
+        }
+        let (all, changed) = (self.tally.all, self.tally.changed);
+        if all.unpublished > 0 {
+            let places = count(all.places as usize, "place");
+            return format!("{} of {places} do not have the proved revision yet", thousands(all.unpublished as usize));
+        }
+        let applied = thousands(changed.succeeded as usize);
+        let expected = count(changed.expected as usize, "reconciler");
+        let failed = thousands(changed.failed as usize);
+        format!("{applied} of {expected} applied the proved revision, {failed} failed")
+    }
+}
+
+fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
+    Waiting { what: what.into(), text: text.into(), since }
+}

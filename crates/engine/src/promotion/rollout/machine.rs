@@ -1,0 +1,341 @@
+//! The transitions of a rollout, one after another until nothing more changes.
+
+use std::sync::Arc;
+
+use model::count::count;
+use model::object::promotion::{Gate, GateKind, OnFailure, Ring};
+
+use super::release::{self, Changing};
+use super::tally::{self, Contents, Row, Tally};
+use super::{RolloutInput, RolloutStep};
+use crate::promotion::evidence::Measured;
+use crate::promotion::gates::{self, GateInput, GateReport};
+use crate::promotion::report::{Event, EventKind};
+use crate::promotion::state::{GateRecord, GateStatus, Phase, Proved, Revision, RingRecord, RolloutState};
+
+/// The name of the built-in gate of a ring's failure budget.
+const FAILURES: &str = "failures";
+/// The name of the built-in gate that all reconcilers applied the revision.
+const COMPLIANT: &str = "compliant";
+/// The name of the built-in gate of a ring's pause.
+const PAUSE: &str = "pause";
+
+/// Transitions in a step beside those from ring to ring: to stop, to resume, to end, to start, to release.
+const TRANSITIONS_MAX: usize = 8;
+
+/// A step in progress.
+pub(super) struct Machine<'a> {
+    pub(super) input: &'a RolloutInput<'a>,
+    pub(super) before: &'a RolloutState,
+    pub(super) state: RolloutState,
+    pub(super) events: Vec<Event>,
+    pub(super) tally: Tally,
+    /// Whether the tally is that of the state. It can't be counted without the places that the move changes.
+    pub(super) is_counted: bool,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(input: &'a RolloutInput<'a>, before: &'a RolloutState) -> Self {
+        Self { input, before, state: before.clone(), events: Vec::new(), tally: Tally::default(), is_counted: false }
+    }
+
+    pub(super) fn run(&mut self) {
+        let rings = self.input.promotion.rings.len();
+        if rings == 0 {
+            self.leave_rings();
+            return;
+        }
+        self.note_newer();
+        for _ in 0..2 * rings + TRANSITIONS_MAX {
+            if !self.transition() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn emit(&mut self, kind: EventKind, revision: Option<Revision>, text: String) {
+        let gates = self.state.current.as_ref().map(|current| current.gates.clone()).unwrap_or_default();
+        self.events.push(Event { at: self.input.now, kind, revision, text: text.into(), gates });
+    }
+
+    /// The environment has no rings any more. What was proved ring by ring has no meaning then.
+    fn leave_rings(&mut self) {
+        if let Some(current) = self.state.current.take() {
+            let text = "the environment has no rings any more".to_owned();
+            self.emit(EventKind::Aborted, Some(current.revision), text);
+        }
+        self.state.stable = None;
+        self.state.waiting.clear();
+    }
+
+    /// One transition. False: nothing more changes.
+    fn transition(&mut self) -> bool {
+        let is_held = self.state.hold.is_some();
+        if self.state.current.is_none() || (!is_held && self.gives_way()) {
+            if !is_held && self.start_next() {
+                return true;
+            }
+            if self.state.current.is_none() {
+                return false;
+            }
+        }
+        if !self.count() {
+            return false;
+        }
+        let Some(phase) = self.state.current.as_ref().map(|current| current.phase.clone()) else { return false };
+        match phase {
+            Phase::RollingBack { .. } => !is_held && self.end_rollback(),
+            Phase::Stopped { is_withdrawn: true, .. } => false,
+            Phase::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
+            Phase::Moving if is_held => {
+                self.evaluate();
+                false
+            }
+            Phase::Moving => self.advance(),
+        }
+    }
+
+    /// Counts the places. False: the places that the move changes are not known.
+    pub(super) fn count(&mut self) -> bool {
+        if !self.is_counted && self.changed().is_some() {
+            self.tally = tally::tally(self.rows(), self.input.promotion.rings.len());
+            self.is_counted = true;
+        }
+        self.is_counted
+    }
+
+    fn changed(&self) -> Option<&'a [bool]> {
+        let changed = self.input.changed?;
+        let is_current = self.state.difference() == Some((changed.base, changed.revision));
+        is_current.then_some(changed.places)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row> + use<'a> {
+        let domains = self.input.places.domains;
+        // The evidence is about the contents at the beginning of the step.
+        let (before, now) = (Contents::of(self.before, domains), Contents::of(&self.state, domains));
+        tally::rows(self.input, self.changed().unwrap_or_default(), before, now)
+    }
+
+    /// The ring that moves. If the list of rings became shorter, the last one.
+    pub(super) fn ring(&self) -> Option<(usize, &'a Ring)> {
+        let rings = &self.input.promotion.rings;
+        let index = self.state.current.as_ref()?.ring.min(rings.len().checked_sub(1)?);
+        Some((index, rings.get(index)?))
+    }
+
+    /// Evaluates the gates of the moving ring, and keeps their records.
+    fn evaluate(&mut self) -> Option<RingGates> {
+        let (index, ring) = self.ring()?;
+        let measured = self.tally.rings.get(index)?.measured;
+        let moving = self.tally.moving;
+        let current = self.state.current.as_mut()?;
+        let known = |measured: Measured| self.input.measured.as_ref().map(|_| measured).map_err(Arc::clone);
+        let approvals = [&*current.approvals, self.input.approvals].concat();
+        let gate_input = |measured: Measured, good_since| GateInput {
+            now: self.input.now,
+            measured: known(measured),
+            good_since,
+            checks: self.input.checks,
+            approvals: &approvals,
+            author: self.input.author,
+            teams: self.input.teams,
+            before: &current.gates,
+        };
+        let budget = Gate { name: gates::free_name(FAILURES, &ring.gates), kind: GateKind::Failures(ring.failures) };
+        let budget = gates::evaluate(&[budget], &gate_input(moving, current.good_since));
+        let others = gates::evaluate(&gates_of(ring), &gate_input(measured, budget.good_since));
+        let report = RingGates::of(budget, others);
+        current.good_since = report.good_since;
+        current.gates.clone_from(&report.records);
+        Some(report)
+    }
+
+    fn advance(&mut self) -> bool {
+        let Some((index, ring)) = self.ring() else { return false };
+        let counts = self.tally.rings.get(index).copied().unwrap_or_default();
+        if counts.changed == 0 {
+            self.end_ring(ring, None);
+            return true;
+        }
+        let Some(report) = self.evaluate() else { return false };
+        if let Some(reason) = report.over_budget {
+            self.fail(ring, &reason);
+            return true;
+        }
+        if counts.released < counts.changed {
+            return self.input.measured.is_ok() && self.release(index, ring);
+        }
+        let is_published = self.input.measured.is_err() || counts.measured.unpublished == 0;
+        if report.all_hold && is_published {
+            self.end_ring(ring, Some(counts.measured));
+            return true;
+        }
+        false
+    }
+
+    fn release(&mut self, index: usize, ring: &Ring) -> bool {
+        let domains = self.input.places.domains;
+        let rows = || self.rows().filter(|row| row.ring == index);
+        let changing = Changing::count(rows(), domains.len(), release::silent(ring));
+        let thresholds = changing.release(ring, domains, rows());
+        let Some(current) = self.state.current.as_mut() else { return false };
+        let is_first = current.released.is_empty();
+        let before = current.released.clone();
+        for (domain, hash) in thresholds {
+            let threshold = current.released.entry(domain).or_insert(hash);
+            *threshold = (*threshold).max(hash);
+        }
+        if current.released == before {
+            return false;
+        }
+        let revision = current.revision.clone();
+        self.is_counted = false;
+        self.count();
+        let counts = self.tally.rings.get(index).copied().unwrap_or_default();
+        if is_first {
+            self.emit(EventKind::RingStarted, Some(revision.clone()), format!("the ring `{}` begins", ring.name));
+        }
+        let changed = count(counts.changed as usize, "changed place");
+        let text =
+            format!("{} of {changed} of the ring `{}` have the revision, or get it now", counts.released, ring.name);
+        self.emit(EventKind::Released, Some(revision), text);
+        true
+    }
+
+    /// Records the moving ring as done. After the last one, the revision is stable.
+    fn end_ring(&mut self, ring: &Ring, measured: Option<Measured>) {
+        let Some(current) = self.state.current.as_mut() else { return };
+        let revision = current.revision.clone();
+        current.done.push(RingRecord {
+            name: Arc::clone(&ring.name),
+            started: current.ring_started,
+            ended: self.input.now,
+            measured,
+            gates: current.gates.clone(),
+        });
+        let text = match measured {
+            Some(_) => format!("the ring `{}` is done", ring.name),
+            None => format!("nothing changes in the ring `{}`", ring.name),
+        };
+        self.emit(EventKind::RingDone, Some(revision.clone()), text);
+        let Some(current) = self.state.current.as_mut() else { return };
+        current.ring += 1;
+        current.ring_started = self.input.now;
+        current.released.clear();
+        current.good_since = None;
+        current.gates.clear();
+        current.approvals.clear();
+        self.is_counted = false;
+        if current.ring >= self.input.promotion.rings.len() {
+            self.complete(revision);
+        }
+    }
+
+    fn complete(&mut self, revision: Revision) {
+        self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
+        self.state.current = None;
+        if self.state.rejected.as_ref() == Some(&revision) {
+            self.state.rejected = None;
+        }
+        self.state.stable = Some(Proved { revision, at: self.input.position.clone(), on: self.input.now });
+    }
+
+    /// Stops the move, with the consequences of the policy. Without an earlier proved revision, there is nothing to return to.
+    fn fail(&mut self, ring: &Ring, reason: &str) {
+        let stable = self.state.stable.as_ref().map(|stable| stable.revision.clone());
+        let Some(current) = self.state.current.as_mut() else { return };
+        let (revision, since) = (current.revision.clone(), self.input.now);
+        let can_return = stable.is_some_and(|stable| stable != revision);
+        let policy = self.input.promotion.on_failure;
+        let mut reason = format!("ring `{}`: {reason}", ring.name);
+        current.good_since = None;
+        self.is_counted = false;
+        if policy == OnFailure::RollBackEnvironment && can_return {
+            current.phase = Phase::RollingBack { reason: reason.as_str().into(), since };
+            self.emit(EventKind::RollingBack, Some(revision), reason);
+            return;
+        }
+        if policy != OnFailure::Stop && !can_return {
+            reason.push_str("; there is no earlier proved revision to return to");
+        }
+        let is_withdrawn = policy == OnFailure::RollBackRing && can_return;
+        current.phase = Phase::Stopped { reason: reason.as_str().into(), since, is_withdrawn };
+        let text = if is_withdrawn { format!("{reason}; the ring returns to the proved revision") } else { reason };
+        self.emit(EventKind::Stopped, Some(revision), text);
+    }
+
+    /// Moves on when the failures are within the budget again.
+    fn resume(&mut self, report: &RingGates) -> bool {
+        let Some(current) = self.state.current.as_mut() else { return false };
+        if report.over_budget.is_some() || self.input.measured.is_err() {
+            return false;
+        }
+        current.phase = Phase::Moving;
+        let revision = current.revision.clone();
+        self.is_counted = false;
+        self.emit(EventKind::Resumed, Some(revision), "the failures are within the budget again".to_owned());
+        true
+    }
+
+    /// Ends a rollback when the proved revision is published and applied again. Silent reconcilers are not waited for. Failed ones are not waited for if a
+    /// newer revision can repair them.
+    fn end_rollback(&mut self) -> bool {
+        let changed = self.tally.changed;
+        let has_newer = !self.state.waiting.is_empty();
+        let reported = changed.succeeded + changed.silent + if has_newer { changed.failed } else { 0 };
+        if self.input.measured.is_err() || self.tally.all.unpublished > 0 || reported < changed.expected {
+            return false;
+        }
+        let Some(current) = self.state.current.take() else { return false };
+        self.is_counted = false;
+        self.state.rejected = Some(current.revision.clone());
+        self.emit(
+            EventKind::RolledBack,
+            Some(current.revision),
+            "all places have the proved revision again".to_owned(),
+        );
+        true
+    }
+
+    pub(super) fn finish(mut self) -> RolloutStep {
+        self.count();
+        let report = self.report();
+        self.emit_waiting(&report);
+        RolloutStep { state: self.state, report, events: self.events }
+    }
+}
+
+/// The gates of a ring, as evaluated now.
+struct RingGates {
+    records: Vec<GateRecord>,
+    good_since: Option<jiff::Timestamp>,
+    all_hold: bool,
+    /// The evidence that more reconcilers failed than the budget allows.
+    over_budget: Option<Arc<str>>,
+}
+
+impl RingGates {
+    fn of(budget: GateReport, others: GateReport) -> Self {
+        let failed = budget.records.iter().find(|record| record.status == GateStatus::Failed);
+        Self {
+            over_budget: failed.map(|record| Arc::clone(&record.text)),
+            all_hold: budget.all_hold && others.all_hold,
+            good_since: budget.good_since.and(others.good_since),
+            records: [budget.records, others.records].concat(),
+        }
+    }
+}
+
+/// The gates of a ring, with the built-in ones.
+fn gates_of(ring: &Ring) -> Vec<Gate> {
+    let mut all = Vec::new();
+    if !ring.gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. })) {
+        all.push(gates::all_compliant(gates::free_name(COMPLIANT, &ring.gates)));
+    }
+    all.extend_from_slice(&ring.gates);
+    if !ring.pause.is_zero() {
+        all.push(Gate { name: gates::free_name(PAUSE, &ring.gates), kind: GateKind::Soak(ring.pause) });
+    }
+    all
+}

@@ -1,0 +1,112 @@
+//! Rollouts: moves a workload through the rings of an environment.
+//!
+//! [`step`] is pure and level-triggered: the driver calls it again and again with the stored state and fresh evidence, and stores the new state. With the
+//! same state, evidence and time, a further step changes nothing.
+
+mod domain;
+mod finish;
+mod machine;
+mod next;
+mod release;
+mod tally;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::object::promotion::Promotion;
+
+pub use self::domain::domain_key;
+use super::evidence::{Approver, CheckResult, PlaceState};
+use super::report::{Event, Report};
+use super::state::{Position, Revision, RolloutState};
+
+/// What a step needs to know.
+#[derive(Clone, Debug)]
+pub struct RolloutInput<'a> {
+    /// The current time.
+    pub now: Timestamp,
+    /// The promotion into the environment, with its rings. Without rings, a rollout ends at once: everything is published directly.
+    pub promotion: &'a Promotion,
+    /// The revision that the sources give now. None: they have errors, so no move starts.
+    pub desired: Option<&'a Revision>,
+    /// The current heads of the GitOps branches.
+    pub position: &'a Position,
+    /// The places that have the workload.
+    pub places: RingPlaces<'a>,
+    /// The state of each place, for its content **by the state that is passed to the same step** ([`RolloutState::content`]), or why it is not known. After
+    /// a step that changed the state, the driver must measure again.
+    pub measured: Result<&'a [PlaceState], Arc<str>>,
+    /// The places that the move changes. None, or that of another move: not known yet, so nothing is released.
+    pub changed: Option<Changed<'a>>,
+    /// The last results of the checks of the moving ring, by the name of the gate.
+    pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
+    /// Approvals from the git host. Those in the state count too.
+    pub approvals: &'a [Approver],
+    /// The account of the author of the change on the git host, if known.
+    pub author: Option<&'a str>,
+    /// The accounts of the members of each team.
+    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// The places of a workload, as columns with an entry for each place, in any order that is the same for all columns of a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RingPlaces<'a> {
+    /// The index of the ring in the promotion. Places with an index past the last ring never get a new revision.
+    pub ring: &'a [u16],
+    /// The index of the domain in `domains`.
+    pub domain: &'a [u32],
+    /// The hash that orders the places of a ring. Places of one ring and domain with the same hash are released together.
+    pub hash: &'a [u64],
+    /// The keys of all domains, each once: [`domain_key`].
+    pub domains: &'a [Arc<str>],
+}
+
+/// The places whose folders differ between the base and the revision of a move: [`RolloutState::difference`] names both.
+#[derive(Clone, Copy, Debug)]
+pub struct Changed<'a> {
+    /// The base of the move.
+    pub base: &'a Position,
+    /// The revision of the move.
+    pub revision: &'a Revision,
+    /// Whether the folder of a place differs, for each place. A place without a folder at the base differs.
+    pub places: &'a [bool],
+}
+
+/// The result of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolloutStep {
+    /// The new state.
+    pub state: RolloutState,
+    /// How far the rollout is.
+    pub report: Report,
+    /// What changed in this step, in order.
+    pub events: Vec<Event>,
+}
+
+impl RolloutState {
+    /// The base and the revision whose difference the next step needs as [`RolloutInput::changed`]. None: nothing moves.
+    pub fn difference(&self) -> Option<(&Position, &Revision)> {
+        self.current.as_ref().map(|current| (&current.base, &current.revision))
+    }
+}
+
+/// Decides what happens next in a rollout.
+///
+/// 1. A move starts when the sources give a revision that is neither proved nor rejected, also for the first revision of a workload.
+/// 2. Each ring releases its changed places in the order of their hashes, as far as its limits allow. A place that has not succeeded yet counts as changing.
+/// 3. A ring is done when all its changed places are released and published, and all its gates hold: the budget `failures` over all released places,
+///    `compliant` (all, unless the ring has its own gate), the gates of the ring, and `pause`. A ring without changed places is done at once.
+/// 4. More failed reconcilers than the budget allows stop the move, with the consequences of `onFailure`. A stopped move goes on when its failures are
+///    gone, and gives way to a newer revision.
+/// 5. After the last ring, the revision is stable.
+///
+/// While a person holds the rollout, only the evidence is updated.
+pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {
+    let mut machine = machine::Machine::new(input, state);
+    machine.run();
+    machine.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! A small fleet for tests: what the GitOps branch has, and what its hosts do with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use model::object::promotion::{
+    Amount, ChangeDelivery, Newer, OnFailure, Promotion, Require, Ring, RingMembers, Selection, Start,
+};
+
+use crate::promotion::evidence::{CheckResult, PlaceState};
+use crate::promotion::report::Report;
+use crate::promotion::rollout::{Changed, RingPlaces, RolloutInput, RolloutStep, domain_key, step};
+use crate::promotion::state::{Content, Position, Revision, RolloutState};
+
+/// What the host of a place does with content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    Healthy,
+    /// It fails to apply every content from this version on.
+    Fails(u32),
+    Silent,
+    /// No host is expected.
+    Missing,
+}
+
+/// The version of the content of each place.
+type Contents = Vec<u32>;
+
+pub(super) struct World {
+    pub(super) now: Timestamp,
+    pub(super) promotion: Promotion,
+    pub(super) state: RolloutState,
+    pub(super) desired: Option<Revision>,
+    pub(super) hosts: Vec<Host>,
+    pub(super) hub_error: Option<Arc<str>>,
+    pub(super) ring: Vec<u16>,
+    pub(super) hash: Vec<u64>,
+    pub(super) published: Contents,
+    pub(super) checks: BTreeMap<Arc<str>, CheckResult>,
+    pub(super) events: Vec<String>,
+    sites: Vec<String>,
+    applied: Vec<bool>,
+    revisions: BTreeMap<Revision, Contents>,
+    positions: Vec<Contents>,
+}
+
+pub(super) fn ring(name: &str) -> Ring {
+    Ring {
+        name: name.into(),
+        members: RingMembers::Rest,
+        at_once: None,
+        per: Vec::new(),
+        pause: std::time::Duration::ZERO,
+        failures: Amount::Count(0),
+        gates: Vec::new(),
+    }
+}
+
+pub(super) fn promotion(rings: Vec<Ring>) -> Promotion {
+    Promotion {
+        to: "prod".into(),
+        from: Vec::new(),
+        require: Require::All,
+        select: Selection { platform: true, workloads: None },
+        delivery: ChangeDelivery::Direct,
+        start: Start::Automatic,
+        newer: Newer::Wait,
+        on_failure: OnFailure::Stop,
+        gates: Vec::new(),
+        rings,
+    }
+}
+
+impl World {
+    /// Rings with these numbers of places, all with version 1, which is stable.
+    pub(super) fn new(rings: Vec<Ring>, sizes: &[usize]) -> Self {
+        let ring: Vec<u16> =
+            sizes.iter().enumerate().flat_map(|(ring, size)| std::iter::repeat_n(ring as u16, *size)).collect();
+        let places = ring.len();
+        let mut world = Self {
+            now: "2026-03-02T10:00:00Z".parse().unwrap(),
+            promotion: promotion(rings),
+            state: RolloutState::default(),
+            desired: None,
+            hosts: vec![Host::Healthy; places],
+            hub_error: None,
+            hash: (0..places as u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
+            published: vec![1; places],
+            checks: BTreeMap::new(),
+            events: Vec::new(),
+            sites: (0..places).map(|place| format!("s{}", place % 3)).collect(),
+            applied: vec![true; places],
+            revisions: BTreeMap::new(),
+            positions: vec![vec![1; places]],
+            ring,
+        };
+        world.change(1);
+        world.step();
+        world.step();
+        world.events.clear();
+        assert_eq!(world.stable(), "v1");
+        world
+    }
+
+    /// A revision that changes all places.
+    pub(super) fn change(&mut self, version: u32) {
+        self.change_to(version, vec![version; self.hosts.len()]);
+    }
+
+    pub(super) fn change_to(&mut self, version: u32, contents: Contents) {
+        let revision = Revision(format!("v{version}").into());
+        self.revisions.insert(revision.clone(), contents);
+        self.desired = Some(revision);
+    }
+
+    pub(super) fn add_place(&mut self, ring: u16, hash: u64) {
+        self.ring.push(ring);
+        self.hash.push(hash);
+        self.hosts.push(Host::Healthy);
+        self.sites.push("s0".to_owned());
+        self.applied.push(true);
+        self.published.push(0);
+        let contents = self.revisions.values_mut().chain(&mut self.positions);
+        contents.for_each(|contents| contents.push(0));
+    }
+
+    pub(super) fn content(&self, place: usize) -> Content {
+        self.state.content(self.ring[place].into(), &self.domain(place), self.hash[place])
+    }
+
+    /// The version that a place is to have.
+    fn version(&self, place: usize) -> u32 {
+        let current = self.state.current.as_ref();
+        match self.content(place) {
+            Content::Published => self.published[place],
+            Content::Base => {
+                let position = current.unwrap().base.0.parse::<usize>().unwrap();
+                self.positions[position][place]
+            }
+            Content::Stable => self.revisions[&self.state.stable.as_ref().unwrap().revision][place],
+            Content::Moving => self.revisions[&current.unwrap().revision][place],
+        }
+    }
+
+    fn domain(&self, place: usize) -> String {
+        domain_key(&self.promotion.rings[usize::from(self.ring[place])], |_| Some(&self.sites[place]))
+    }
+
+    fn measure(&self) -> Vec<PlaceState> {
+        let of = |place: usize| {
+            let (desired, applied) = (self.version(place), self.applied[place]);
+            let host = self.hosts[place];
+            let is_failed = matches!(host, Host::Fails(version) if self.published[place] >= version);
+            PlaceState {
+                expected: u32::from(host != Host::Missing),
+                succeeded: u32::from(applied && !is_failed && host != Host::Silent && host != Host::Missing),
+                failed: u32::from(is_failed),
+                silent: u32::from(host == Host::Silent),
+                is_published: self.published[place] == desired,
+            }
+        };
+        (0..self.hosts.len()).map(of).collect()
+    }
+
+    /// One step, without its effects.
+    pub(super) fn dry_step(&self) -> RolloutStep {
+        let keys: Vec<_> = (0..self.hosts.len()).map(|place| self.domain(place)).collect();
+        let domains: Vec<Arc<str>> = BTreeSet::from_iter(&keys).into_iter().map(|key| key.as_str().into()).collect();
+        let domain: Vec<_> =
+            keys.iter().map(|key| domains.iter().position(|domain| **domain == **key).unwrap() as u32).collect();
+        let measured = self.measure();
+        let changed = self.state.difference().map(|(base, revision)| {
+            let base = &self.positions[base.0.parse::<usize>().unwrap()];
+            base.iter().zip(&self.revisions[revision]).map(|(base, moving)| base != moving).collect::<Vec<_>>()
+        });
+        let difference = self.state.difference();
+        let changed =
+            difference.zip(changed.as_ref()).map(|((base, revision), places)| Changed { base, revision, places });
+        let position = Position((self.positions.len() - 1).to_string().into());
+        let input = RolloutInput {
+            now: self.now,
+            promotion: &self.promotion,
+            desired: self.desired.as_ref(),
+            position: &position,
+            places: RingPlaces { ring: &self.ring, domain: &domain, hash: &self.hash, domains: &domains },
+            measured: self.hub_error.clone().map_or(Ok(&measured), Err),
+            changed,
+            checks: &self.checks,
+            approvals: &[],
+            author: Some("ann"),
+            teams: &BTreeMap::new(),
+        };
+        step(&input, &self.state)
+    }
+
+    /// One step of the machine. Hosts apply nothing yet.
+    pub(super) fn step(&mut self) -> Report {
+        let step = self.dry_step();
+        self.events.extend(step.events.iter().map(|event| format!("{}: {}", event.kind.name(), event.text)));
+        self.state = step.state;
+        step.report
+    }
+
+    /// Publishes the contents, and all hosts apply them.
+    pub(super) fn publish(&mut self) {
+        let contents: Vec<_> = (0..self.hosts.len()).map(|place| self.version(place)).collect();
+        if contents != self.published {
+            self.published.clone_from(&contents);
+            self.positions.push(contents);
+        }
+    }
+
+    /// Steps, publishes and waits a minute, until nothing changes any more.
+    pub(super) fn settle(&mut self) -> Report {
+        for _ in 0..500 {
+            let (before, published) = (self.state.clone(), self.published.clone());
+            let report = self.step();
+            self.publish();
+            if self.state == before && self.published == published {
+                return report;
+            }
+            self.wait(1);
+        }
+        panic!("the rollout does not come to rest: {:?}", self.state);
+    }
+
+    pub(super) fn wait(&mut self, minutes: i64) {
+        self.now += SignedDuration::from_mins(minutes);
+    }
+
+    pub(super) fn stable(&self) -> String {
+        self.state.stable.as_ref().map(|stable| stable.revision.0.to_string()).unwrap_or_default()
+    }
+
+    /// The published versions, ring by ring.
+    pub(super) fn versions(&self) -> String {
+        let mut text = String::new();
+        for place in 0..self.hosts.len() {
+            if place > 0 && self.ring[place] != self.ring[place - 1] {
+                text.push('|');
+            }
+            text += &self.published[place].to_string();
+        }
+        text
+    }
+
+    /// The kinds of the events since the last call.
+    pub(super) fn kinds(&mut self) -> String {
+        let kinds: Vec<_> =
+            self.events.drain(..).map(|event| event.split(':').next().unwrap_or_default().to_owned()).collect();
+        kinds.join(" ")
+    }
+}
