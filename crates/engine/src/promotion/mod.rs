@@ -1,8 +1,10 @@
 //! Promotion: decides when a change moves to the next environment, and to the next ring of an environment.
 //!
 //! Two state machines, both pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
-//! environment, and [`gates`] decides whether a ring, or an environment, has proved a change.
+//! environment, [`advance::step`] moves a commit or a release into the next environment. [`command`] applies the commands of people to both.
 
+pub mod advance;
+pub mod command;
 pub mod evidence;
 pub mod gates;
 pub mod membership;

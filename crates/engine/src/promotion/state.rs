@@ -174,6 +174,8 @@ impl RolloutState {
 /// The state of one subject on its way into one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdvanceState {
+    /// The revision that the environment had in the last step. Another one that no step asked for was written by a person.
+    pub at: Option<Revision>,
     /// The last revision that the environment itself has proved. A rollback returns to it.
     pub proved: Option<Proved>,
     /// The revision that moves into the environment now.

@@ -5,6 +5,8 @@
 mod approval;
 mod check;
 mod fleet;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +61,7 @@ pub struct GateReport {
 }
 
 /// The status of a gate and its text.
-type Verdict = (GateStatus, String);
+pub(super) type Verdict = (GateStatus, String);
 
 /// Evaluates the gates of a list.
 ///
@@ -69,7 +71,11 @@ pub fn evaluate(gates: &[Gate], input: &GateInput<'_>) -> GateReport {
     let gates = with_measure(gates);
     let measuring: Vec<_> =
         gates.iter().filter(|gate| is_measuring(gate)).map(|gate| record(gate, input, None)).collect();
-    let good_since = good_since(&measuring, input);
+    evaluate_since(&gates, input, good_since(&measuring, input))
+}
+
+/// Evaluates the gates of a list, of which others decided since when the fleet is good.
+pub(super) fn evaluate_since(gates: &[Gate], input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateReport {
     let records: Vec<_> = gates.iter().map(|gate| record(gate, input, good_since)).collect();
     GateReport {
         good_since,
@@ -80,6 +86,13 @@ pub fn evaluate(gates: &[Gate], input: &GateInput<'_>) -> GateReport {
 }
 
 impl GateRecord {
+    /// The record of a gate now. If its status is that of the previous record, `since` stays.
+    pub(super) fn of(name: Arc<str>, verdict: Verdict, (before, now): (&[Self], Timestamp)) -> Self {
+        let (status, text) = verdict;
+        let same = before.iter().find(|record| record.name == name && record.status == status);
+        Self { name, status, since: same.map_or(now, |record| record.since), text: text.into() }
+    }
+
     /// Whether the gate does not stop a move: it passed, or a person skipped it.
     pub fn holds(&self) -> bool {
         matches!(self.status, GateStatus::Passed | GateStatus::Skipped(_))
@@ -105,7 +118,8 @@ pub(super) fn free_name(name: &str, gates: &[Gate]) -> Arc<str> {
     free.into()
 }
 
-fn with_measure(gates: &[Gate]) -> Vec<Gate> {
+/// The gates, with those that measure the fleet if a soak needs them.
+pub(super) fn with_measure(gates: &[Gate]) -> Vec<Gate> {
     let has_soak = gates.iter().any(|gate| matches!(gate.kind, GateKind::Soak(_)));
     let mut all = Vec::new();
     if has_soak && !gates.iter().any(is_measuring) {
@@ -137,8 +151,7 @@ fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> 
         }
         _ => verdict(gate, input, good_since),
     };
-    let since = before.filter(|record| record.status == status).map_or(input.now, |record| record.since);
-    GateRecord { name: Arc::clone(&gate.name), status, since, text: text.into() }
+    GateRecord::of(Arc::clone(&gate.name), (status, text), (input.before, input.now))
 }
 
 fn verdict(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> Verdict {

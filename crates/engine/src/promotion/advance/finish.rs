@@ -1,0 +1,106 @@
+//! The report of a step of a move between environments: its phase, and what it waits for.
+
+use jiff::Timestamp;
+
+use super::machine::Machine;
+use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting};
+use crate::promotion::state::{Candidate, CandidatePhase, GateRecord};
+
+impl Machine<'_> {
+    pub(super) fn report(&self) -> Report {
+        let current = self.state.current.as_ref();
+        Report {
+            phase: match current.map(|current| &current.phase) {
+                None => ReportPhase::Rest,
+                Some(CandidatePhase::Gated) => ReportPhase::Gated,
+                Some(CandidatePhase::Entering { .. }) => ReportPhase::Entering,
+                Some(CandidatePhase::Proving { .. }) => ReportPhase::Proving,
+                Some(CandidatePhase::Stopped { .. }) => ReportPhase::Stopped,
+                Some(CandidatePhase::RollingBack { .. }) => ReportPhase::RollingBack,
+            },
+            revision: current.map(|current| current.revision.clone()),
+            is_held: self.state.hold.is_some(),
+            rings: Vec::new(),
+            gates: current.map(|current| current.gates.clone()).unwrap_or_default(),
+            waiting: self.waiting(),
+        }
+    }
+
+    /// Emits an event if the first gate that does not hold is another one than before.
+    pub(super) fn emit_waiting(&mut self, report: &Report) {
+        let first = |candidate: &Candidate| {
+            let mut records = candidate.gates.iter().filter(|record| !record.holds());
+            let revision = candidate.revision.clone();
+            records.next().map(|GateRecord { name, status, .. }| (revision, name.clone(), status.clone()))
+        };
+        let before = self.before.current.as_ref().and_then(first);
+        let now = self.state.current.as_ref().and_then(first);
+        if let Some((_, name, _)) = now.as_ref().filter(|_| now != before)
+            && let Some(waiting) = report.waiting.iter().find(|waiting| waiting.what == *name)
+        {
+            self.emit(EventKind::Waiting, report.revision.clone(), format!("{name}: {}", waiting.text));
+        }
+    }
+
+    fn waiting(&self) -> Vec<Waiting> {
+        let mut waiting = Vec::new();
+        if let Some(hold) = &self.state.hold {
+            waiting.push(reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at));
+        }
+        match &self.state.current {
+            Some(current) => self.waiting_of_move(current, &mut waiting),
+            None => waiting.extend(self.waiting_at_rest()),
+        }
+        waiting
+    }
+
+    fn waiting_at_rest(&self) -> Option<Waiting> {
+        let Some(newest) = &self.newest else {
+            let text = if self.input.promotion.from.is_empty() {
+                "there is no revision".to_owned()
+            } else {
+                format!("no revision is in {} yet", self.input.promotion.from.join(", "))
+            };
+            return Some(reason("candidate", text, self.input.now));
+        };
+        let is_rejected = self.state.rejected.as_ref() == Some(newest);
+        let text = "the revision was rolled back or aborted; it moves again with `kalypso retry`, or a newer one moves";
+        is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))
+    }
+
+    fn waiting_of_move(&self, current: &Candidate, waiting: &mut Vec<Waiting>) {
+        match &current.phase {
+            CandidatePhase::Gated => {
+                waiting.extend(Waiting::for_gates(&current.gates));
+                if self.is_manual() && !self.is_requested(&current.revision) {
+                    waiting.push(reason("request", "it moves with `kalypso promote`".to_owned(), current.since));
+                }
+            }
+            CandidatePhase::Entering { since } => {
+                let text = format!("`{}` does not have the revision yet", self.input.promotion.to);
+                waiting.push(reason("write", text, *since));
+            }
+            CandidatePhase::Proving { since } => {
+                waiting.extend(Waiting::for_gates(&current.gates));
+                if let Err(why) = &self.input.to_settled {
+                    waiting.push(reason("settle", format!("`{}`: {why}", self.input.promotion.to), *since));
+                }
+            }
+            CandidatePhase::Stopped { reason: why, since } => {
+                let advice = "it goes on when the failures are gone, or a newer revision replaces it";
+                waiting.push(reason("stopped", format!("{why}; {advice}"), *since));
+            }
+            CandidatePhase::RollingBack { reason: why, since } => {
+                let state = match &self.input.to_settled {
+                    Err(why) => format!("`{}`: {why}", self.input.promotion.to),
+                    Ok(()) => format!("`{}` does not have the proved revision yet", self.input.promotion.to),
+                };
+                waiting.push(reason("rollback", format!("{why}; {state}"), *since));
+            }
+        }
+    }
+}
+
+fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
+    Waiting { what: what.into(), text: text.into(), since }
+}

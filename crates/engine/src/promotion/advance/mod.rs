@@ -1,0 +1,112 @@
+//! Moves between environments: when a commit or a release enters the next environment.
+//!
+//! [`step`] is pure and level-triggered, as that of rollouts. It returns the action that is needed now, in each step until it is done.
+
+mod evaluate;
+mod finish;
+mod line;
+mod machine;
+mod next;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::object::promotion::Promotion;
+
+use super::evidence::{Approver, CheckResult, Measured};
+use super::report::{Event, Report};
+use super::state::{AdvanceState, Revision};
+
+/// What a step needs to know.
+#[derive(Clone, Debug)]
+pub struct AdvanceInput<'a> {
+    /// The current time.
+    pub now: Timestamp,
+    /// The promotion into the environment.
+    pub promotion: &'a Promotion,
+    /// The order of revisions, newest first, such as the first-parent commits of the main branch. A revision contains those after it. Others are contained
+    /// only in themselves.
+    pub line: &'a [Revision],
+    /// The newest revision of the sources. It moves if the promotion has no environment before.
+    pub head: Option<&'a Revision>,
+    /// The environments before, in the order of the promotion.
+    pub from: &'a [FromEnvironment],
+    /// The revision that the environment has now. None: none, or not known.
+    pub at: Option<&'a Revision>,
+    /// Whether the environment has published its revision, and no rollout is open in it, or why not.
+    pub to_settled: Result<(), Arc<str>>,
+    /// Why the environment can't prove the revision that it has without a change: a rollout in it stopped or rolled back. It stops the move.
+    pub to_failed: Option<Arc<str>>,
+    /// The state of all places of the environment, or why it is not known.
+    pub to_measured: Result<Measured, Arc<str>>,
+    /// The last results of checks, by the name of the gate.
+    pub checks: &'a BTreeMap<Arc<str>, CheckResult>,
+    /// Approvals from the git host. Those in the state count too.
+    pub approvals: &'a [Approver],
+    /// The account of the author of the change on the git host, if known.
+    pub author: Option<&'a str>,
+    /// The accounts of the members of each team.
+    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// An environment before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromEnvironment {
+    /// The name.
+    pub name: Arc<str>,
+    /// The revision that it has now. None: none, or not known.
+    pub has: Option<Revision>,
+    /// Whether it has published this revision, and no rollout is open in it, or why not.
+    pub settled: Result<(), Arc<str>>,
+    /// The state of all its places, or why it is not known.
+    pub measured: Result<Measured, Arc<str>>,
+}
+
+/// What must be done. A step returns it again until it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Write the revision into the environment.
+    Write {
+        /// The revision.
+        revision: Revision,
+    },
+    /// Write the proved revision into the environment, by a new commit.
+    RollBack {
+        /// The proved revision.
+        to: Revision,
+    },
+}
+
+/// The result of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdvanceStep {
+    /// The new state.
+    pub state: AdvanceState,
+    /// What must be done.
+    pub action: Option<Action>,
+    /// How far the move is.
+    pub report: Report,
+    /// What changed in this step, in order.
+    pub events: Vec<Event>,
+}
+
+/// Decides what happens next on the way into an environment.
+///
+/// 1. The candidate is the newest revision that the environments before have: all of them, or any, as the promotion requires. Without such environments, it
+///    is the head.
+/// 2. Its gates are evaluated: those that measure the fleet for each environment before, under the name `ENVIRONMENT/GATE` if there are several. An
+///    environment before that has a newer revision, which contains the candidate, counts as well. With `any`, one environment must hold all gates. If this
+///    is another one than before, a soak begins again.
+/// 3. When all gates hold, the action is to write the candidate, until the environment has it.
+/// 4. The environment proves it: it is settled, and all its reconcilers except the silent ones applied it. If it has rings, their gates decide instead.
+///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
+/// 5. With `rollBackEnvironment`, a failure returns the environment to the proved revision, and rejects the candidate.
+///
+/// If a person writes another revision into the environment, this is reported, and the environment proves that revision. If it is an older one, the newer
+/// one is rejected.
+pub fn step(input: &AdvanceInput<'_>, state: &AdvanceState) -> AdvanceStep {
+    let mut machine = machine::Machine::new(input, state);
+    machine.run();
+    machine.finish()
+}

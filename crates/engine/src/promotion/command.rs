@@ -1,0 +1,345 @@
+//! Commands of people: how each one changes the stored state of a move.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::evidence::Approver;
+use super::report::{Event, EventKind};
+use super::state::{
+    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Revision, RolloutState,
+};
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What to do.
+    pub kind: CommandKind,
+    /// Who asks for it: the account.
+    pub by: Arc<str>,
+    /// When.
+    pub at: Timestamp,
+    /// Why. `hold`, `skip`, `abort` and `rollback` need a reason.
+    pub reason: Arc<str>,
+}
+
+/// What a command does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandKind {
+    /// Nothing moves until `Resume`.
+    Hold,
+    /// Ends a hold.
+    Resume,
+    /// Ends the current move. Its places return to the stable revision, or keep what they have if there is none. The revision is rejected.
+    Abort,
+    /// Starts the rejected revision again, or lets a stopped move go on.
+    Retry,
+    /// Lets the move through a gate.
+    Skip {
+        /// The name of the gate.
+        gate: Arc<str>,
+    },
+    /// Approves the current move.
+    Approve,
+    /// Returns all places to the stable revision, or the environment to the proved one.
+    Rollback,
+    /// Moves a revision into the environment, although it does not start by itself.
+    Request {
+        /// The revision.
+        revision: Revision,
+    },
+}
+
+/// A command is refused: it changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The command needs a reason.
+    #[error("`{0}` needs a reason")]
+    NoReason(&'static str),
+    /// Nothing moves.
+    #[error("nothing moves now")]
+    NothingMoves,
+    /// The move returns to the proved revision already.
+    #[error("the rollback has begun already")]
+    RollsBack,
+    /// There is a hold already.
+    #[error("{by} holds it already: {reason}")]
+    IsHeld {
+        /// Who holds.
+        by: Arc<str>,
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// There is no hold.
+    #[error("there is no hold")]
+    NotHeld,
+    /// There is no such gate.
+    #[error("there is no gate `{gate}` now. The gates are: {shown}", shown = list(names))]
+    NoSuchGate {
+        /// The name.
+        gate: Arc<str>,
+        /// The names of the gates that exist.
+        names: Vec<Arc<str>>,
+    },
+    /// The gate holds already.
+    #[error("the gate `{0}` holds already")]
+    GateHolds(Arc<str>),
+    /// There is no rejected or stopped revision.
+    #[error("no revision was stopped, aborted or rolled back")]
+    NothingToRetry,
+    /// There is no proved revision to return to.
+    #[error("there is no earlier proved revision to return to")]
+    NothingProved,
+    /// The account approved already.
+    #[error("{0} approved it already")]
+    IsApproved(Arc<str>),
+    /// The revision moves, or is there, already.
+    #[error("`{0}` moves already")]
+    MovesAlready(Arc<str>),
+    /// The command is for moves between environments.
+    #[error(
+        "a rollout moves what the environment has. Use `kalypso promote` to move another revision into the environment"
+    )]
+    NotForRollouts,
+}
+
+impl CommandKind {
+    /// The name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+            Self::Retry => "retry",
+            Self::Skip { .. } => "skip",
+            Self::Approve => "approve",
+            Self::Rollback => "rollback",
+            Self::Request { .. } => "promote",
+        }
+    }
+
+    fn event(&self) -> EventKind {
+        match self {
+            Self::Hold => EventKind::Held,
+            Self::Resume | Self::Retry => EventKind::Resumed,
+            Self::Abort => EventKind::Aborted,
+            Self::Skip { .. } => EventKind::Skipped,
+            Self::Approve => EventKind::Approved,
+            Self::Rollback => EventKind::RollingBack,
+            Self::Request { .. } => EventKind::Started,
+        }
+    }
+}
+
+impl Command {
+    /// The event of a command that was applied to a move of this revision.
+    pub fn event(&self, revision: Option<Revision>) -> Event {
+        let what = match &self.kind {
+            CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
+            CommandKind::Request { revision } => format!("{} `{}`", self.kind.name(), revision.0),
+            kind => kind.name().to_owned(),
+        };
+        let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        let text = format!("{what} by {}{why}", self.by);
+        Event { at: self.at, kind: self.kind.event(), revision, text: text.into(), gates: Vec::new() }
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { by: Arc::clone(&self.by), at: self.at, reason: Arc::clone(&self.reason) }
+    }
+
+    fn check_reason(&self) -> Result<(), Refusal> {
+        let needs_reason = matches!(
+            self.kind,
+            CommandKind::Hold | CommandKind::Abort | CommandKind::Skip { .. } | CommandKind::Rollback
+        );
+        if needs_reason && self.reason.trim().is_empty() { Err(Refusal::NoReason(self.kind.name())) } else { Ok(()) }
+    }
+
+    /// The reason of a phase that the command begins.
+    fn phase_reason(&self) -> Arc<str> {
+        format!("{} by {}: {}", self.kind.name(), self.by, self.reason).into()
+    }
+
+    fn hold(&self, hold: &mut Option<Decision>) -> Result<(), Refusal> {
+        match hold {
+            Some(Decision { by, reason, .. }) => {
+                Err(Refusal::IsHeld { by: Arc::clone(by), reason: Arc::clone(reason) })
+            }
+            None => {
+                *hold = Some(self.decision());
+                Ok(())
+            }
+        }
+    }
+
+    fn skip(&self, gate: &Arc<str>, gates: &mut [GateRecord]) -> Result<(), Refusal> {
+        let names = gates.iter().map(|record| Arc::clone(&record.name)).collect();
+        let Some(record) = gates.iter_mut().find(|record| record.name == *gate) else {
+            return Err(Refusal::NoSuchGate { gate: Arc::clone(gate), names });
+        };
+        if record.holds() {
+            return Err(Refusal::GateHolds(Arc::clone(gate)));
+        }
+        record.status = GateStatus::Skipped(self.decision());
+        record.since = self.at;
+        record.text = format!("skipped by {}: {}", self.by, self.reason).into();
+        Ok(())
+    }
+
+    fn approve(&self, approvals: &mut Vec<Approver>) -> Result<(), Refusal> {
+        if approvals.iter().any(|approver| approver.account.to_lowercase() == self.by.to_lowercase()) {
+            return Err(Refusal::IsApproved(Arc::clone(&self.by)));
+        }
+        approvals.push(Approver { account: Arc::clone(&self.by), at: self.at, by: "command".into() });
+        Ok(())
+    }
+}
+
+/// Applies a command to the rollout of a workload.
+///
+/// # Errors
+/// The command makes no sense in this state. The state stays as it is.
+pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<RolloutState, Refusal> {
+    command.check_reason()?;
+    let mut state = state.clone();
+    match &command.kind {
+        CommandKind::Hold => command.hold(&mut state.hold)?,
+        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
+        CommandKind::Abort => abort_rollout(&mut state, command)?,
+        CommandKind::Retry => retry_rollout(&mut state, command)?,
+        CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
+        CommandKind::Approve => command.approve(&mut current(&mut state.current)?.approvals)?,
+        CommandKind::Rollback => roll_back_rollout(&mut state, command)?,
+        CommandKind::Request { .. } => return Err(Refusal::NotForRollouts),
+    }
+    Ok(state)
+}
+
+fn current<T>(current: &mut Option<T>) -> Result<&mut T, Refusal> {
+    current.as_mut().ok_or(Refusal::NothingMoves)
+}
+
+fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    let moving = current(&mut state.current)?;
+    let revision = moving.revision.clone();
+    if matches!(moving.phase, Phase::RollingBack { .. }) {
+        return Err(Refusal::RollsBack);
+    }
+    if can_return(state) {
+        return roll_back_rollout(state, command);
+    }
+    // Without a stable revision there is nothing to return to: the places keep what they have.
+    state.current = None;
+    state.rejected = Some(revision);
+    Ok(())
+}
+
+/// Whether there is a stable revision other than the moving one.
+fn can_return(state: &RolloutState) -> bool {
+    let moving = state.current.as_ref().map(|current| &current.revision);
+    state.stable.as_ref().is_some_and(|stable| Some(&stable.revision) != moving)
+}
+
+fn roll_back_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    let can_return = can_return(state);
+    let Move { phase, good_since, .. } = current(&mut state.current)?;
+    if matches!(phase, Phase::RollingBack { .. }) {
+        return Err(Refusal::RollsBack);
+    }
+    if !can_return {
+        return Err(Refusal::NothingProved);
+    }
+    *phase = Phase::RollingBack { reason: command.phase_reason(), since: command.at };
+    *good_since = None;
+    Ok(())
+}
+
+fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, Phase::Stopped { .. }));
+    if let Some(Move { phase, released, ring_started, gates, .. }) = stopped {
+        if matches!(phase, Phase::Stopped { is_withdrawn: true, .. }) {
+            released.clear();
+            gates.clear();
+            *ring_started = command.at;
+        }
+        *phase = Phase::Moving;
+        return Ok(());
+    }
+    state.rejected.take().map(|_| ()).ok_or(Refusal::NothingToRetry)
+}
+
+/// Applies a command to the move of a subject into an environment.
+///
+/// # Errors
+/// The command makes no sense in this state. The state stays as it is.
+pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<AdvanceState, Refusal> {
+    command.check_reason()?;
+    let mut state = state.clone();
+    match &command.kind {
+        CommandKind::Hold => command.hold(&mut state.hold)?,
+        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
+        CommandKind::Abort => abort_advance(&mut state, command)?,
+        CommandKind::Retry => retry_advance(&mut state, command)?,
+        CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
+        CommandKind::Approve => command.approve(&mut current(&mut state.current)?.approvals)?,
+        CommandKind::Rollback => roll_back_advance(&mut state, command)?,
+        CommandKind::Request { revision } => {
+            let moving = state.current.as_ref().filter(|current| current.revision == *revision);
+            let is_on_its_way = moving.is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated));
+            if is_on_its_way || state.requested.as_ref().is_some_and(|(requested, _)| requested == revision) {
+                return Err(Refusal::MovesAlready(Arc::clone(&revision.0)));
+            }
+            state.requested = Some((revision.clone(), command.decision()));
+        }
+    }
+    Ok(state)
+}
+
+/// Ends a move. If the environment has the revision already, it returns to the proved one, if there is one.
+fn abort_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let candidate = current(&mut state.current)?;
+    let revision = candidate.revision.clone();
+    let has_entered = match candidate.phase {
+        CandidatePhase::RollingBack { .. } => return Err(Refusal::RollsBack),
+        CandidatePhase::Gated | CandidatePhase::Entering { .. } => false,
+        CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. } => true,
+    };
+    if has_entered && state.proved.as_ref().is_some_and(|proved| proved.revision != revision) {
+        return roll_back_advance(state, command);
+    }
+    state.requested = None;
+    state.current = None;
+    state.rejected = Some(revision);
+    Ok(())
+}
+
+fn roll_back_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let proved = state.proved.as_ref().map(|proved| proved.revision.clone());
+    let candidate = current(&mut state.current)?;
+    if matches!(candidate.phase, CandidatePhase::RollingBack { .. }) {
+        return Err(Refusal::RollsBack);
+    }
+    if proved.is_none_or(|proved| proved == candidate.revision) {
+        return Err(Refusal::NothingProved);
+    }
+    candidate.phase = CandidatePhase::RollingBack { reason: command.phase_reason(), since: command.at };
+    candidate.good_since = None;
+    state.requested = None;
+    Ok(())
+}
+
+fn retry_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, CandidatePhase::Stopped { .. }));
+    if let Some(candidate) = stopped {
+        candidate.phase = CandidatePhase::Proving { since: command.at };
+        return Ok(());
+    }
+    let rejected = state.rejected.take().ok_or(Refusal::NothingToRetry)?;
+    state.requested = Some((rejected, command.decision()));
+    Ok(())
+}
+
+fn list(names: &[Arc<str>]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
