@@ -7,7 +7,7 @@ use model::locate::Locator;
 use simulator::scenario;
 
 /// The least number of stories.
-const STORIES_MIN: usize = 1;
+const STORIES_MIN: usize = 30;
 
 fn scenarios() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("stories");

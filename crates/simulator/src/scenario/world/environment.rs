@@ -11,6 +11,8 @@ use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
+use super::subjects::Subject;
+
 /// An environment.
 #[derive(Debug)]
 pub(super) struct Environment {
@@ -26,6 +28,8 @@ pub(super) struct Environment {
     /// The commits that its output follows from now.
     pub(super) sources: Sources,
     pub(super) workloads: Vec<Rollout>,
+    /// The commits of the main branch, and the releases of each workload, on their way into it.
+    pub(super) subjects: Vec<Subject>,
     /// The number of commits of its GitOps branch.
     pub(super) published: u64,
     /// Whether the branch is to get other content.
@@ -272,10 +276,5 @@ impl Environment {
             rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());
         }
         rollout.snapshots.retain(|known, _| named(known));
-    }
-
-    /// The names of the revision in words, with its sources. For the story.
-    pub(super) fn proved_revision(&self, workload: usize) -> Option<&Revision> {
-        self.workloads[workload].state.stable.as_ref().map(|stable| &stable.revision)
     }
 }

@@ -81,7 +81,7 @@ impl World {
         let Some(workload) = self.workloads.iter().position(|name| name == workload) else { return };
         self.versions[workload].push(Arc::clone(version));
         self.authors[workload].push(author.cloned());
-        self.enter_release(workload);
+        // The next step of the controller writes it where no promotion moves releases.
     }
 
     fn configure(&mut self, environment: &str, name: &Arc<str>, scope: &Scope) {

@@ -2,6 +2,7 @@
 
 mod claims;
 mod controller;
+mod decisions;
 mod environment;
 mod events;
 mod moves;
@@ -9,7 +10,6 @@ mod reconciling;
 mod subjects;
 mod system;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use super::fleet::Fleet;
 use super::queue::Queue;
 use super::read::all_expectations;
 use super::story::Story;
-use super::task::{Ending, Task};
+use super::task::Task;
 
 /// How long a simulation goes on after its last event.
 const AFTER_LAST: Duration = Duration::from_secs(3 * 86_400);
@@ -56,6 +56,8 @@ pub(super) struct World {
     watched: Vec<Watched>,
     /// Whether a step of the controller is planned.
     is_awake: bool,
+    /// The number of pull requests that were opened.
+    proposals: u32,
 }
 
 impl World {
@@ -82,6 +84,7 @@ impl World {
             system: System::new(&scenario),
             watched: all_expectations(&scenario).into_iter().map(Watched::new).collect(),
             is_awake: false,
+            proposals: 0,
             scenario,
         };
         world.settle();
@@ -96,6 +99,7 @@ impl World {
         for number in 0..self.environments.len() {
             let (environment, mut repository) = self.environment(number);
             environment.settle(now, &mut repository);
+            self.settle_subjects(number);
         }
     }
 
@@ -211,6 +215,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
         fleet_commits: Vec::new(),
         sources: Sources { main: 0, configuration: 0, releases },
         workloads: scenario.workloads.iter().map(|_| Rollout::default()).collect(),
+        subjects: Vec::new(),
         published: 0,
         is_due: false,
         is_planned: false,
@@ -245,6 +250,3 @@ fn ring_columns(fleet: &Fleet, promotion: Option<&Promotion>) -> RingColumns {
 fn seconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_secs()).unwrap_or(i64::MAX / 4)
 }
-
-/// The parts of the system whose end is planned.
-type Endings = BTreeMap<Ending, i64>;
