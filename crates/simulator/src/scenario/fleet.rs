@@ -125,11 +125,6 @@ impl Fleet {
         is_meant && self.faults.remove(&host).is_some()
     }
 
-    /// The number of hosts that are not healthy.
-    pub(super) fn faults(&self) -> usize {
-        self.faults.len()
-    }
-
     /// The hosts that are not healthy.
     pub(super) fn faulty_hosts(&self) -> Vec<u32> {
         self.faults.keys().copied().collect()
@@ -199,6 +194,6 @@ mod tests {
         let mut fleet = fleet();
         let first = fleet.set_fault(3, Fault::Silent, 0);
         let second = fleet.set_fault(3, Fault::Lying, 0);
-        assert!(!fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faults() == 0);
+        assert!(!fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faulty_hosts().is_empty());
     }
 }

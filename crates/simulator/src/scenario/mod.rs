@@ -12,6 +12,7 @@ mod queue;
 mod read;
 mod story;
 mod task;
+pub mod walk;
 mod world;
 
 use std::sync::Arc;

@@ -28,6 +28,11 @@ impl<T: Ord> Queue<T> {
         self.heap.peek().map(|Reverse((at, _, _))| *at)
     }
 
+    /// The next task until this time.
+    pub(super) fn next(&self, until: i64) -> Option<&T> {
+        self.heap.peek().filter(|Reverse((at, ..))| *at <= until).map(|Reverse((.., task))| task)
+    }
+
     /// Takes the next task until this time.
     pub(super) fn take_until(&mut self, until: i64) -> Option<(i64, T)> {
         if self.next_time()? > until {

@@ -41,6 +41,14 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// The names of a scenario.
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        Self {
+            environments: scenario.environments.iter().map(|environment| Arc::clone(&environment.name)).collect(),
+            workloads: scenario.workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
+        }
+    }
+
     fn workload(&self, words: &mut Words<'_>) -> Result<Arc<str>, Expected> {
         let word = words.word("a workload")?;
         let found = self.workloads.iter().find(|name| ***name == *word);
@@ -335,6 +343,14 @@ fn expectations(node: &Node, names: &Names, reader: &mut Reader<'_>) -> Vec<Expe
         }
     }
     all
+}
+
+/// Reads an event.
+///
+/// # Errors
+/// What is expected instead.
+pub(super) fn event(text: &str, names: &Names) -> Result<Event, String> {
+    event::read(text, names)
 }
 
 /// The expectations of the timeline and the list.

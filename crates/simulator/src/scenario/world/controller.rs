@@ -26,6 +26,7 @@ impl World {
         if self.system.is_service_down() {
             return;
         }
+        self.decisions += 1;
         if self.system.is_killed_at_every_step {
             self.forget();
         }
@@ -138,6 +139,9 @@ impl World {
 
     /// Writes what changed into the story.
     pub(super) fn tell_events(&mut self, place: &str, events: &[Event]) {
+        if self.is_quiet {
+            return;
+        }
         for event in events {
             let revision = event.revision.as_ref().map_or_else(String::new, |revision| format!("{}: ", revision.0));
             let waits = if event.kind == EventKind::Waiting { "waits for " } else { "" };

@@ -37,7 +37,8 @@ impl World {
             }
         };
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
-        let refused = match workload.map(|workload| self.command_rollout((number, workload), &command)) {
+        let rollout = workload.filter(|_| self.environments[number].has_rings());
+        let refused = match rollout.map(|workload| self.command_rollout((number, workload), &command)) {
             Some(Ok(())) => return,
             Some(Err(refusal)) => Some(refusal),
             None => None,

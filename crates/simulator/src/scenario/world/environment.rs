@@ -15,65 +15,65 @@ use super::subjects::Subject;
 
 /// An environment.
 #[derive(Debug)]
-pub(super) struct Environment {
-    pub(super) name: Arc<str>,
+pub(in crate::scenario) struct Environment {
+    pub(in crate::scenario) name: Arc<str>,
     /// The promotion into the environment, with all its rings.
-    pub(super) promotion: Option<Promotion>,
-    pub(super) fleet: Fleet,
-    pub(super) rings: RingColumns,
+    pub(in crate::scenario) promotion: Option<Promotion>,
+    pub(in crate::scenario) fleet: Fleet,
+    pub(in crate::scenario) rings: RingColumns,
     /// The commits of its branch.
-    pub(super) commits: Vec<Commit>,
+    pub(in crate::scenario) commits: Vec<Commit>,
     /// The numbers of commits of its branch after which the list of clusters changed.
-    pub(super) fleet_commits: Vec<usize>,
+    pub(in crate::scenario) fleet_commits: Vec<usize>,
     /// The commits that its output follows from now.
-    pub(super) sources: Sources,
-    pub(super) workloads: Vec<Rollout>,
+    pub(in crate::scenario) sources: Sources,
+    pub(in crate::scenario) workloads: Vec<Rollout>,
     /// The commits of the main branch, and the releases of each workload, on their way into it.
-    pub(super) subjects: Vec<Subject>,
+    pub(in crate::scenario) subjects: Vec<Subject>,
     /// The number of commits of its GitOps branch.
-    pub(super) published: u64,
+    pub(in crate::scenario) published: u64,
     /// Whether the branch is to get other content.
-    pub(super) is_due: bool,
+    pub(in crate::scenario) is_due: bool,
     /// Whether a publication is planned.
-    pub(super) is_planned: bool,
+    pub(in crate::scenario) is_planned: bool,
 }
 
 /// The places of an environment, as columns for the rollouts.
 #[derive(Debug, Default)]
-pub(super) struct RingColumns {
-    pub(super) ring: Vec<u16>,
-    pub(super) domain: Vec<u32>,
-    pub(super) hash: Vec<u64>,
-    pub(super) domains: Vec<Arc<str>>,
+pub(in crate::scenario) struct RingColumns {
+    pub(in crate::scenario) ring: Vec<u16>,
+    pub(in crate::scenario) domain: Vec<u32>,
+    pub(in crate::scenario) hash: Vec<u64>,
+    pub(in crate::scenario) domains: Vec<Arc<str>>,
 }
 
 /// A workload in an environment.
 #[derive(Debug, Default)]
-pub(super) struct Rollout {
-    pub(super) reconcilers: Reconcilers,
-    pub(super) state: RolloutState,
+pub(in crate::scenario) struct Rollout {
+    pub(in crate::scenario) reconcilers: Reconcilers,
+    pub(in crate::scenario) state: RolloutState,
     /// The revision of the sources. None: the workload is not published yet.
-    pub(super) compiled: Option<Revision>,
-    pub(super) revisions: Revisions,
+    pub(in crate::scenario) compiled: Option<Revision>,
+    pub(in crate::scenario) revisions: Revisions,
     /// The contents of the GitOps branch at the positions that the state names.
-    pub(super) snapshots: BTreeMap<Position, Arc<[ContentId]>>,
-    pub(super) memory: Memory,
+    pub(in crate::scenario) snapshots: BTreeMap<Position, Arc<[ContentId]>>,
+    pub(in crate::scenario) memory: Memory,
 }
 
 /// What the controller remembers between two steps. A restart loses it.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(in crate::scenario) struct Memory {
     /// The places that the current move changes.
-    pub(super) changed: Option<(Position, Revision, Vec<bool>)>,
+    pub(in crate::scenario) changed: Option<(Position, Revision, Vec<bool>)>,
     /// The contents of the moving revision.
-    pub(super) moving: Option<(Revision, Vec<ContentId>)>,
+    pub(in crate::scenario) moving: Option<(Revision, Vec<ContentId>)>,
     /// The last report.
-    pub(super) report: Option<Report>,
+    pub(in crate::scenario) report: Option<Report>,
 }
 
 /// The revisions of a workload: what they are rendered from.
 #[derive(Debug, Default)]
-pub(super) struct Revisions {
+pub(in crate::scenario) struct Revisions {
     /// The revision of each content of all folders.
     names: BTreeMap<FolderKey, Revision>,
     sources: BTreeMap<Revision, Sources>,
@@ -104,13 +104,13 @@ impl Revisions {
 }
 
 /// All commits and releases, which renderings read.
-pub(super) struct Repository<'a> {
-    pub(super) main: &'a [Commit],
+pub(in crate::scenario) struct Repository<'a> {
+    pub(in crate::scenario) main: &'a [Commit],
     /// The versions of the releases of each workload.
-    pub(super) versions: &'a [Vec<Arc<str>>],
+    pub(in crate::scenario) versions: &'a [Vec<Arc<str>>],
     /// The names of the workloads.
-    pub(super) workloads: &'a [Arc<str>],
-    pub(super) contents: &'a mut Contents,
+    pub(in crate::scenario) workloads: &'a [Arc<str>],
+    pub(in crate::scenario) contents: &'a mut Contents,
 }
 
 impl Environment {
@@ -120,7 +120,7 @@ impl Environment {
     }
 
     /// Whether content moves through rings.
-    pub(super) fn has_rings(&self) -> bool {
+    pub(in crate::scenario) fn has_rings(&self) -> bool {
         self.promotion.as_ref().is_some_and(|promotion| !promotion.rings.is_empty())
     }
 
@@ -258,10 +258,14 @@ impl Environment {
         let (base, revision) = (base.clone(), revision.clone());
         self.remember_moving(workload, repository);
         let rollout = &mut self.workloads[workload];
-        let before = rollout.snapshots.get(&base);
+        let stable = rollout.state.stable.as_ref().map(|stable| &stable.at);
         let Some((_, moving)) = rollout.memory.moving.as_ref() else { return };
-        let content = |place: usize| before.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING);
-        let changed = (0..places).map(|place| content(place) != moving[place]).collect();
+        let differs = |position: &Position, place: usize| {
+            let column = rollout.snapshots.get(position);
+            column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING) != moving[place]
+        };
+        let changed = (0..places).map(|place| differs(&base, place) || stable.is_some_and(|stable| differs(stable, place)));
+        let changed = changed.collect();
         rollout.memory.changed = Some((base, revision, changed));
     }
 

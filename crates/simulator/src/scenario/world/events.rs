@@ -10,8 +10,8 @@ use crate::scenario::task::{Ending, Task};
 
 impl World {
     /// Something happens. `text` is its sentence.
-    pub(super) fn happen(&mut self, event: &Event, text: &str) {
-        if !matches!(event, Event::Expect(_)) {
+    pub(in crate::scenario) fn happen(&mut self, event: &Event, text: &str) {
+        if !matches!(event, Event::Expect(_)) && !text.is_empty() {
             self.tell(("", "event"), text);
         }
         match event {
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// The number of an environment with this name.
-    pub(super) fn number(&self, environment: &str) -> Option<usize> {
+    pub(in crate::scenario) fn number(&self, environment: &str) -> Option<usize> {
         self.environments.iter().position(|found| *found.name == *environment)
     }
 

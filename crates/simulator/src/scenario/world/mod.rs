@@ -7,6 +7,7 @@ mod environment;
 mod events;
 mod moves;
 mod reconciling;
+mod resting;
 mod subjects;
 mod system;
 
@@ -46,18 +47,22 @@ pub(super) struct World {
     /// The commits of the control plane's main branch.
     main: Vec<Commit>,
     /// The names of the workloads.
-    workloads: Vec<Arc<str>>,
+    pub(in crate::scenario) workloads: Vec<Arc<str>>,
     /// The versions of the releases of each workload.
     versions: Vec<Vec<Arc<str>>>,
     /// The authors of the releases of each workload.
     authors: Vec<Vec<Option<Arc<str>>>>,
-    environments: Vec<Environment>,
+    pub(in crate::scenario) environments: Vec<Environment>,
     system: System,
     watched: Vec<Watched>,
     /// Whether a step of the controller is planned.
     is_awake: bool,
     /// The number of pull requests that were opened.
     proposals: u32,
+    /// Whether no story is written.
+    pub(in crate::scenario) is_quiet: bool,
+    /// The number of steps of the controller.
+    pub(in crate::scenario) decisions: u64,
 }
 
 impl World {
@@ -85,6 +90,8 @@ impl World {
             watched: all_expectations(&scenario).into_iter().map(Watched::new).collect(),
             is_awake: false,
             proposals: 0,
+            is_quiet: false,
+            decisions: 0,
             scenario,
         };
         world.settle();
@@ -126,8 +133,10 @@ impl World {
 
     /// Adds an entry to the story.
     fn tell(&mut self, (place, kind): (&str, &'static str), text: impl Into<Arc<str>>) {
-        let at = self.elapsed();
-        self.story.tell(at, (place, kind), text);
+        if !self.is_quiet {
+            let at = self.elapsed();
+            self.story.tell(at, (place, kind), text);
+        }
     }
 
     /// When the simulation ends: some days after the last event and the last time of an expectation, or earlier when nothing happens any more.
@@ -160,13 +169,19 @@ impl World {
         }
     }
 
-    /// Simulates until this time, in seconds since 1970, also if nothing happens.
-    pub(super) fn wait_until(&mut self, until: i64) {
-        self.advance(until);
-        self.now = self.now.max(until);
+    /// Performs the tasks before the next step of the controller. False: there is no step until this time.
+    pub(in crate::scenario) fn advance_to_step(&mut self, until: i64) -> bool {
+        loop {
+            match self.queue.next(until) {
+                Some(Task::Step) => return true,
+                Some(_) => self.perform_next(until),
+                None => return false,
+            }
+        }
     }
 
-    fn perform_next(&mut self, until: i64) {
+    /// Performs the next task until this time.
+    pub(in crate::scenario) fn perform_next(&mut self, until: i64) {
         let Some((at, task)) = self.queue.take_until(until) else { return };
         self.now = self.now.max(at);
         match task {

@@ -23,11 +23,11 @@ const REPEATS_MAX: usize = 4;
 
 /// A subject on its way into an environment.
 #[derive(Debug, Default)]
-pub(super) struct Subject {
-    pub(super) state: AdvanceState,
-    pub(super) report: Option<Report>,
+pub(in crate::scenario) struct Subject {
+    pub(in crate::scenario) state: AdvanceState,
+    pub(in crate::scenario) report: Option<Report>,
     /// The open pull request: its number, and the revision that it writes.
-    pub(super) proposal: Option<(u32, Revision)>,
+    pub(in crate::scenario) proposal: Option<(u32, Revision)>,
 }
 
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
@@ -39,11 +39,16 @@ fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::L
 }
 
 impl World {
-    fn is_moved(&self, number: usize, subject: usize) -> bool {
+    pub(in crate::scenario) fn is_moved(&self, number: usize, subject: usize) -> bool {
         let none = model::label::Labels::default();
         let workload = subject.checked_sub(1).and_then(|workload| self.scenario.workloads.get(workload));
         let labels = workload.map_or(&none, |workload| &workload.labels);
         moves(self.environments[number].promotion.as_ref(), subject, labels)
+    }
+
+    /// Whether an environment has published its revision of a subject, and no rollout is open in it.
+    pub(in crate::scenario) fn is_settled(&self, number: usize, subject: usize) -> bool {
+        settled(&self.environments[number], subject).is_ok()
     }
 
     /// All environments have their subjects proved, at the beginning.
@@ -57,7 +62,7 @@ impl World {
     }
 
     /// The revision that an environment has.
-    fn revision_of(&self, number: usize, subject: usize) -> Option<Revision> {
+    pub(in crate::scenario) fn revision_of(&self, number: usize, subject: usize) -> Option<Revision> {
         let sources = &self.environments[number].sources;
         match subject.checked_sub(1) {
             None => Some(Revision(self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)))),
@@ -69,7 +74,7 @@ impl World {
     }
 
     /// The revisions of a subject, newest first.
-    pub(super) fn line(&self, subject: usize) -> Vec<Revision> {
+    pub(in crate::scenario) fn line(&self, subject: usize) -> Vec<Revision> {
         let names: Vec<_> = match subject.checked_sub(1) {
             None => std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect(),
             Some(workload) => self.versions[workload].clone(),
@@ -77,7 +82,7 @@ impl World {
         names.into_iter().rev().map(Revision).collect()
     }
 
-    fn author_of(&self, subject: usize, revision: &Revision) -> Option<Arc<str>> {
+    pub(in crate::scenario) fn author_of(&self, subject: usize, revision: &Revision) -> Option<Arc<str>> {
         match subject.checked_sub(1) {
             None => self.main.iter().find(|commit| commit.name == revision.0).and_then(|commit| commit.author.clone()),
             Some(workload) => {
@@ -119,7 +124,7 @@ impl World {
     }
 
     /// The name of a subject in the story.
-    pub(super) fn subject_name(&self, number: usize, subject: usize) -> String {
+    pub(in crate::scenario) fn subject_name(&self, number: usize, subject: usize) -> String {
         let environment = &self.environments[number].name;
         match subject.checked_sub(1) {
             None => environment.to_string(),
@@ -167,7 +172,7 @@ impl World {
     }
 
     /// The state of all places of an environment, for the workloads that a subject concerns.
-    fn measured(&self, number: usize, subject: usize) -> Result<Measured, Arc<str>> {
+    pub(in crate::scenario) fn measured(&self, number: usize, subject: usize) -> Result<Measured, Arc<str>> {
         if self.system.is_hub_down() {
             return Err("the hub can't be reached".into());
         }
@@ -303,7 +308,7 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 }
 
 /// Why an environment can't take its revision without a change.
-fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
+pub(super) fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| match &rollout.state.current {
         Some(current) => match &current.phase {

@@ -7,7 +7,7 @@ use engine::promotion::evidence::{CheckResult, Outcome};
 use jiff::Timestamp;
 use model::object::promotion::{Gate, GateKind};
 
-use super::seconds;
+use super::{World, seconds};
 use crate::scenario::definition::{Part, Scenario};
 use crate::scenario::task::Ending;
 
@@ -26,6 +26,23 @@ pub(super) struct System {
     numbers: u32,
     check_interval: i64,
     pub(super) teams: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+impl World {
+    /// Whether no evidence can be read.
+    pub(in crate::scenario) fn is_hub_down(&self) -> bool {
+        self.system.is_hub_down()
+    }
+
+    /// The difference of the service's clock, in seconds.
+    pub(in crate::scenario) fn skew(&self) -> i64 {
+        self.system.skew()
+    }
+
+    /// The outcome of a check: true for passed, None if it can't be measured.
+    pub(in crate::scenario) fn check_outcome(&self, name: &str) -> Option<bool> {
+        self.system.outcome(name)
+    }
 }
 
 impl System {
@@ -54,11 +71,6 @@ impl System {
 
     pub(super) fn is_hub_down(&self) -> bool {
         self.hub > 0
-    }
-
-    /// Whether all parts work.
-    pub(super) fn is_whole(&self) -> bool {
-        self.service + self.host_api + self.hub == 0 && self.skew == 0
     }
 
     /// The difference of the service's clock, in seconds.
