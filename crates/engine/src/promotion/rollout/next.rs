@@ -20,6 +20,7 @@ impl Machine<'_> {
             waiting.extend(is_newer.then(|| desired.clone()));
             return;
         }
+        waiting.retain(|waiting| Some(waiting) != self.state.rejected.as_ref());
         let stable = self.state.stable.as_ref().map(|stable| &stable.revision);
         let last = waiting.last().or(moving).or(stable);
         if last != Some(desired) && self.state.rejected.as_ref() != Some(desired) {
