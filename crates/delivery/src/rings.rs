@@ -3,6 +3,7 @@
 //! This module only applies the states. The controller decides about them.
 
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -212,11 +213,13 @@ impl Rings {
             self.problems.push((Arc::clone(workload), reason));
             return Origin::Unknown;
         };
-        if !self.published.contains_key(&commit) {
+        if let Entry::Vacant(entry) = self.published.entry(commit) {
             let open = |sealed: &Sealed| target.branch.open(sealed);
             let tree = target.branch.tree_at(commit);
             match tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open)) {
-                Ok(folders) => drop(self.published.insert(commit, folders)),
+                Ok(folders) => {
+                    entry.insert(folders);
+                }
                 Err(error) => {
                     self.problems.push((Arc::clone(workload), error.to_string()));
                     return Origin::Unknown;

@@ -1,6 +1,6 @@
 //! Revisions of workloads: one digest for all folders of a workload in an environment.
 //!
-//! The digest is AdHash: the sum of a strong hash of each assignment, so it does not depend on an order. It depends only on the names of places and targets and on
+//! The digest is `AdHash`: the sum of a strong hash of each assignment, so it does not depend on an order. It depends only on the names of places and targets and on
 //! the content of folders, so unrelated commits do not change it.
 //!
 //! Assignments with errors are not part of a revision: their folders stay as they are, or are rendered from an earlier publication, whatever the rollout does. A
