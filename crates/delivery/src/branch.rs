@@ -1,5 +1,6 @@
 //! A branch of a GitOps repository, with its publications.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::layout::Folder;
@@ -164,6 +165,18 @@ impl Branch {
         let commit = self.commit_at(id).ok_or_else(|| unreadable("it is not in the repository".to_owned()))?;
         let (_, repositories) = self.head.as_ref().ok_or_else(|| unreadable("there is no repository".to_owned()))?;
         repositories.tree(&commit).map_err(|error| unreadable(error.to_string()))
+    }
+
+    /// The values of the trailers for the sources and for the kept objects of an environment that is published on this branch.
+    ///
+    /// # Errors
+    /// If the environment was read from a plain directory, or if the publications are needed and can't be read.
+    pub(crate) fn source_trailers(
+        &self,
+        loaded: &Loaded,
+    ) -> Result<(BTreeSet<String>, BTreeSet<String>), DestinationError> {
+        let (head, repositories) = self.head.as_ref().ok_or(DestinationError::Directory)?;
+        Ok(crate::push::sources(loaded, (&**repositories, head)).map_err(PublishError::from)?)
     }
 
     /// The publication with this commit. None if the commit is no publication of the environment.

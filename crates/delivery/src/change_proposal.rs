@@ -118,7 +118,11 @@ pub fn propose(
     Ok(ProposedChange { commit, is_known, pull_request })
 }
 
-fn edited(mut tree: Tree, edits: &Edits, open: &model::tree::Open<'_>) -> Result<Tree, OpenError> {
+/// A tree with edits.
+///
+/// # Errors
+/// If a folder of the tree can't be opened.
+pub(crate) fn edited(mut tree: Tree, edits: &Edits, open: &model::tree::Open<'_>) -> Result<Tree, OpenError> {
     for (path, edit) in edits.iter() {
         match edit {
             Edit::Content(_, bytes) => {

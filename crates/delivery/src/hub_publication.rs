@@ -45,7 +45,7 @@ pub trait Hub {
 pub struct Receiver<'a> {
     /// The hub.
     pub hub: &'a dyn Hub,
-    /// The environments in the order of promotion. Empty if the order is not known.
+    /// The environments in the order of promotion, if the order is configured. Empty: that of the control plane's graph.
     pub environments: &'a [String],
 }
 
@@ -104,7 +104,7 @@ struct Sender<'a> {
     planned: &'a Planned,
     /// The commit with these folders, with its time in seconds since 1970. None: the change is only proposed.
     commit: Option<(String, i64)>,
-    /// The environments in the order of promotion. Empty if the order is not known.
+    /// The configured order of environments. May be empty.
     environments: &'a [String],
 }
 
@@ -183,9 +183,28 @@ impl Sender<'_> {
                 after,
                 until,
             }),
-            environments: self.environments.to_vec(),
+            environments: self.order(),
         };
-        self.hub.publish(&publication, RETRY_TIME).map(|_| count).map_err(HubError::Client)
+        let sent = match self.hub.publish(&publication, RETRY_TIME) {
+            // A token for some environments may not change the order, and no configuration names one here.
+            Err(ClientError::Refused { status: 403, .. })
+                if self.environments.is_empty() && !publication.environments.is_empty() =>
+            {
+                let publication = Publication { environments: Vec::new(), ..publication };
+                self.hub.publish(&publication, RETRY_TIME)
+            }
+            sent => sent,
+        };
+        sent.map(|_| count).map_err(HubError::Client)
+    }
+
+    /// The environments in the order of promotion. Empty if nothing says the order.
+    fn order(&self) -> Vec<String> {
+        let graph = &self.loaded.graph;
+        match self.environments {
+            [] if graph.has_steps() => graph.order().iter().map(ToString::to_string).collect(),
+            configured => configured.to_vec(),
+        }
     }
 
     /// The folder of a place, and the folders of its assignments.

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use engine::promotion::graph::{self, Graph};
+use engine::promotion::ring_checks;
 use git::RepositoryUrl;
-use git::load::{Read, ReadRole};
+use git::load::{Declarations, Read, ReadRole};
 use git::publications::{KeptObject, SourceName};
 use git::publish::PublishError;
 use model::diagnostic::Diagnostic;
@@ -13,6 +15,7 @@ use model::fleet::Fleet;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::acknowledgement::Entry;
+use crate::enforcement::Enforced;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 
@@ -22,6 +25,12 @@ pub struct Loaded {
     pub fleet: Arc<Fleet>,
     /// The problems in the input.
     pub diagnostics: Vec<Diagnostic>,
+    /// The order of all environments of the control plane, and the gates between them.
+    pub graph: Arc<Graph>,
+    /// The objects of which the graph is made.
+    pub declarations: Declarations,
+    /// What the gates before the environment say, if it is to be published.
+    pub enforced: Enforced,
     /// Whether all files of the platform team could be read.
     pub is_complete: bool,
     /// The commits that were read.
@@ -44,10 +53,16 @@ impl Loaded {
     /// Builds the fleet of an environment that was read from a directory or a control plane.
     pub fn new(read: git::load::Loaded, directory: Option<String>, access: Option<&Arc<RepositoryAccess>>) -> Self {
         let (fleet, found) = Fleet::build(read.input);
-        let diagnostics = model::diagnostic::merged(read.diagnostics.into_iter().chain(found).collect());
+        let (graph, of_graph) = graph::build(&read.declarations.environments, &read.declarations.promotions);
+        let rings = graph.object(fleet.environment.as_str());
+        let of_rings = rings.map(|object| ring_checks::diagnostics(object, &fleet)).unwrap_or_default();
+        let diagnostics = read.diagnostics.into_iter().chain(found).chain(of_graph).chain(of_rings);
         Self {
             fleet: Arc::new(fleet),
-            diagnostics,
+            diagnostics: model::diagnostic::merged(diagnostics.collect()),
+            graph: Arc::new(graph),
+            declarations: read.declarations,
+            enforced: Enforced::default(),
             is_complete: read.is_complete,
             reads: read.reads,
             kept: read.kept,

@@ -16,6 +16,7 @@ use model::tree::Sealed;
 
 use crate::access::RepositoryAccess;
 use crate::compilation::KnownResults;
+use crate::enforcement::{self, Proof};
 use crate::error::{DestinationError, ReadError};
 use crate::hub_publication::{self, HubError, Receiver};
 use crate::loaded::Loaded;
@@ -26,6 +27,7 @@ use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, Proposal
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
+use crate::rings::Rings;
 use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// A request to publish an environment.
@@ -58,6 +60,10 @@ pub struct Options<'a> {
     pub committed_on: Option<i64>,
     /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
     pub hosts: Option<&'a GitHosts>,
+    /// Proofs that commits of the main branch may enter environments behind gates, beside the stored state of promotions.
+    pub proofs: &'a [&'a dyn Proof],
+    /// Publishes past gates, for this reason. None: gates refuse.
+    pub override_reason: Option<&'a str>,
     /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
     pub lease: Option<&'a WriteLease>,
 }
@@ -157,7 +163,11 @@ pub fn publish_again(
 ) -> Result<Outcome, PublicationError> {
     let (mut places, mut failures): (Vec<PlaceOutcome>, Vec<DestinationFailure>) = Default::default();
     for _ in 0..RACES_MAX {
-        let loaded = Arc::new(for_publication(access, request.environment, request.gitops_repo)?);
+        let mut loaded = for_publication(access, request.environment, request.gitops_repo)?;
+        if !request.is_hub_only {
+            enforcement::enforce(&mut loaded, request.options.proofs, request.options.override_reason);
+        }
+        let loaded = Arc::new(loaded);
         if !loaded.is_complete {
             let report = request.report(&loaded, (&places, &failures));
             return Ok(Outcome { places, failures, end: End::Incomplete(loaded), report });
@@ -325,6 +335,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         message: &message,
         seconds: options.committed_on,
         held: &held,
+        rollouts: planned.rings.as_ref().and_then(Rings::commit),
         foreign: options.foreign,
         folders: planned.plan.new_folders(),
         lease: options.lease,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use git::load::{Directory, Snapshot};
+use engine::promotion::graph::{self, Graph};
+use git::load::{Declarations, Directory, Snapshot};
 use git::publications::Publications;
 use git::publish::PublishError;
 use git::{RepositoryError, Revision};
@@ -11,6 +12,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::name::EnvironmentName;
 use model::object::AnyObject;
 use model::object::environment::RepositoryPlace;
+use model::source::Files;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::error::ReadError;
@@ -22,6 +24,19 @@ pub const RACES_MAX: usize = 5;
 
 /// A temporary name for the environment of a directory, until the names of its environments are known.
 const ALL: &str = "all";
+
+/// The graph of a control plane's environments.
+#[derive(Clone, Debug)]
+pub struct PromotionGraph {
+    /// The graph.
+    pub graph: Graph,
+    /// The objects of which it is made. If [`Declarations::are_known`] is false, gates may be missing.
+    pub declarations: Declarations,
+    /// The files that diagnostics refer to.
+    pub files: Arc<Files>,
+    /// The problems in these files, and of the graph.
+    pub diagnostics: Vec<Diagnostic>,
+}
 
 /// Reads one environment of a directory, or all environments.
 ///
@@ -53,7 +68,8 @@ fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<gi
 fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, ReadError> {
     let Ok(any) = EnvironmentName::new(ALL) else { return Ok(Vec::new()) };
     let read = read_directory(directory, &any)?;
-    let names = names_in(directory, &read)?;
+    let mut names: Vec<_> = names_in(directory, &read)?.into_iter().collect();
+    graph_of(&read.declarations).0.sort(&mut names);
     if !read.is_complete {
         // Diagnostics of an environment without objects name it.
         return names.iter().map(|name| read_directory(directory, name)).collect();
@@ -106,7 +122,7 @@ pub fn from_git(access: &Arc<RepositoryAccess>, name: Option<&EnvironmentName>) 
     Ok(loaded)
 }
 
-/// The names of the environments that the control plane declares at the head of its main branch.
+/// The names of the environments that the control plane declares at the head of its main branch, in the order of promotion.
 ///
 /// # Errors
 /// If the control plane declares none or can't be read.
@@ -119,7 +135,24 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
     if environments.names.is_empty() {
         return Err(no_environments(environments, access));
     }
-    Ok(environments.names)
+    let mut names = environments.names;
+    graph_of(&environments.declarations).0.sort(&mut names);
+    Ok(names)
+}
+
+fn graph_of(declarations: &Declarations) -> (Graph, Vec<Diagnostic>) {
+    graph::build(&declarations.environments, &declarations.promotions)
+}
+
+/// The graph of a control plane's environments at the head of its main branch, with all problems of the files that describe it.
+pub fn promotion_graph(access: &RepositoryAccess) -> PromotionGraph {
+    let environments = Snapshot::new(&*access.repositories, access.control_plane()).environments();
+    access.save_broken_files();
+    let (graph, found) = graph_of(&environments.declarations);
+    let mut diagnostics = environments.diagnostics;
+    diagnostics.extend(found);
+    let git::load::Environments { declarations, files, .. } = environments;
+    PromotionGraph { graph, declarations, files, diagnostics: model::diagnostic::merged(diagnostics) }
 }
 
 fn no_environments(environments: git::load::Environments, access: &RepositoryAccess) -> ReadError {
@@ -198,7 +231,7 @@ pub(crate) fn with_publications(
 
 /// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where
 /// it is used.
-fn publications(
+pub(crate) fn publications(
     (access, environment): (&RepositoryAccess, &EnvironmentName),
     destinations: &[RepositoryPlace],
 ) -> Result<Vec<Publications>, RepositoryError> {

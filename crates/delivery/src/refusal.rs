@@ -42,6 +42,7 @@ pub fn refusals(
         |diagnostic: &&Diagnostic| matches!(diagnostic.code, Code::SourceIsDestination | Code::ProposalIsDestination);
     found.extend(loaded.diagnostics.iter().filter(is_source).filter(is_of_target).cloned());
     found.extend(owner_file::refusal(loaded, planned)?);
+    found.extend(loaded.enforced.refusals.iter().cloned());
     let unconfirmed = confirmed.and_then(|words| unconfirmed(planned, words));
     Ok(found.into_iter().map(Refusal::Diagnostic).chain(unconfirmed).collect())
 }

@@ -32,11 +32,16 @@ pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, NO_TARGET, PreparedTarget, Reach};
 pub use crate::render::FolderStore;
 use crate::render::SharedFiles;
+use crate::target::Target;
 pub use assignment::Assignment;
 use class_pairs::{ClassPair, ClassPairs};
 use rows::Row;
 pub(crate) use rows::with_bytes;
 pub(crate) use single::SingleAssignments;
+
+/// An assignment has errors, so it has no folder.
+#[derive(Debug)]
+pub(crate) struct Failing;
 
 /// The compiled assignments of an environment. Only the id of each assignment's folder is stored. Its files are rendered again when they are read.
 #[derive(Debug)]
@@ -101,11 +106,17 @@ pub struct Options {
     pub progress: Progress,
     /// Whether this is the earlier one of two compared fleets. Its sealed folders then have other keys than those of the later one.
     pub is_earlier: bool,
+    /// The number of an earlier state whose folders are used beside those of other states, from 1 to [`Compiled::STATES_MAX`]. Its sealed folders have keys of
+    /// their own. 0 for the latest state and for the earlier one of two compared fleets.
+    pub state: u8,
     /// Stores rendered folders that have no room in memory. Without it, they are rendered again when they are opened.
     pub folder_store: Option<Arc<dyn FolderStore>>,
 }
 
 impl Compiled {
+    /// The largest number of an earlier state in [`Options::state`].
+    pub const STATES_MAX: u8 = 7;
+
     /// Compiles every assignment of a fleet. A failing assignment does not affect other assignments.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
         Self::with(fleet, Options::default())
@@ -117,7 +128,7 @@ impl Compiled {
     }
 
     /// Compiles a prepared fleet.
-    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier, folder_store }: Options) -> Self {
+    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier, state, folder_store }: Options) -> Self {
         let mut compiled = Self {
             prepared,
             pairs: ClassPairs::default(),
@@ -127,7 +138,7 @@ impl Compiled {
             shared: SharedFiles::new(folder_store),
             memo,
             progress,
-            mark: if is_earlier { EARLIER } else { 0 },
+            mark: mark(is_earlier, state),
             last: Update::default(),
         };
         let delta = Delta { reach: Reach::Everything, schedule: true, ..Delta::default() };
@@ -232,6 +243,43 @@ impl Compiled {
         self.assignment(place, target)
     }
 
+    /// The ids and names of all places.
+    pub(crate) fn place_ids(&self) -> Vec<(u32, &Arc<str>)> {
+        self.prepared.places().map(|(id, place)| (id, place.name_text())).collect()
+    }
+
+    /// The targets of the environment, with their ids.
+    pub(crate) fn targets_by_id(&self) -> impl Iterator<Item = (u32, &Target)> {
+        self.prepared.targets_by_id()
+    }
+
+    /// The ids of a place's targets, each with the git id of the assignment's folder. None: the assignment has errors.
+    pub(crate) fn folder_ids(&self, place: u32) -> impl Iterator<Item = (u32, Option<GitId>)> {
+        let row = self.rows.get(&place).into_iter();
+        row.flat_map(|row| row.targets.iter().zip(&row.slots))
+            .map(|(target, slot)| (*target, slot.tree.filter(|_| slot.is_rendered)))
+    }
+
+    /// The names of the places that have an assignment of one of these targets.
+    pub fn places_with(&self, targets: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let ids: BTreeSet<_> = targets.iter().filter_map(|target| self.prepared.target_id(target)).collect();
+        let has = |place: u32| self.folder_ids(place).any(|(target, _)| ids.contains(&target));
+        let places = self.prepared.places().filter(|(id, _)| has(*id));
+        places.map(|(_, place)| Arc::clone(place.name_text())).collect()
+    }
+
+    /// The folder of an assignment, sealed. None: there is no such assignment.
+    ///
+    /// # Errors
+    /// If the assignment has errors.
+    pub(crate) fn folder_child(&self, place: &str, target: &str) -> Result<Option<Child>, Failing> {
+        let ids = (self.prepared.place_id(place), self.prepared.target_id(target));
+        let (Some(place), Some(target)) = ids else { return Ok(None) };
+        let Some(assignment) = self.assignment(place, target) else { return Ok(None) };
+        let id = assignment.folder().ok_or(Failing)?;
+        Ok(Some(self.sealed(id, place, target)))
+    }
+
     /// The folder that contains the folders of all places. The ids of these folders are known. [`Compiled::open`] opens them.
     pub fn tree(&self) -> &Tree {
         &self.tree
@@ -254,10 +302,10 @@ impl Compiled {
     /// If there is no such folder.
     pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
         let SealedBy::Generator(key) = sealed.by else { return Err(OpenError::unknown(sealed)) };
-        if key & EARLIER != self.mark {
+        if key & MARKS != self.mark {
             return Err(OpenError::unknown(sealed));
         }
-        let (place, target) = (((key & !EARLIER) >> 32) as u32, key as u32);
+        let (place, target) = (((key & !MARKS) >> 32) as u32, key as u32);
         let opened = if target == WHOLE_PLACE {
             self.prepared.place(place).map(|at| self.place_folder(at))
         } else {
@@ -382,8 +430,13 @@ const NO_ROW: &str = "a place has no row of assignments";
 /// In the key of a sealed folder, in place of a target: the folder of the whole place.
 const WHOLE_PLACE: u32 = u32::MAX;
 
-/// In the key of a sealed folder: the folder belongs to the earlier one of two compared fleets.
-const EARLIER: u64 = 1 << 63;
+/// In the key of a sealed folder: the bits that tell compiled states apart. The ids of places are smaller than 2^28.
+const MARKS: u64 = 0b1111 << 60;
+
+/// The bits of a compiled state.
+fn mark(is_earlier: bool, state: u8) -> u64 {
+    u64::from(is_earlier) << 63 | u64::from(state.min(Compiled::STATES_MAX)) << 60
+}
 
 impl Update {
     /// The assignments that are new or have changed inputs.

@@ -214,6 +214,10 @@ impl Prepared {
         self.by_type.values().fold(RoaringBitmap::new(), |all, clusters| all | clusters)
     }
 
+    pub(crate) fn targets_by_id(&self) -> impl Iterator<Item = (u32, &Target)> {
+        self.targets.iter().map(|(id, target)| (id, &*target.target))
+    }
+
     pub(crate) fn target(&self, id: u32) -> Option<&PreparedTarget> {
         self.targets.get(id)
     }

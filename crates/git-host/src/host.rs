@@ -15,8 +15,9 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
+use crate::review::Approval;
 use crate::secret::Secret;
-use crate::status::CommitStatus;
+use crate::status::{CommitStatus, ReportedStatus};
 
 /// The maximum lengths of texts on a host, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,25 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// As in [`Self::account`], if the pull request does not exist, and if the host does not say who adds labels.
     fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError>;
 
+    /// The current approvals of a pull request, by account: the latest verdict of the account is an approval that was not withdrawn. Where the host says
+    /// what was approved, approvals of an older head of the source branch are left out.
+    ///
+    /// # Errors
+    /// As in [`Self::account`], if the pull request does not exist, and if the host has no reviews.
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError>;
+
+    /// The merged pull request that brought a commit into a branch, as far as the host knows it. Gitea knows it only for the commit of the merge itself.
+    /// None without one, such as for a pushed commit.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError>;
+
     /// Withdraws the request of an automatic merge. Without such a request, does nothing.
     ///
     /// # Errors
@@ -162,6 +182,13 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// # Errors
     /// As in [`Self::account`], and if the commit does not exist.
     fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError>;
+
+    /// The statuses of a commit, by context and account: the last one that each account reported with each context. GitLab also lists its jobs, whose account
+    /// is that of the person or program that started the pipeline.
+    ///
+    /// # Errors
+    /// As in [`Self::account`]. A commit that does not exist may have no statuses instead.
+    fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError>;
 
     /// The open and closed issues with a label, by number.
     ///

@@ -20,6 +20,7 @@ pub mod new_repository;
 pub mod pull_request;
 pub mod rate_limit;
 pub mod repository;
+pub mod review;
 pub mod secret;
 pub mod settings;
 pub mod status;

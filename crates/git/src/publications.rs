@@ -30,6 +30,11 @@ pub const KEPT: &str = "Kalypso-Kept";
 /// The trailer that names assignments rendered from the commits of an earlier publication: `<commit of that publication> <target> <place> <place>…`.
 pub const HELD: &str = "Kalypso-Held";
 
+/// The trailer that names the commit with the states of the environment's rollouts, on the branch `kalypso-rollouts/<environment>` of the control plane.
+pub const ROLLOUTS: &str = "Kalypso-Rollouts";
+/// The trailer with the reason why output was published past a gate.
+pub const OVERRIDE: &str = "Kalypso-Override";
+
 /// The maximum number of places in one `Kalypso-Held` trailer. It keeps the lines short for people who read the message.
 const HELD_IN_LINE: usize = 20;
 
@@ -100,6 +105,8 @@ pub struct Publication {
     pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
     /// The values of the `Kalypso-Held` trailers, not parsed.
     pub held: Vec<Box<str>>,
+    /// Why it was published past a gate, if it was.
+    pub override_reason: Option<Box<str>>,
 }
 
 /// The publications of one environment on a branch.
@@ -165,7 +172,8 @@ impl Publication {
     /// Parses the trailers of a commit message.
     pub fn of(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
-        Self { commit, sources: sources(message), kept: kept(message), held }
+        let override_reason = trailer::trailers(message, OVERRIDE).first().map(|reason| Box::from(*reason));
+        Self { commit, sources: sources(message), kept: kept(message), held, override_reason }
     }
 
     /// The assignments that were rendered from an earlier publication, with the commit of that publication.
@@ -187,6 +195,12 @@ impl Publication {
         let is_same = |(other, of): &SourceName| of == revision && repository_key(other) == repository;
         let same = || self.sources.iter().find(|(other, _)| is_same(other));
         self.sources.get_key_value(name).or_else(same)
+    }
+
+    /// Whether the output was rendered from this commit of a repository.
+    pub fn has_source(&self, url: &str, commit: GitId) -> bool {
+        let repository = repository_key(url);
+        self.sources.iter().any(|((found, _), id)| *id == commit && repository_key(found) == repository)
     }
 
     fn last(&self, name: &SourceName) -> Option<PublishedSource> {
@@ -316,7 +330,7 @@ mod tests {
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
-            let publication = Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new() };
+            let publication = Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new(), override_reason: None };
             let published = Publications { publications: vec![publication] };
             assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
@@ -337,6 +351,7 @@ mod tests {
             sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
             kept: BTreeMap::new(),
             held: Vec::new(),
+            override_reason: None,
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
         assert_eq!(Publications { publications: published.into() }.commits(&name), [two, one, two]);
@@ -348,7 +363,7 @@ mod tests {
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
         let published = Publications {
-            publications: vec![Publication { commit, sources, kept: BTreeMap::new(), held: Vec::new() }],
+            publications: vec![Publication { commit, sources, kept: BTreeMap::new(), held: Vec::new(), override_reason: None }],
         };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);

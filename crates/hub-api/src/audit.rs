@@ -18,6 +18,9 @@ pub enum Action {
     /// Removals were confirmed.
     #[serde(rename = "confirm")]
     Confirm,
+    /// A person decided about a promotion.
+    #[serde(rename = "promotion")]
+    Promotion,
     /// A token was created.
     #[serde(rename = "token.create")]
     TokenCreate,
@@ -40,10 +43,11 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Publish,
         Self::Plan,
         Self::Confirm,
+        Self::Promotion,
         Self::TokenCreate,
         Self::TokenRotate,
         Self::TokenRevoke,
@@ -58,6 +62,7 @@ impl Action {
             Self::Publish => "publish",
             Self::Plan => "plan",
             Self::Confirm => "confirm",
+            Self::Promotion => "promotion",
             Self::TokenCreate => "token.create",
             Self::TokenRotate => "token.rotate",
             Self::TokenRevoke => "token.revoke",

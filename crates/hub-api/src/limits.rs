@@ -23,6 +23,12 @@ pub const BATCH_REPORTS_MAX: usize = 10_000;
 /// The maximum time by which a report may be in the future, because clocks differ.
 pub const FUTURE_MAX: Duration = Duration::from_mins(10);
 
+/// The maximum number of events of promotions in one request.
+pub const PROMOTION_EVENTS_MAX: usize = 1_000;
+
+/// The maximum size of the evidence of one event of a promotion, in bytes of JSON. A gate has about 200 bytes.
+pub const EVIDENCE_BYTES_MAX: usize = 16 * 1024;
+
 /// The maximum number of environments in the order of promotion.
 pub const ENVIRONMENTS_MAX: usize = 1_000;
 
@@ -40,6 +46,12 @@ pub const PAGE_DEFAULT: usize = 100;
 
 /// The maximum number of rows of a page. It keeps answers below a megabyte.
 pub const PAGE_MAX: usize = 1_000;
+
+/// The default number of rows of a page of places.
+pub const PLACES_PAGE_DEFAULT: usize = 1_000;
+
+/// The maximum number of rows of a page of places. A row has about 600 bytes, and an environment may have a million places.
+pub const PLACES_PAGE_MAX: usize = 10_000;
 
 /// The maximum size of the last line of a signed file, in bytes. It contains two signatures and a number.
 pub const SIGNED_END_BYTES_MAX: usize = 1_024;

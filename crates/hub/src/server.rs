@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_api::promotions::PromotionService;
 use hub_api::publication::PublicationError;
 use hub_api::sink::{BoxFuture, DesiredStateSink, ReportSink};
 use hub_api::syncs::SyncService;
@@ -22,8 +23,10 @@ use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
 use crate::leases::{Holder, LeaseTable};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
+use crate::local_promotions::{self, LocalPromotions};
 use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::promotions::PromotionHub;
 use crate::publications::PublicationSink;
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
@@ -139,6 +142,13 @@ impl Server {
         self
     }
 
+    /// Adds the service that moves changes through environments, which the API shows.
+    #[must_use]
+    pub fn promoting(mut self, promotions: Arc<dyn PromotionService>) -> Self {
+        self.app = self.app.promoting(promotions);
+        self
+    }
+
     /// The sink for reports of tasks of this server. The writer ends when the last sink is dropped. So only tasks may keep one.
     pub fn report_sink(&self) -> Arc<dyn ReportSink> {
         Arc::new(self.app.ingest.clone())
@@ -147,6 +157,14 @@ impl Server {
     /// The sink for publications of this process. Only tasks may keep one, too.
     pub fn publication_sink(&self) -> PublicationSink {
         PublicationSink { database: self.app.database.clone(), ingest: self.app.ingest.clone() }
+    }
+
+    /// Adds the answers for the controller of promotions in this process, which asks from threads of its own.
+    #[must_use]
+    pub fn answering_promotions(self) -> (Self, LocalPromotions) {
+        let hub = PromotionHub { database: self.app.database.clone() };
+        let (task, asking) = local_promotions::answers(hub);
+        (self.with_task(task), asking)
     }
 
     /// The leases of environments, for several replicas that share the database. None: the database can have only one replica. Only tasks may keep them, too.

@@ -8,6 +8,7 @@ mod get;
 mod hub;
 mod init;
 mod platform_edit;
+mod promotion;
 mod questions;
 mod report;
 mod states;
@@ -25,6 +26,7 @@ pub(crate) use self::get::*;
 pub(crate) use self::hub::*;
 pub(crate) use self::init::*;
 pub(crate) use self::platform_edit::*;
+pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
 pub(crate) use self::states::*;
@@ -63,6 +65,14 @@ pub(crate) enum Command {
     Status(Status),
     Deployments(Deployments),
     Rollout(Rollout),
+    Promote(Promote),
+    Approve(Approve),
+    Hold(Hold),
+    Resume(Resume),
+    Abort(Abort),
+    Retry(Retry),
+    Skip(Skip),
+    Rollback(Rollback),
     Compare(Compare),
     History(History),
     Drift(Drift),
@@ -276,6 +286,9 @@ pub(crate) struct Publish {
     /// Confirm the removals that `kalypso plan` shows with this word; once for each `GitOpsRepo`
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
     pub(crate) confirm: Vec<String>,
+    /// Publish although a gate of a `Promotion` refuses it; the reason is kept in the commit, and shown
+    #[arg(long = "override", value_name = "REASON", conflicts_with_all = ["all", "hub_only"])]
+    pub(crate) override_reason: Option<String>,
     #[command(flatten)]
     pub(crate) takeover: Takeover,
     #[command(flatten)]

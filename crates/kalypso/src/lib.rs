@@ -28,6 +28,7 @@ mod places;
 mod platform;
 mod process_lock;
 mod progress;
+mod proofs;
 mod range;
 pub mod reference;
 mod reporting;

@@ -625,6 +625,136 @@ codes! {
     ///
     /// Write what is allowed, or remove the field. Keep limited files out of what is read without limits: in another repository, branch or folder.
     InvalidAllow = "K0149",
+    /// A `Promotion` has a value that is not possible.
+    ///
+    /// A gate has exactly one condition. A ring names its places in one way, and only the last ring may leave that out: it gets all places that are in no
+    /// earlier ring. Names are unique in their list. Durations, shares, times and days have one form each. The object with the error does not count; in git,
+    /// its last good version counts (see K0117). If there is none, the environment has no known gates, so nothing is published into it.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   to: prod
+    ///   from: [stage]
+    ///   gates:
+    ///     - name: soaked
+    ///       soak: 12 hours       # it is 12h
+    /// ```
+    ///
+    /// Write the value in the form that the message shows.
+    InvalidPromotion = "K0150",
+    /// A `Promotion` is in a place where it has no effect.
+    ///
+    /// Promotions decide when changes reach an environment. They are read from the folder `.environments` at the head of the control plane's main branch,
+    /// as `Environment`s are. If an environment's branch, a `BaseRepo` or an application could bring one, a change could loosen its own gates.
+    ///
+    /// ```yaml
+    /// # promotions/to-prod.yaml on branch `prod`: has no effect
+    /// kind: Promotion
+    /// metadata:
+    ///   name: to-prod
+    /// ```
+    ///
+    /// Move the file to `.environments` on the main branch of the control plane.
+    MisplacedPromotion = "K0151",
+    /// The order of environments has a cycle.
+    ///
+    /// A change would have to prove itself in an environment before it reaches the same environment, so it would never arrive. Nothing moves into the
+    /// environments of the cycle, nor into those after it. The message shows the way around.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: dev}       # another promotion leads from dev to stage
+    /// ```
+    ///
+    /// Remove one of the steps: a `Promotion`, a name in its `from`, or an annotation `promotion.kalypso.io/next`.
+    PromotionCycle = "K0152",
+    /// A promotion names an environment that does not exist.
+    ///
+    /// `to` and `from` of a `Promotion`, and the annotation `promotion.kalypso.io/next`, name `Environment`s of the same control plane. If `to` does not exist,
+    /// the promotion has no effect. If an environment in `from` does not exist, it can't prove anything, so nothing moves into `to`.
+    ///
+    /// ```yaml
+    /// spec: {from: [stgae], to: prod}      # it is stage
+    /// ```
+    ///
+    /// Check the spelling, or add the `Environment`.
+    PromotionEnvironmentNotFound = "K0153",
+    /// Several `Promotion`s lead to one environment.
+    ///
+    /// One `Promotion` describes all gates of an environment. With two of them, it is not known which gates count, so nothing moves into the environment.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: prod}      # another Promotion has `to: prod`, too
+    /// ```
+    ///
+    /// Write one `Promotion` with all environments in `from`. `require: any` lets one of them suffice.
+    SeveralPromotions = "K0154",
+    /// No change ever arrives in an environment.
+    ///
+    /// Changes come from the head of the main branch into the environments without `from`, and from there along promotions. All ways to this environment begin
+    /// in a cycle, or in an environment that does not exist.
+    ///
+    /// ```yaml
+    /// spec: {from: [stage], to: prod}      # and no way leads from a first environment to stage
+    /// ```
+    ///
+    /// Fix the promotions before it, which have errors of their own.
+    UnreachableEnvironment = "K0155",
+    /// An annotation about the order of environments has no effect.
+    ///
+    /// If a control plane has `Promotion` objects, the order of environments comes from them alone. The annotation `promotion.kalypso.io/next` names a step
+    /// that no `Promotion` has.
+    ///
+    /// ```yaml
+    /// kind: Environment
+    /// metadata:
+    ///   name: dev
+    ///   annotations:
+    ///     promotion.kalypso.io/next: prod    # the Promotion to prod has `from: [stage]`
+    /// ```
+    ///
+    /// Remove the annotation, or add the environment to `from` of the `Promotion`.
+    NextWithoutPromotion = "K0156",
+    /// A gate can never hold.
+    ///
+    /// The gates of a `Promotion` are about the environments in `from`: `compliant`, `failures` and `soak` measure the reconcilers there. Without `from`, there is
+    /// nothing to measure, so nothing would ever move. The time zone of a window must be in the IANA database.
+    ///
+    /// ```yaml
+    /// spec:
+    ///   to: dev                # no `from`
+    ///   gates:
+    ///     - name: healthy
+    ///       compliant: {share: 98%}
+    /// ```
+    ///
+    /// Add `from`, or remove the gate: rings have gates that measure the environment itself.
+    GateWithoutEvidence = "K0157",
+    /// A ring has no place.
+    ///
+    /// The ring selects no cluster type and no cluster of the environment, so it protects nothing: each change passes it at once. This may be intended, for a ring
+    /// that waits for its first cluster. Usually, a label has another spelling, or a share is too small for the number of places.
+    ///
+    /// ```yaml
+    /// rings:
+    ///   - name: canary
+    ///     labelSelector: {matchLabels: {ring: cannary}}    # clusters have `canary`
+    /// ```
+    ///
+    /// Check the labels. Clusters that share the folder of their cluster type are one place: declare `Cluster`s to divide them.
+    RingWithoutPlace = "K0158",
+    /// A ring names a place that does not exist.
+    ///
+    /// The members of a ring are places: cluster types, and clusters with a `Cluster` object. Clusters without one share the folder of their cluster type. They
+    /// pull the same content, so they are always in one ring.
+    ///
+    /// ```yaml
+    /// rings:
+    ///   - name: canary
+    ///     names: [chicago-07]      # there is no Cluster `chicago-07`
+    /// ```
+    ///
+    /// Check the spelling. To move a single cluster first, declare a `Cluster` for it.
+    RingMemberNotFound = "K0159",
 
     /// A policy selects no cluster type.
     ///
@@ -737,6 +867,14 @@ codes! {
     /// Fix the error of the assignment, or make the commits available again: push a branch or tag that contains them. If you squash Kalypso's commits
     /// when you merge them into the GitOps branch, keep the `Kalypso-` lines of their messages.
     NotHeld = "K0221",
+    /// The rollout of a workload can't be applied, so its folders stay as they are.
+    ///
+    /// In an environment with rings, the state of each rollout is a file on the branch `kalypso-rollouts/<environment>` of the control plane. The file of this
+    /// workload can't be read, or its moving revision can't be rendered again from the recorded commits: they were deleted, or give another result than before.
+    /// Nothing of this workload moves meanwhile. Other workloads are not affected.
+    ///
+    /// Repair the file, or make the commits available again: push a branch or tag that contains them. `kalypso abort` ends the move.
+    RolloutNotApplied = "K0222",
 
     /// A dotted key of an `azure-app-config` map has an odd number of parts.
     ///
@@ -1095,6 +1233,58 @@ codes! {
     ///
     /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
     NewBranch = "K0511",
+    /// A commit of the main branch is not proved yet.
+    ///
+    /// A `Promotion` says which environments come before this one. The commit that its `BaseRepo` names has not proved itself there, so nothing is published. An
+    /// environment that already has the commit is not affected: only a move to another commit needs a proof.
+    ///
+    /// ```yaml
+    /// kind: Promotion
+    /// spec: {from: [stage], to: prod, gates: [{name: healthy, compliant: {share: 98%}}]}
+    /// ```
+    ///
+    /// Wait until the environments before have proved the commit, and let `kalypso promote` move it. `kalypso publish --override REASON` publishes it anyway. The reason
+    /// is kept in the commit, and shown.
+    NotProved = "K0520",
+    /// An environment follows the head of the main branch, although a gate is before it.
+    ///
+    /// A `BaseRepo` of the main branch without `commit` brings each change at once. So no environment could prove a change before, and no gate could hold it.
+    ///
+    /// ```yaml
+    /// kind: BaseRepo
+    /// metadata: {name: main}
+    /// spec: {branch: main, path: .}      # `commit` is missing
+    /// ```
+    ///
+    /// Write the commit that the environment has now into `spec.commit`. Promotions move it from there.
+    GateWithoutCommit = "K0521",
+    /// A commit was moved past a gate.
+    ///
+    /// The environment's branch names a commit of the main branch that no promotion let in: a person, or another program, wrote it. Its gates did not hold, or were not
+    /// evaluated, so nothing is published. The message shows the gates that it still waits for.
+    ///
+    /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, and let `kalypso promote` move the new one. `kalypso publish --override REASON` publishes it anyway.
+    MovedPastGate = "K0522",
+    /// The proof of a commit can't be read.
+    ///
+    /// Nothing says whether the environments before have proved the commit: the state of promotions, the hub or the commit statuses can't be read, or there is none. A
+    /// gate that can't be evaluated is never passed, so nothing is published.
+    ///
+    /// Run the service, or `kalypso rollout advance` in CI, which evaluate gates and keep the result in the control plane's repository. Or configure the hub, whose
+    /// counts prove the gates `compliant` and `failures`. `kalypso publish --override REASON` publishes the commit anyway.
+    ProofUnreadable = "K0523",
+    /// The promotions are not known.
+    ///
+    /// A `Promotion` in `.environments` has an error, and no earlier version without one. It may have gates for this environment, so nothing is published into
+    /// environments without a `Promotion` that can be read. A missing gate never counts as passed.
+    ///
+    /// Fix the file on the main branch.
+    PromotionsUnknown = "K0524",
+    /// A commit was published past its gates.
+    ///
+    /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The reason is in the trailer
+    /// `Kalypso-Override` of the GitOps commit. The warning stays until another commit is published.
+    GateOverridden = "K0525",
 
     /// A repository can't be read.
     ///

@@ -357,6 +357,7 @@ impl<'a> Decoder<'a> {
                     self.wrong_type(node, "a whole number", name);
                 }
             }
+            Shape::TextOrNumber => self.check_text_or_number(node, name),
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),
             Shape::Timestamp => self.check_timestamp(node, name),
             Shape::TextMap => self.check_text_map(node, name, false),
@@ -388,6 +389,12 @@ impl<'a> Decoder<'a> {
     fn check_text(&mut self, node: &Node, name: &str) {
         if !node.as_scalar().is_some_and(|scalar| matches!(scalar.resolve(), Resolved::Text(_))) {
             self.wrong_type(node, "a text", name);
+        }
+    }
+
+    fn check_text_or_number(&mut self, node: &Node, name: &str) {
+        if !node.as_scalar().is_some_and(|scalar| !matches!(scalar.resolve(), Resolved::Bool(_))) {
+            self.wrong_type(node, "a text or a number", name);
         }
     }
 

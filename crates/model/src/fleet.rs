@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
     AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment, GitOpsRepo,
-    LabelMapping, Object, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
+    LabelMapping, Object, Promotion, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
 };
 use crate::object_key::ObjectKey;
 use crate::read::{FileObjects, read_file};
@@ -145,10 +145,14 @@ pub enum Scope {
     /// All objects.
     #[default]
     Everything,
-    /// Only `Environment`s. Other objects in the same file belong to no environment.
+    /// Only `Environment`s and `Promotion`s. Other objects in the same file belong to no environment.
     Environments,
-    /// All objects except `Environment`s, which are read from the head of the main branch.
+    /// All objects except `Environment`s, which are read from the head of the main branch. `Promotion`s are errors: they are read from there, too.
     AllButEnvironments,
+    /// All objects except `Promotion`s, which are errors.
+    AllButPromotions,
+    /// All objects except `Environment`s and `Promotion`s: the file declares them, but at another commit than the head of the main branch.
+    NoDeclarations,
 }
 
 impl Scope {
@@ -156,8 +160,9 @@ impl Scope {
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Everything => true,
-            Self::Environments => kind == Kind::Environment,
-            Self::AllButEnvironments => kind != Kind::Environment,
+            Self::Environments => matches!(kind, Kind::Environment | Kind::Promotion),
+            Self::AllButEnvironments | Self::NoDeclarations => !matches!(kind, Kind::Environment | Kind::Promotion),
+            Self::AllButPromotions => kind != Kind::Promotion,
         }
     }
 }
@@ -205,11 +210,25 @@ impl FleetFile {
         })
     }
 
-    /// Removes the objects that are not in `scope`.
+    /// Removes the objects that are not in `scope`. Reports `Promotion`s that have no effect in their file.
     pub fn keep(&mut self, scope: Scope) {
         self.scope = scope;
+        if matches!(scope, Scope::AllButEnvironments | Scope::AllButPromotions) {
+            let misplaced = self.objects.objects.iter().filter(|object| object.kind() == Kind::Promotion);
+            self.objects.diagnostics.extend(misplaced.map(misplaced_promotion));
+        }
         self.objects.objects.retain(|object| scope.takes(object.kind()));
     }
+}
+
+fn misplaced_promotion(object: &AnyObject) -> Diagnostic {
+    let key = object.key();
+    let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
+    Diagnostic::error(Code::MisplacedPromotion, format!("{key} has no effect in this file"))
+        .at(origin, "not read here")
+        .note("promotions are read at the head of the control plane's main branch only, so that no change can loosen its own gates")
+        .help(format!("move it to `.environments/{}.yaml` on the main branch of the control plane", key.name))
+        .about(&key)
 }
 
 /// The input of [`Fleet::build`].
@@ -285,6 +304,14 @@ impl Fleet {
     /// The commit of the control plane's main branch that is promoted to this environment: `spec.commit` of the `BaseRepo` named `main`.
     pub fn promoted_commit(&self) -> Option<&Arc<str>> {
         self.base_repos.get("main")?.spec.commit.as_ref()
+    }
+
+    /// The promotion that leads to the environment. If there are several, the first one by name.
+    pub fn promotion(&self) -> Option<&Arc<Object<Promotion>>> {
+        self.references.values().find_map(|object| match object {
+            AnyObject::Promotion(promotion) => Some(promotion),
+            _ => None,
+        })
     }
 
     /// The diagnostic for an object that exists more than once. None if it exists once.

@@ -11,6 +11,7 @@ pub mod credential;
 pub mod decode;
 pub mod diagnostic;
 pub mod digest;
+pub mod duration;
 pub mod expiry;
 pub mod field_path;
 pub mod fleet;

@@ -12,3 +12,6 @@ pub const FILE_PROBLEMS_MAX: usize = 1_000;
 
 /// Bytes of a word for which similar known words are searched.
 pub const SIMILAR_WORD_BYTES_MAX: usize = 100;
+
+/// Environments before one environment, gates in one list, rings of one environment, and names of one ring.
+pub const PROMOTION_ITEMS_MAX: usize = 100;

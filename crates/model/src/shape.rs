@@ -11,6 +11,8 @@ pub enum Shape {
     Boolean,
     /// A whole number.
     Integer,
+    /// A text or a number, as it is written: an amount such as `2` or `0.5%`.
+    TextOrNumber,
     /// The name of an object, or a part of one.
     Name,
     /// A day, `YYYY-MM-DD`, or a timestamp as in RFC 3339.

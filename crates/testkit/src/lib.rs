@@ -1,5 +1,6 @@
 //! Generated fleets, edits, servers and cases, for tests and benchmarks only.
 
+pub mod chain;
 pub mod company;
 pub mod corpus;
 pub mod directory;

@@ -11,7 +11,7 @@ pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::report_problems;
 pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{ProposedChange, prepare, settle, was_merged};
-pub(crate) use self::status::set_statuses;
+pub(crate) use self::status::{set_status, set_statuses};
 use crate::loaded::Loaded;
 use git_host::error::HostError;
 use git_host::sticky::Put;

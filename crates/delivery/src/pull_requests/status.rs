@@ -7,6 +7,7 @@ use git_host::error::HostError;
 use git_host::status::{CommitStatus, StatusState};
 use model::count::count;
 use model::diagnostic::Diagnostic;
+use model::git_id::GitId;
 
 use super::GitHosts;
 use crate::loaded::Loaded;
@@ -37,16 +38,25 @@ pub(crate) fn set_statuses(
         .filter(|read| is_platform(&read.role))
         .map(|read| (read.url.as_str(), read.commit))
         .collect();
-    let mut errors = Vec::new();
-    for (url, commit) in commits {
-        let Some((settings, repository)) = hosts.find(url) else { continue };
-        if !settings.has_pull_requests() || !hosts.is_new_status(&repository, commit, &status) {
-            continue;
-        }
-        if let Err(error) = settings.host.set_status(&repository, commit, &status) {
-            hosts.forget_status(&repository, &status.context);
-            errors.push(error);
-        }
+    commits.into_iter().filter_map(|(url, commit)| set_status(hosts, (url, commit), &status).err()).collect()
+}
+
+/// Sets a status of a commit, unless it was set last. Without a host with commit statuses for the repository, does nothing.
+///
+/// # Errors
+/// If the host refuses, fails or can't be reached.
+pub(crate) fn set_status(
+    hosts: &GitHosts,
+    (url, commit): (&str, GitId),
+    status: &CommitStatus,
+) -> Result<(), HostError> {
+    let Some((settings, repository)) = hosts.find(url) else { return Ok(()) };
+    if !settings.has_pull_requests() || !hosts.is_new_status(&repository, commit, status) {
+        return Ok(());
     }
-    errors
+    let set = settings.host.set_status(&repository, commit, status);
+    if set.is_err() {
+        hosts.forget_status(&repository, &status.context);
+    }
+    set
 }

@@ -1,7 +1,15 @@
 //! Publications on repositories in memory: what is pushed, refused, lost to another program and sent to the hub; what is done on a git host.
 
 #[cfg(test)]
+mod chain;
+#[cfg(test)]
 mod change_proposal;
+#[cfg(test)]
+mod commit_move;
+#[cfg(test)]
+mod controller;
+#[cfg(test)]
+mod enforcement;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]
@@ -10,5 +18,7 @@ mod lease;
 mod publish;
 #[cfg(test)]
 mod pull_requests;
+#[cfg(test)]
+mod rings;
 #[cfg(test)]
 mod world;

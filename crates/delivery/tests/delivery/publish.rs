@@ -19,6 +19,8 @@ const DIRECT: Options<'_> = Options {
     committed_on: Some(2_000),
     foreign: ForeignCommits::Keep,
     hosts: None,
+    proofs: &[],
+    override_reason: None,
     lease: None,
 };
 

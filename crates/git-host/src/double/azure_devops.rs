@@ -9,7 +9,7 @@ use crate::hosts::memory::{Denial, HostState, RepositoryState};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
-use crate::status::{CommitStatus, StatusState};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
@@ -131,6 +131,17 @@ impl Route<'_> {
                 Ok(Response::json(200, &json!({ "id": 1, "content": body })))
             }
             ("POST", ["commits", commit, "statuses"]) => self.set_status(commit),
+            ("GET", ["commits", commit, "statuses"]) => self.statuses(commit),
+            ("POST", ["pullrequestquery"]) => Ok(self.query()),
+            ("GET", ["pullrequests", at, "reviewers"]) => {
+                let reviewers = self.state.approvals(number(at)?)?;
+                let reviewers =
+                    reviewers.iter().map(|one| json!({ "id": one.account, "displayName": one.account, "vote": 10 }));
+                // The vote of a member counts for its group, too.
+                let team = json!({ "id": "team", "displayName": "team", "isContainer": true, "vote": 10 });
+                let reviewers: Vec<Value> = reviewers.chain([team]).collect();
+                Ok(Response::json(200, &json!({ "count": reviewers.len(), "value": reviewers })))
+            }
             _ => Err(Denial::NotFound),
         }
     }
@@ -252,6 +263,38 @@ impl Route<'_> {
         self.pull_request(200, number)
     }
 
+    /// The pull requests of commits.
+    fn query(&self) -> Response {
+        let json = self.request.json();
+        let queries = json.get("queries").and_then(Value::as_array).cloned().unwrap_or_default();
+        let results = queries.iter().map(|query| {
+            let (kind, items) = (query.get("type"), query.get("items").and_then(Value::as_array));
+            let is_merge = kind.is_some_and(|kind| kind == "lastMergeCommit");
+            let found = items.into_iter().flatten().filter_map(Value::as_str).map(|item| {
+                let commit = GitId::from_hex(item);
+                let is_of = |found: &&PullRequest| {
+                    let merged = matches!(found.state, PullRequestState::Merged { commit: merged } if merged == commit);
+                    if is_merge { merged } else { found.head_commit == commit }
+                };
+                let found = commit.map(|commit| self.state.pull_requests_with(commit)).unwrap_or_default();
+                let found: Vec<Value> = found.iter().filter(is_of).map(|found| self.json(found)).collect();
+                (item.to_owned(), found)
+            });
+            let found = found.filter(|(_, found)| !found.is_empty());
+            Value::Object(found.map(|(item, found)| (item, Value::Array(found))).collect())
+        });
+        let results: Vec<Value> = results.collect();
+        Response::json(200, &json!({ "queries": queries, "results": results }))
+    }
+
+    fn statuses(&self, commit: &str) -> Answered {
+        let number = |name, default| self.request.parameter(name).and_then(|n| n.parse().ok()).unwrap_or(default);
+        let found = self.state.all_statuses(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+        let page = found.skip(number("skip", 0)).take(number("top", 1_000));
+        let statuses: Vec<Value> = page.map(|one| status(&one)).collect();
+        Ok(Response::json(200, &json!({ "count": statuses.len(), "value": statuses })))
+    }
+
     fn set_status(&mut self, commit: &str) -> Answered {
         let json = self.request.json();
         let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -264,9 +307,23 @@ impl Route<'_> {
         let context = [text("/context/genre"), text("/context/name")].join("/").trim_start_matches('/').to_owned();
         let target_url = self.request.text("targetUrl");
         let status = CommitStatus { context, state, description: text("/description"), target_url };
-        self.state.set_status(GitId::from_hex(commit).ok_or(Denial::NotFound)?, status)?;
+        self.state.set_status_as(self.account, GitId::from_hex(commit).ok_or(Denial::NotFound)?, status)?;
         Ok(Response::json(201, &json!({ "id": 1 })))
     }
+}
+
+fn status((id, ReportedStatus { status, account }): &(u64, ReportedStatus)) -> Value {
+    let state = match status.state {
+        StatusState::Pending => "pending",
+        StatusState::Success => "succeeded",
+        StatusState::Failure => "failed",
+        StatusState::Error => "error",
+    };
+    let (genre, name) = status.context.split_once('/').unwrap_or(("", &status.context));
+    json!({
+        "id": id, "state": state, "description": status.description, "context": { "genre": genre, "name": name },
+        "targetUrl": status.target_url, "createdBy": identity(account), "creationDate": CREATION_DATE,
+    })
 }
 
 /// A comment as a thread of its own.

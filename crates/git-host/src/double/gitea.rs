@@ -12,7 +12,8 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
-use crate::status::{CommitStatus, StatusState};
+use crate::review::{Review, ReviewVerdict};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
@@ -104,6 +105,22 @@ impl Route<'_> {
             }
             ("POST", ["labels"]) => self.create_label(),
             ("POST", ["statuses", commit]) => self.set_status(commit),
+            ("GET", ["commits", commit, "statuses"]) => {
+                let statuses = self.state.all_statuses(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+                let statuses: Vec<Value> = statuses.map(|one| status(&one)).collect();
+                Ok(Response::page(self.request, "limit", statuses))
+            }
+            ("GET", ["commits", commit, "pull"]) => {
+                let found = self.state.pull_requests_with(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+                Ok(Response::json(200, &self.json(found.first().ok_or(Denial::NotFound)?)))
+            }
+            ("GET", ["pulls", at, "reviews"]) => {
+                let (number, reviews) = (number(at)?, self.state.reviews(number(at)?)?);
+                let head = self.state.pull_request(number)?.head_commit;
+                let reviews = reviews.iter().zip(1..).map(|(found, id)| review((id, found), head)).collect();
+                // This list names no next page.
+                Ok(Response { headers: Vec::new(), ..Response::page(self.request, "limit", reviews) })
+            }
             ("GET", ["issues"]) => Ok(self.issues()),
             ("POST", ["issues"]) => self.create_issue(),
             ("PATCH", ["issues", at]) => self.update_issue(number(at)?),
@@ -251,7 +268,7 @@ impl Route<'_> {
             description: self.text("description"),
             target_url: self.request.text("target_url").filter(|url| !url.is_empty()),
         };
-        self.state.set_status(GitId::from_hex(commit).ok_or(Denial::NotFound)?, status)?;
+        self.state.set_status_as(self.account, GitId::from_hex(commit).ok_or(Denial::NotFound)?, status)?;
         Ok(Response::json(201, &json!({ "id": 1 })))
     }
 
@@ -279,6 +296,34 @@ impl Route<'_> {
 
 fn label(state: &RepositoryState, label: &Label) -> Value {
     json!({ "id": state.label_id(&label.name), "name": label.name, "color": label.color, "description": label.description })
+}
+
+/// A review of a pull request with a head.
+fn review((id, review): (u64, &Review), head: Option<GitId>) -> Value {
+    // A withdrawn verdict stays what it was.
+    let verdict = match review.verdict {
+        ReviewVerdict::Approved | ReviewVerdict::Dismissed => "APPROVED",
+        ReviewVerdict::ChangesRequested => "REQUEST_CHANGES",
+        ReviewVerdict::Commented => "COMMENT",
+    };
+    json!({
+        "id": id, "user": user(&review.account), "state": verdict, "body": "", "official": true, "stale": review.commit != head,
+        "dismissed": review.verdict == ReviewVerdict::Dismissed, "commit_id": review.commit.map(|commit| commit.to_string()),
+        "submitted_at": review.at.map(|at| at.to_string()),
+    })
+}
+
+fn status((id, ReportedStatus { status, account }): &(u64, ReportedStatus)) -> Value {
+    let state = match status.state {
+        StatusState::Pending => "pending",
+        StatusState::Success => "success",
+        StatusState::Failure => "failure",
+        StatusState::Error => "error",
+    };
+    json!({
+        "id": id, "status": state, "context": status.context, "description": status.description,
+        "target_url": status.target_url.clone().unwrap_or_default(), "creator": user(account),
+    })
 }
 
 fn comment(comment: &Comment) -> Value {

@@ -1,6 +1,6 @@
 //! The API of GitLab.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::git_id::GitId;
 use serde_json::{Value, json};
@@ -12,10 +12,17 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
-use crate::status::{CommitStatus, StatusState};
+use crate::review::{Review, ReviewVerdict};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
+
+/// The times of approvals, before and after the last push.
+const TIMES: (&str, &str) = ("2026-01-01T00:00:00.000Z", "2026-01-03T00:00:00.000Z");
+
+/// The time of the last push.
+const PUSH_TIME: &str = "2026-01-02T00:00:00.000Z";
 
 /// A group without projects.
 const NEW_NAMESPACE: &str = "acme";
@@ -125,6 +132,12 @@ impl Route<'_> {
             }
             ("GET", ["repository", "commits", commit, "statuses"]) => self.statuses(commit),
             ("POST", ["statuses", commit]) => self.set_status(commit),
+            ("GET", ["repository", "commits", commit, "merge_requests"]) => {
+                let found = self.state.pull_requests_with(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+                Ok(Response::page(self.request, "per_page", found.iter().map(|found| self.json(found)).collect()))
+            }
+            ("GET", ["merge_requests", at, "approvals"]) => self.approvals(number(at)?),
+            ("GET", ["merge_requests", at, "versions"]) => self.versions(number(at)?),
             ("GET", ["issues"]) => Ok(self.issues()),
             ("POST", ["issues"]) => self.create_issue(),
             ("PUT", ["issues", at]) => self.update_issue(number(at)?),
@@ -254,9 +267,14 @@ impl Route<'_> {
     }
 
     fn statuses(&self, commit: &str) -> Answered {
-        let statuses = self.state.statuses(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
-        let name = self.request.parameter("name");
-        let found = statuses.iter().filter(|status| name.is_none_or(|name| name == status.context));
+        let commit = GitId::from_hex(commit).ok_or(Denial::NotFound)?;
+        let (name, is_all) = (self.request.parameter("name"), self.request.parameter("all") == Some("true"));
+        let current = self.state.statuses(commit);
+        let found: Vec<_> = self.state.all_statuses(commit).collect();
+        let found = found.iter().filter(|(_, reported)| {
+            let is_named = name.is_none_or(|name| name == reported.status.context);
+            is_named && (is_all || current.contains(&reported.status))
+        });
         Ok(Response::page(self.request, "per_page", found.map(status).collect()))
     }
 
@@ -278,8 +296,35 @@ impl Route<'_> {
         if self.state.statuses(commit).iter().any(is_same) {
             return Err(Denial::Invalid("Cannot transition status via :enqueue from :pending".to_owned()));
         }
-        self.state.set_status(commit, new.clone())?;
-        Ok(Response::json(201, &status(&new)))
+        let account = self.account;
+        self.state.set_status_as(account, commit, new.clone())?;
+        Ok(Response::json(201, &status(&(1, ReportedStatus { status: new, account: account.to_owned() }))))
+    }
+
+    /// The pushes, the newest first.
+    fn versions(&self, number: u64) -> Answered {
+        let head = self.state.pull_request(number)?.head_commit.map(|commit| commit.to_string());
+        let versions = [(2, head.unwrap_or_default(), PUSH_TIME), (1, "a".repeat(40), TIMES.0)];
+        let versions = versions.map(|(id, head, time)| {
+            json!({ "id": id, "head_commit_sha": head, "created_at": time, "merge_request_id": 1, "state": "collected" })
+        });
+        Ok(Response::page(self.request, "per_page", versions.into()))
+    }
+
+    fn approvals(&self, number: u64) -> Answered {
+        let shown = self.state.pull_request(number)?;
+        // The last verdict of each account. GitLab keeps those about older commits, with their times.
+        let verdicts = self.state.reviews(number)?.into_iter().filter(|one| one.verdict != ReviewVerdict::Commented);
+        let latest: BTreeMap<String, Review> = verdicts.map(|one| (one.account.clone(), one)).collect();
+        let approved = latest.values().filter(|one| one.verdict == ReviewVerdict::Approved).map(|one| {
+            let at = if one.commit == shown.head_commit { TIMES.1 } else { TIMES.0 };
+            json!({ "user": user(&one.account), "approved_at": at })
+        });
+        let json = json!({
+            "id": 1_000 + shown.number, "iid": shown.number, "project_id": PROJECT_IDS.0, "title": shown.title,
+            "approvals_required": 1, "approvals_left": 0, "approved_by": approved.collect::<Vec<_>>(),
+        });
+        Ok(Response::json(200, &json))
     }
 
     fn issues(&self) -> Response {
@@ -318,13 +363,16 @@ fn note(comment: &Comment) -> Value {
     json!({ "id": id, "body": comment.body, "author": user(&comment.author), "system": false })
 }
 
-fn status(status: &CommitStatus) -> Value {
+fn status((id, ReportedStatus { status, account }): &(u64, ReportedStatus)) -> Value {
     let state = match status.state {
         StatusState::Pending => "pending",
         StatusState::Success => "success",
         StatusState::Failure | StatusState::Error => "failed",
     };
-    json!({ "name": status.context, "status": state, "description": status.description, "target_url": status.target_url })
+    json!({
+        "id": id, "name": status.context, "status": state, "description": status.description, "target_url": status.target_url,
+        "author": user(account),
+    })
 }
 
 fn issue(issue: &Issue, author: &str) -> Value {

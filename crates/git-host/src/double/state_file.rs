@@ -222,6 +222,7 @@ impl SavedPullRequest {
             is_auto_merge: self.auto_merge.is_some(),
         };
         let (reviewers, fork, auto_merge) = (Vec::new(), None, self.auto_merge);
-        PullRequestRow { shown, reviewers, fork, is_approved: false, auto_merge, labelled: self.labelled }
+        let reviews = Vec::new();
+        PullRequestRow { shown, reviewers, fork, is_approved: false, reviews, auto_merge, labelled: self.labelled }
     }
 }

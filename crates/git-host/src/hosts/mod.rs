@@ -18,7 +18,7 @@ use crate::credential::Credential;
 use crate::error::HostError;
 use crate::host::GitHost;
 use crate::kind::HostKind;
-use crate::pull_request::PullRequest;
+use crate::pull_request::{PullRequest, PullRequestState};
 use crate::repository::HostRepository;
 use crate::secret::Secret;
 use crate::settings::HostSettings;
@@ -67,6 +67,15 @@ fn found<T>(result: Result<T, HostError>) -> Result<Option<T>, HostError> {
 /// Pull requests by number, each once. Pages can overlap when pull requests are opened meanwhile.
 fn sorted(pull_requests: impl Iterator<Item = PullRequest>) -> Vec<PullRequest> {
     pull_requests.map(|found| (found.number, found)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// The pull request that brought a commit into a branch, among those with the commit. If several were merged into the branch, the first one brought it,
+/// unless the commit is the merge of another one.
+fn merged(pull_requests: Vec<PullRequest>, commit: GitId, base: &str) -> Option<PullRequest> {
+    let is_merged = |found: &PullRequest| found.base == base && matches!(found.state, PullRequestState::Merged { .. });
+    let found = sorted(pull_requests.into_iter().filter(is_merged));
+    let is_its_merge = |found: &&PullRequest| found.state == PullRequestState::Merged { commit: Some(commit) };
+    found.iter().find(is_its_merge).or_else(|| found.first()).cloned()
 }
 
 /// The errors among the results of the steps after a creation.

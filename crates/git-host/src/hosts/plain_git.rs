@@ -13,7 +13,8 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
-use crate::status::CommitStatus;
+use crate::review::Approval;
+use crate::status::{CommitStatus, ReportedStatus};
 
 /// A git server that has branches only. It has no pull requests, so queries find none; everything else is not supported.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,14 @@ impl GitHost for PlainGit {
         no("labels")
     }
 
+    fn approvals(&self, _: &HostRepository, _: u64) -> Result<Vec<Approval>, HostError> {
+        no("reviews")
+    }
+
+    fn merged_pull_request(&self, _: &HostRepository, _: GitId, _: &str) -> Result<Option<PullRequest>, HostError> {
+        Ok(None)
+    }
+
     fn open(&self, _: &HostRepository, _: &NewPullRequest) -> Result<Opened, HostError> {
         no("pull requests")
     }
@@ -93,6 +102,10 @@ impl GitHost for PlainGit {
     }
 
     fn set_status(&self, _: &HostRepository, _: GitId, _: &CommitStatus) -> Result<(), HostError> {
+        no("commit statuses")
+    }
+
+    fn commit_statuses(&self, _: &HostRepository, _: GitId) -> Result<Vec<ReportedStatus>, HostError> {
         no("commit statuses")
     }
 

@@ -158,6 +158,7 @@ impl Operation<'_> {
             let schema = self.description.resolved(&parameter["schema"]);
             let value = match schema["type"].as_str() {
                 Some("integer") => text.parse::<u64>().map_or(json!(text), |number| json!(number)),
+                Some("boolean") => text.parse::<bool>().map_or(json!(text), |value| json!(value)),
                 // A list with one item.
                 Some("array") => json!([text]),
                 _ => json!(text),

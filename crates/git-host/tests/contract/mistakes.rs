@@ -63,6 +63,9 @@ pub(crate) const GITHUB: &[Mistake] = &[
     mistake("GET", "/pulls?state=", Part::Target(("state=open", "state=opened"))),
     mistake("GET", "/pulls?state=", Part::Target(("/pulls", "/pull_requests"))),
     mistake("GET", "/pulls?state=", Part::Answer(("[", "{\"items\":["))),
+    mistake("GET", "/reviews", Part::Answer(("\"commit_id\"", "\"commit\""))),
+    mistake("GET", "/statuses", Part::Answer(("\"creator\"", "\"author\""))),
+    mistake("GET", "/commits/", Part::Target(("/commits/", "/commit/"))),
 ];
 
 /// Those of Gitea and Forgejo.
@@ -79,6 +82,9 @@ pub(crate) const GITEA: &[Mistake] = &[
     mistake("POST", "/statuses/", Part::Body(("\"target_url\"", "\"url\""))),
     mistake("GET", "/pulls?state=", Part::Target(("state=open", "state=opened"))),
     mistake("GET", "/pulls?state=", Part::Target(("limit=", "per_page="))),
+    mistake("GET", "/reviews", Part::Answer(("\"dismissed\"", "\"withdrawn\""))),
+    mistake("GET", "/statuses", Part::Answer(("\"creator\"", "\"author\""))),
+    mistake("GET", "/commits/", Part::Target(("/commits/", "/commit/"))),
     mistake("GET", "/pulls?state=", Part::Target(("/pulls", "/pull_requests"))),
 ];
 
@@ -96,6 +102,8 @@ pub(crate) const GITLAB: &[Mistake] = &[
     mistake("GET", "/merge_requests?state=", Part::Target(("state=opened", "state=open"))),
     mistake("GET", "/merge_requests?state=", Part::Target(("source_branch=", "head="))),
     mistake("GET", "/merge_requests?state=", Part::Target(("/merge_requests", "/pulls"))),
+    mistake("GET", "/approvals", Part::Answer(("\"approved_by\"", "\"approvers\""))),
+    mistake("GET", "all=true", Part::Target(("all=true", "latest=false"))),
 ];
 
 /// Those of Azure DevOps.
@@ -113,6 +121,9 @@ pub(crate) const AZURE_DEVOPS: &[Mistake] = &[
     mistake("GET", "searchCriteria.status=", Part::Target(("searchCriteria.status=", "status="))),
     mistake("GET", "searchCriteria.status=", Part::Target(("status=active", "status=open"))),
     mistake("GET", "searchCriteria.status=", Part::Answer(("\"value\"", "\"values\""))),
+    mistake("GET", "/reviewers", Part::Answer(("\"vote\"", "\"voted\""))),
+    mistake("GET", "/statuses", Part::Target(("top=", "limit="))),
+    mistake("POST", "/pullrequestquery", Part::Body(("\"lastMergeCommit\"", "\"merge\""))),
     mistake("POST", "/workitems/$Issue", Part::Target(("/$Issue", "/Issue"))),
     mistake("POST", "/workitems/$Issue", Part::Body(("\"op\"", "\"operation\""))),
     mistake("POST", "/workitems/$Issue", Part::Body(("\"add\"", "\"set\""))),

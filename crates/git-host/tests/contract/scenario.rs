@@ -8,8 +8,9 @@ use git_host::issue::{Label, NewIssue};
 use git_host::marker::Marker;
 use git_host::new_repository::{NewRepository, RepositoryCreation};
 use git_host::pull_request::{
-    MergeRequest, NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestStates, Reviewer,
+    MergeRequest, NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
+use git_host::review::ReviewVerdict;
 use git_host::secret::Secret;
 use git_host::settings::HostSettings;
 use git_host::status::{CommitStatus, StatusState};
@@ -44,6 +45,7 @@ pub(crate) fn exchanges(kind: HostKind) -> Vec<Exchange> {
     create(&host, kind, &double, path);
     write(&*client, &repository);
     pull_request(&*client, &repository);
+    evidence(&host, &*client, &repository);
     refusals(&*client, &repository);
     double.exchanges()
 }
@@ -133,6 +135,27 @@ fn pull_request(client: &dyn GitHost, repository: &HostRepository) {
     assert_eq!(client.pull_requests(repository, &query).unwrap().len(), 1);
     let second = client.open(repository, &new("kalypso/prod")).unwrap().pull_request;
     client.close(repository, second.number).unwrap();
+}
+
+/// What the host knows of a change: reviews, statuses, and the pull request of a commit.
+fn evidence(host: &MemoryHost, client: &dyn GitHost, repository: &HostRepository) {
+    let query = PullRequestQuery { states: PullRequestStates::All, ..PullRequestQuery::between("kalypso/dev", "main") };
+    let merged = client.pull_requests(repository, &query).unwrap().remove(0);
+    let verdicts = [
+        ("anna", ReviewVerdict::Approved),
+        ("bo", ReviewVerdict::ChangesRequested),
+        ("cy", ReviewVerdict::Commented),
+        ("di", ReviewVerdict::Dismissed),
+    ];
+    for (account, verdict) in verdicts {
+        host.state().repository(&repository.to_string()).unwrap().review(account, merged.number, verdict).unwrap();
+    }
+    let approvals = client.approvals(repository, merged.number).unwrap();
+    assert!(approvals.len() == 1 && approvals[0].account == "anna", "{approvals:?}");
+    assert!(!client.commit_statuses(repository, merged.head_commit.unwrap()).unwrap().is_empty());
+    let PullRequestState::Merged { commit: Some(commit) } = merged.state else { panic!("{merged:?}") };
+    let found = client.merged_pull_request(repository, commit, "main").unwrap();
+    assert_eq!(found.map(|found| found.number), Some(merged.number));
 }
 
 fn refusals(client: &dyn GitHost, repository: &HostRepository) {

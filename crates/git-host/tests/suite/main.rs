@@ -1,6 +1,8 @@
 //! The behaviours of git hosts, as one suite over every kind and over the host in memory.
 
 #[cfg(test)]
+mod evidence;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod merges;
@@ -66,6 +68,15 @@ everywhere! {
         an_automatic_merge_is_done_when_nothing_is_missing,
         an_automatic_merge_is_withdrawn,
         an_automatic_merge_may_be_not_available;
+    evidence:
+        the_latest_verdict_of_each_account_counts,
+        an_approval_of_an_older_commit_does_not_count_where_it_is_known,
+        a_withdrawal_on_a_later_page_counts,
+        the_last_status_of_each_account_is_read,
+        a_status_has_the_account_of_the_client,
+        the_pull_request_of_a_commit_is_the_merged_one,
+        a_pushed_commit_has_no_pull_request,
+        the_first_merge_into_the_branch_brought_the_commit;
     repositories:
         a_repository_is_created_once,
         an_account_without_the_permission_can_use_what_exists,

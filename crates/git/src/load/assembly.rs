@@ -23,13 +23,13 @@ use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
 use super::kept::{self, KeptVersion, UnreadablePaths};
 use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
 use super::replay::{FileStatus, State, Version};
-use super::{BrokenFiles, Loaded, Read, ReadRole, destinations, diagnostics};
+use super::{BrokenFiles, Declarations, Loaded, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
 use crate::publications::{KeptKey, KeptObject, Publications, SourceName};
 use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
-use crate::walk;
+use crate::walk::{self, ENVIRONMENTS};
 
 /// The files of an environment that were read so far.
 pub(super) struct Assembly {
@@ -37,6 +37,7 @@ pub(super) struct Assembly {
     promoted: Option<GitId>,
     pub(super) files: Files,
     contents: Vec<FleetFile>,
+    pub(super) declarations: Declarations,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) unavailable: BTreeSet<RegistrationName>,
     pub(super) reads: Vec<Read>,
@@ -73,6 +74,7 @@ impl Assembly {
             promoted,
             files: Files::default(),
             contents: Vec::new(),
+            declarations: Declarations::default(),
             diagnostics: Vec::new(),
             unavailable: BTreeSet::new(),
             reads: Vec::new(),
@@ -86,8 +88,9 @@ impl Assembly {
         }
     }
 
-    /// Removes all objects except `Environment`s: other objects in the same folder belong to no environment.
-    pub(super) fn keep_environments(&mut self) {
+    /// Sets the declarations from the files so far, and removes all other objects: they belong to no environment.
+    pub(super) fn set_declarations(&mut self) {
+        self.declarations = Declarations::of(&self.contents, self.is_complete);
         for file in &mut self.contents {
             file.keep(Scope::Environments);
         }
@@ -146,10 +149,10 @@ impl Assembly {
     }
 
     pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
-        let Self { files, contents, diagnostics, unavailable, reads, is_complete, is_readable, only_published, .. } =
-            self;
+        let Self { files, contents, declarations, diagnostics, unavailable, .. } = self;
+        let (reads, is_complete, is_readable) = (self.reads, self.is_complete, self.is_readable);
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
-        Loaded { input, diagnostics, reads, is_complete, is_readable, kept: only_published }
+        Loaded { input, declarations, diagnostics, reads, is_complete, is_readable, kept: self.only_published }
     }
 
     /// Adds the files of a place. Returns the positions of its files in `contents`, also of those that were added with another place.
@@ -236,10 +239,14 @@ impl Assembly {
     fn add_file(&mut self, place: &SourcePlace, (file, objects): (FileId, FileObjects)) {
         let (role, limits) = (place.author(), place.limits.clone());
         let mut file = FleetFile { role, scope: Scope::Everything, limits, file, objects };
-        // The `Environment` objects of the main branch are read at its head. As a base repository, the branch is read again at another commit, and
-        // its `Environment` objects are ignored.
-        if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
-            file.keep(Scope::AllButEnvironments);
+        // The `Environment` and `Promotion` objects of the main branch are read at its head. As a base repository, the branch is read again at another
+        // commit, and these objects are ignored.
+        let is_declaration = || place.is_control_plane && is_below(&self.files.get(file.file).path, ENVIRONMENTS);
+        match place.role {
+            ReadRole::Base(_) | ReadRole::Flux(_) if is_declaration() => file.keep(Scope::NoDeclarations),
+            ReadRole::Base(_) | ReadRole::Flux(_) => file.keep(Scope::AllButEnvironments),
+            ReadRole::Environment => file.keep(Scope::AllButPromotions),
+            ReadRole::Main | ReadRole::Application(_) => {}
         }
         if place.role == ReadRole::Environment {
             file.objects.objects.iter_mut().for_each(|object| self.promote(object));
@@ -397,6 +404,7 @@ impl Assembly {
             let (scope, limits) = Default::default();
             self.contents.push(FleetFile { role: Role::Platform, scope, limits, file: id, objects });
         }
+        self.declarations = Declarations::of(&self.contents, self.is_complete);
     }
 
     fn parse(&mut self, source: &Arc<Source>, files: Vec<RawFile>) -> Vec<Parsed> {
@@ -463,6 +471,11 @@ fn history_unknown(error: &HistoryError, at: FileId) -> Diagnostic {
                 .help("fix the file, and commit; or push the commit again, to any branch")
         }
     }
+}
+
+/// Whether a path is in a folder, or in a folder of it.
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether kept objects may be in this path.

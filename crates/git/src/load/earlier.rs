@@ -148,7 +148,14 @@ mod tests {
         }
         let commit = repositories.resolve(&url, &branch).unwrap();
         let (path, role) = (".".into(), ReadRole::Environment);
-        let place = SourcePlace { url, revision: branch, path, role, limits: model::fleet::Limits::default() };
+        let place = SourcePlace {
+            url,
+            revision: branch,
+            path,
+            role,
+            limits: model::fleet::Limits::default(),
+            is_control_plane: true,
+        };
         let mut loaded = read_place(&repositories, commit, &place).unwrap();
         loaded.budget = Arc::new(Budget::new(limits));
         let (mut files, raw) = (Files::default(), &loaded.files[0]);

@@ -100,6 +100,7 @@ mod tests {
             sources: BTreeMap::from([(name.clone(), id(letter))]),
             kept: BTreeMap::new(),
             held: Vec::new(),
+            override_reason: None,
         };
         let published = published
             .iter()

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod broken;
+mod declarations;
 mod destinations;
 pub(crate) mod diagnostics;
 mod directory;
@@ -29,6 +30,7 @@ use model::progress::Progress;
 use model::source::Files;
 
 pub use self::broken::BrokenFiles;
+pub use self::declarations::Declarations;
 pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
@@ -63,6 +65,8 @@ pub struct Environments {
     pub names: Vec<EnvironmentName>,
     /// The repository, branch and path of each environment.
     pub places: BTreeMap<EnvironmentName, RepositoryPlace>,
+    /// The `Environment` and `Promotion` objects.
+    pub declarations: Declarations,
     /// The files that diagnostics refer to.
     pub files: Arc<Files>,
     /// The problems in the input.
@@ -74,6 +78,8 @@ pub struct Environments {
 pub struct Loaded {
     /// The files, for [`Fleet::build`](model::fleet::Fleet::build). It reports the problems inside them.
     pub input: FleetInput,
+    /// The `Environment` and `Promotion` objects at the head of the control plane's main branch, or in the directory.
+    pub declarations: Declarations,
     /// All other problems in the input.
     pub diagnostics: Vec<Diagnostic>,
     /// The commits that were read, in the order in which they were found.
@@ -155,6 +161,7 @@ pub fn files(
         path: path.into(),
         role: ReadRole::Environment,
         limits: model::fleet::limits::Limits::default(),
+        is_control_plane: false,
     };
     let read = match place::read_place(repositories, commit.clone(), &place) {
         Err(place::PlaceError::Path(PathError::Missing)) => return Ok(BTreeMap::new()),

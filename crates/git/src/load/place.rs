@@ -27,6 +27,8 @@ pub(super) struct SourcePlace {
     pub(super) role: ReadRole,
     /// What its files may bring.
     pub(super) limits: Limits,
+    /// Whether it is in the repository of the control plane.
+    pub(super) is_control_plane: bool,
 }
 
 impl SourcePlace {

@@ -14,7 +14,7 @@ use model::source::Address;
 use super::place::{PlaceError, SourcePlace};
 use super::{ControlPlane, ReadRole, diagnostics};
 use crate::repositories::{RepositoryError, Revision};
-use crate::settings::rewrite;
+use crate::settings::{repository_key, rewrite};
 use crate::url::{RepositoryUrl, UrlError};
 
 /// A reference from an object to a place, with the fields that contain it.
@@ -115,7 +115,9 @@ impl Reference {
             (None, None) => Revision::Branch(branch),
         };
         let (path, role, limits) = (Arc::clone(&self.path.text), self.role.clone(), self.limits.clone());
-        Ok(SourcePlace { url, revision, path, role, limits })
+        let key = |url: &str| repository_key(control_plane.rewrite, url);
+        let is_control_plane = key(url.as_str()) == key(control_plane.url.as_str());
+        Ok(SourcePlace { url, revision, path, role, limits, is_control_plane })
     }
 
     /// The diagnostic for a place that can't be read. It points at the field that causes the error.

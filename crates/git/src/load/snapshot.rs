@@ -54,8 +54,9 @@ impl<'a> Snapshot<'a> {
             // Files are sorted. If several objects have the same name, the first one counts.
             places.entry(found.name.clone()).or_insert_with(|| found.spec.control_plane.clone());
         }
+        let declarations = std::mem::take(&mut assembly.declarations);
         let (files, diagnostics) = assembly.into_diagnostics();
-        Environments { names: places.keys().cloned().collect(), places, files, diagnostics }
+        Environments { names: places.keys().cloned().collect(), places, declarations, files, diagnostics }
     }
 
     /// Loads one environment. If the repository of an application can't be reached, its last cached commit is used.
@@ -104,8 +105,9 @@ impl<'a> Snapshot<'a> {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
             self.applications(&mut assembly, (&environment, published));
-            let is_environment = |(object, _): (&AnyObject, &Limits)| object.kind() == Kind::Environment;
-            if assembly.is_complete && assembly.counting_objects(&environment).into_iter().all(is_environment) {
+            let is_declaration =
+                |(object, _): (&AnyObject, &Limits)| matches!(object.kind(), Kind::Environment | Kind::Promotion);
+            if assembly.is_complete && assembly.counting_objects(&environment).into_iter().all(is_declaration) {
                 assembly.report_empty(&environment);
             }
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
@@ -114,7 +116,7 @@ impl<'a> Snapshot<'a> {
         assembly.finish(environment)
     }
 
-    /// Loads the `Environment` objects. Returns false if they can't be read.
+    /// Loads the `Environment` and `Promotion` objects. Returns false if they can't be read.
     fn declarations(&self, assembly: &mut Assembly) -> bool {
         let place = SourcePlace {
             url: self.0.control_plane.url.clone(),
@@ -122,11 +124,12 @@ impl<'a> Snapshot<'a> {
             path: ENVIRONMENTS.into(),
             role: ReadRole::Main,
             limits: Limits::default(),
+            is_control_plane: true,
         };
         match self.0.read(&place) {
             Ok(loaded) => {
                 assembly.add(self.0.reader(), &place, loaded);
-                assembly.keep_environments();
+                assembly.set_declarations();
                 true
             }
             Err(error) => {

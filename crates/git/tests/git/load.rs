@@ -230,6 +230,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
             sources: source.into_iter().collect(),
             kept: BTreeMap::new(),
             held: Vec::new(),
+            override_reason: None,
         };
         let published = Publications { publications: vec![publication] };
         summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))
@@ -427,7 +428,7 @@ fn a_directory_is_read_as_one_environment() {
     assert_eq!(summary(read_folder(&folder, &edits).unwrap()), "changed, new, K0118");
 }
 
-fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<Loaded, DirectoryError> {
+pub(crate) fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<Loaded, DirectoryError> {
     let edit =
         |(path, text): &(&str, Option<String>)| (Arc::from(*path), text.as_ref().map(|text| text.as_bytes().into()));
     let edits: Edits = edits.iter().map(edit).collect();

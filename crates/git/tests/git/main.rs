@@ -16,6 +16,7 @@ mod objects;
 mod packs;
 #[cfg(test)]
 mod playground;
+mod promotions;
 #[cfg(test)]
 mod publish;
 #[cfg(test)]

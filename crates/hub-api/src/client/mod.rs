@@ -2,6 +2,7 @@
 
 mod events;
 mod management;
+mod promotions;
 mod queries;
 mod syncs;
 

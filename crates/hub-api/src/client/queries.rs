@@ -8,6 +8,7 @@ use crate::environments::{EnvironmentTargets, Environments};
 use crate::filter::Filter;
 use crate::history::History;
 use crate::page::Page;
+use crate::places::{PlacePage, PlaceStates};
 use crate::rollouts::{Rollout, Rollouts};
 use crate::rules::RuleState;
 use crate::timestamp::Timestamp;
@@ -46,6 +47,14 @@ impl Client {
         at: Option<Timestamp>,
     ) -> Result<EnvironmentTargets, ClientError> {
         self.get(&["targets"], &[parameters(filter), parameters(page), time(at)].concat()).await
+    }
+
+    /// The state of places of platform branches: with a filter on workloads, of the folders of assignments.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query.
+    pub async fn place_states(&self, filter: &Filter, page: &PlacePage) -> Result<PlaceStates, ClientError> {
+        self.get(&["places", "states"], &[parameters(filter), parameters(page)].concat()).await
     }
 
     /// The rollouts, newest first.

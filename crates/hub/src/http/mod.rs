@@ -13,6 +13,8 @@ pub mod metrics;
 mod openapi;
 mod otlp;
 mod problem;
+mod promotion_events;
+mod promotions;
 mod publications;
 mod question_request;
 mod questions;
@@ -27,6 +29,7 @@ mod watches;
 use std::sync::Arc;
 
 use axum::Router;
+use hub_api::promotions::PromotionService;
 use hub_api::syncs::SyncService;
 use hub_api::watches::WatchedBranches;
 use tokio::sync::{Semaphore, watch};
@@ -59,6 +62,8 @@ pub struct App {
     pub watches: Option<Arc<dyn WatchedBranches>>,
     /// The service that syncs environments; none if the process is only a hub.
     pub service: Option<Arc<dyn SyncService>>,
+    /// The service that moves changes through environments; none if the process is only a hub.
+    pub promotions: Option<Arc<dyn PromotionService>>,
     /// The rules of the configuration.
     pub rules: Configured<Rule>,
     /// The metrics of the hub.
@@ -80,6 +85,7 @@ impl App {
             feed,
             watches: None,
             service: None,
+            promotions: None,
             rules,
             metrics: Arc::new(Metrics::new()),
             room,
@@ -98,6 +104,12 @@ impl App {
     #[must_use]
     pub fn serving(self, service: Arc<dyn SyncService>) -> Self {
         Self { service: Some(service), ..self }
+    }
+
+    /// Sets the service that moves changes through environments.
+    #[must_use]
+    pub fn promoting(self, promotions: Arc<dyn PromotionService>) -> Self {
+        Self { promotions: Some(promotions), ..self }
     }
 
     /// Sets the rules.

@@ -11,7 +11,8 @@ use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::{
-    App, audit, events, health, hosts, metrics, otlp, publications, questions, reports, rules, syncs, tokens, watches,
+    App, audit, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions, reports,
+    rules, syncs, tokens, watches,
 };
 
 /// The path of the description.
@@ -28,7 +29,7 @@ const PATH: &str = "/api/v1/openapi.json";
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
         (name = "Publications", description = "What is desired comes in here."),
         (name = "Questions", description = "What is desired, what is really there, since when, and what differs. Counts are of reconcilers, if nothing else is said: a host with several counts once for each. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
-        (name = "Service", description = "The environments that the service keeps true: their syncs, plans and pull requests."),
+        (name = "Service", description = "The environments that the service keeps true: their syncs, plans and pull requests; and the promotions between them."),
         (name = "Management", description = "Tokens and hosts, and who did what. For the roles `manage` and `admin`; all changes are noted."),
         (name = "Operation", description = "For those who run the hub."),
     ),
@@ -88,8 +89,10 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(reports::routes())
         .merge(publications::routes())
+        .merge(promotion_events::routes())
         .merge(watches::routes())
         .merge(syncs::routes())
+        .merge(promotions::routes())
         .merge(questions::routes())
         .merge(events::routes())
         .merge(rules::routes())

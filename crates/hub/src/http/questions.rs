@@ -5,6 +5,7 @@ mod deployments;
 mod drift;
 mod environments;
 mod history;
+mod places;
 mod rollouts;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(compare::routes())
         .merge(history::routes())
         .merge(drift::routes())
+        .merge(places::routes())
 }
 
 /// The parameters of a question that has none of its own.

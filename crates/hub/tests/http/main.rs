@@ -12,6 +12,7 @@ mod management;
 mod openapi;
 mod operation;
 mod otlp;
+mod promotions;
 mod questions;
 mod reach;
 mod rights;

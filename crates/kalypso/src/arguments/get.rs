@@ -23,8 +23,8 @@ pub(crate) enum ListFormat {
 /// List what is there: environments, cluster types, workloads, policies, values and more
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Kinds: environments, cluster-types, clusters, workloads, targets, policies, configs, schemas, templates, assignments, pins,
-       mappings, registrations, base-repos, gitops-repos, and values
+Kinds: environments, promotions, cluster-types, clusters, workloads, targets, policies, configs, schemas, templates,
+       assignments, pins, mappings, registrations, base-repos, gitops-repos, and values
 
 Examples:
   kalypso get cluster-types                          of all environments

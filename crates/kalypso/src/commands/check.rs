@@ -16,6 +16,7 @@ use crate::arguments::Check;
 use crate::diagnostics::{Batch, Checkout, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
+use crate::proofs::Proofs;
 use crate::states::{self, ReadStates};
 use crate::{compiling, reporting, terminal};
 
@@ -28,6 +29,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
     let new_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
+    let proofs = Proofs::configured(options.source.config.as_deref())?;
     let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
         let found = loaded
             .diagnostics
@@ -39,6 +41,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now))
+            .chain(proofs.diagnostics(loaded))
             .chain(new_branches.iter().cloned());
         model::diagnostic::merged(found.collect())
     });

@@ -22,6 +22,7 @@ mod init;
 mod man;
 mod plan;
 mod platform_edit;
+mod promotion;
 mod publish;
 mod remove;
 mod render;
@@ -55,6 +56,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Status(options) => status::run(options),
         Command::Deployments(options) => deployments::run(options),
         Command::Rollout(options) => rollout::run(&options.command),
+        Command::Promote(options) => promotion::promote(options),
+        Command::Approve(options) => promotion::approve(options),
+        Command::Hold(options) => promotion::hold(options),
+        Command::Resume(options) => promotion::resume(options),
+        Command::Abort(options) => promotion::abort(options),
+        Command::Retry(options) => promotion::retry(options),
+        Command::Skip(options) => promotion::skip(options),
+        Command::Rollback(options) => promotion::rollback(options),
         Command::Compare(options) => compare::run(options),
         Command::History(options) => history::run(options),
         Command::Drift(options) => drift::run(options),

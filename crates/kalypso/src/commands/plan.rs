@@ -31,6 +31,7 @@ use crate::change::{self, EnvironmentChange, Side};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
+use crate::proofs::Proofs;
 use crate::working_trees::WorkingTrees;
 use crate::{compiling, configuration, folder, loading, paint, reporting, states, terminal};
 
@@ -64,17 +65,20 @@ struct Plans<'a> {
     selection: Selection,
     /// The working trees, and access to the control plane with their content.
     trees: Option<(WorkingTrees, Arc<RepositoryAccess>)>,
+    /// What proves that commits of the main branch may enter environments behind gates.
+    proofs: Proofs,
 }
 
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
         let selection = Selection::of(options)?;
-        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None }) };
+        let proofs = Proofs::configured(options.source.config.as_deref())?;
+        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, proofs }) };
         let watch = Watch::start();
         let access = loading::access(options.source.config.as_deref(), watch.progress())?;
         let trees = states::working_trees(&access, folder.as_deref())?;
         let with_trees = trees.access(&access);
-        Ok(Self { options, selection, trees: Some((trees, with_trees)) })
+        Ok(Self { options, selection, trees: Some((trees, with_trees)), proofs })
     }
 
     /// Plans all environments. An error of one of them does not affect the others.
@@ -143,11 +147,12 @@ impl<'a> Plans<'a> {
         let loaded = self.read(environment, &mut watch)?;
         let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
         let compiled = Arc::new(compiled);
+        let gates = self.proofs.diagnostics(&loaded);
         let mut report = self.report();
         let mut answers = Vec::new();
         for destination in destinations(options, &loaded)? {
             let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
-            let diagnostics = all_diagnostics(&loaded, &planned);
+            let diagnostics = all_diagnostics(&loaded, &planned, &gates);
             let fallback = fallback(&planned);
             let sensitive = Some(planned.sensitive());
             reporting::add(
@@ -159,7 +164,14 @@ impl<'a> Plans<'a> {
         }
         watch.end();
         let selection = &self.selection;
-        let answer = PlanAnswer { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
+        let answer = PlanAnswer {
+            selection,
+            loaded: &loaded,
+            compiled: &compiled,
+            change: None,
+            report: &report,
+            gates: &gates,
+        };
         answer.show(options, &answers)
     }
 
@@ -186,13 +198,15 @@ impl<'a> Plans<'a> {
         let compiled = Arc::new(compiled);
         let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
         let planned = Planned::between(earlier, (loaded, &compiled), &change.from)?;
-        let diagnostics = all_diagnostics(loaded, &planned);
+        let gates = self.proofs.diagnostics(loaded);
+        let diagnostics = all_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
         let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));
         reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
         watch.end();
         let selection = &self.selection;
-        let answer = PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
+        let answer =
+            PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report, gates: &gates };
         answer.show(self.options, &[planned])
     }
 
@@ -202,8 +216,9 @@ impl<'a> Plans<'a> {
 }
 
 /// All diagnostics, including the reasons that prevent a publication.
-fn all_diagnostics(loaded: &Loaded, planned: &Planned) -> Vec<Diagnostic> {
+fn all_diagnostics(loaded: &Loaded, planned: &Planned, gates: &[Diagnostic]) -> Vec<Diagnostic> {
     let mut diagnostics = planned.diagnostics(loaded);
+    diagnostics.extend(gates.iter().cloned());
     diagnostics.extend(destination_problems(&loaded.fleet));
     diagnostics
 }
@@ -215,6 +230,8 @@ struct PlanAnswer<'a> {
     compiled: &'a Compiled,
     change: Option<&'a EnvironmentChange>,
     report: &'a Report<'a>,
+    /// What the gates before the environment refuse.
+    gates: &'a [Diagnostic],
 }
 
 impl PlanAnswer<'_> {
@@ -260,7 +277,7 @@ impl PlanAnswer<'_> {
     fn markdown(&self, answers: &[Planned]) -> String {
         let each = answers.iter().map(|planned| {
             let view = self.selection.view(planned);
-            let diagnostics = all_diagnostics(self.loaded, planned);
+            let diagnostics = all_diagnostics(self.loaded, planned, self.gates);
             let (loaded, changes) = (self.loaded, &*view.changes);
             let plan = PlanText { loaded, planned, changes, diagnostics: &diagnostics };
             format!(

@@ -3,6 +3,7 @@
 mod pull_request;
 
 use delivery::compilation::{Reuse, reuse};
+use delivery::enforcement::{HubProof, Proof};
 use delivery::hub_publication::Receiver;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
@@ -24,6 +25,7 @@ use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
+use crate::proofs::HubStates;
 use crate::{configuration, loading, names, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
@@ -119,6 +121,14 @@ impl Run<'_> {
         let options = self.options;
         let watch = Watch::start();
         let access = loading::access(options.config.as_deref(), watch.progress())?;
+        if options.override_reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
+            return Err(Failure::usage("`--override` needs a reason")
+                .help("it is kept in the commit, and shown")
+                .into());
+        }
+        let states = self.hub.map(HubStates);
+        let proof = states.as_ref().map(|hub| HubProof { access: &access, hub });
+        let proofs: Vec<&dyn Proof> = proof.iter().map(|proof| proof as &dyn Proof).collect();
         let request = Request {
             environment,
             gitops_repo: options.gitops_repo.as_deref(),
@@ -129,6 +139,8 @@ impl Run<'_> {
                 committed_on: options.committed_on,
                 foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
                 hosts: self.hosts,
+                proofs: &proofs,
+                override_reason: options.override_reason.as_deref(),
                 lease: None,
             },
             hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),

@@ -9,6 +9,7 @@ use crate::exit::Failure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ListedKind {
     Environment,
+    Promotion,
     ClusterType,
     Cluster,
     Workload,
@@ -28,8 +29,9 @@ pub(crate) enum ListedKind {
 
 impl ListedKind {
     /// All kinds, in the order of the help.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Environment,
+        Self::Promotion,
         Self::ClusterType,
         Self::Cluster,
         Self::Workload,
@@ -51,6 +53,7 @@ impl ListedKind {
     pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Environment => ("environment", "environments"),
+            Self::Promotion => ("promotion", "promotions"),
             Self::ClusterType => ("cluster-type", "cluster-types"),
             Self::Cluster => ("cluster", "clusters"),
             Self::Workload => ("workload", "workloads"),
@@ -73,6 +76,7 @@ impl ListedKind {
     pub(crate) fn of_objects(self) -> Option<Kind> {
         Some(match self {
             Self::Environment => Kind::Environment,
+            Self::Promotion => Kind::Promotion,
             Self::ClusterType => Kind::ClusterType,
             Self::Cluster => Kind::Cluster,
             Self::Workload => Kind::Workload,
@@ -151,6 +155,6 @@ mod tests {
     fn an_unknown_kind_names_the_nearest() {
         let help = |text| ListedKind::parse(text).unwrap_err().help.unwrap();
         assert!(help("polices").starts_with("did you mean `policies`?"));
-        assert!(help("pods").starts_with("there are environments, cluster-types"));
+        assert!(help("pods").starts_with("there are environments, promotions, cluster-types"));
     }
 }

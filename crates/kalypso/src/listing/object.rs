@@ -85,6 +85,9 @@ pub(crate) fn objects(kind: ListedKind, prepared: &Prepared) -> Objects<'_> {
         ListedKind::Environment => {
             Box::new(fleet.declaration.iter().map(|object| Listed::of(AnyObject::Environment(Arc::clone(object)))))
         }
+        ListedKind::Promotion => {
+            Box::new(fleet.promotion().map(|object| Listed::of(AnyObject::Promotion(Arc::clone(object)))).into_iter())
+        }
         ListedKind::ClusterType => named!(cluster_types, ClusterType),
         ListedKind::Cluster => named!(clusters, Cluster),
         ListedKind::Workload => Box::new(workloads(fleet).into_iter()),

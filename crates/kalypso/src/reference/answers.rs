@@ -159,6 +159,7 @@ const PLAN: &[Described] = &[
     ("plans[].groups[].clusterType", "a cluster type"),
     ("plans[].groups[].kind", "`added`, `changed` or `removed`"),
     ("plans[].groups[].assignments", "how many assignments of the workload change so on the cluster type"),
+    ("plans[].rollouts", "how far the rollout of each workload is, in words; `null` if the environment has no rings"),
     ("plans[].needsConfirmation", "whether so much is removed that `publish --direct` needs `--confirm`"),
     (
         "plans[].confirmation.word",
@@ -289,6 +290,10 @@ const EXPLAIN: &[Described] = &[
     ("held[].branch", "the branch: `REPOSITORY@BRANCH`"),
     ("held[].from", "the publication from whose commits it is rendered there"),
     ("held[].releasePins[]", "the release pins that are laid over"),
+    (
+        "rollout",
+        "why the place does not have the newest content yet, in words; `null` if it has it, or if there are no rings",
+    ),
     ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
     ("releasePins[].place", "where it is written"),
     ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),

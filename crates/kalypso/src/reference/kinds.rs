@@ -81,6 +81,7 @@ fn value(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::Boolean => "`true` or `false`".to_owned(),
         Shape::Integer => "whole number".to_owned(),
+        Shape::TextOrNumber => "text or number".to_owned(),
         Shape::OneOf(texts) => texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", "),
         Shape::Name => "name".to_owned(),
         Shape::Timestamp => "day (`YYYY-MM-DD`) or timestamp (RFC 3339)".to_owned(),

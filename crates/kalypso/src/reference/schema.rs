@@ -131,8 +131,12 @@ fn property(field: &Field, is_open: bool) -> Value {
     let mut schema = value(&field.shape, is_open);
     schema["description"] = field.doc.into();
     // An optional field may be null.
-    if let (false, Some(name)) = (field.required, schema["type"].as_str()) {
-        schema["type"] = json!([name, "null"]);
+    if !field.required {
+        match schema.get_mut("type") {
+            Some(Value::Array(types)) => types.push("null".into()),
+            Some(name) => *name = json!([name, "null"]),
+            None => {}
+        }
     }
     schema
 }
@@ -144,6 +148,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
         Shape::Text => json!({ "type": "string" }),
         Shape::Boolean => json!({ "type": "boolean" }),
         Shape::Integer => json!({ "type": "integer" }),
+        Shape::TextOrNumber => json!({ "type": ["string", "number"] }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
         Shape::Name => json!({
             "type": "string",

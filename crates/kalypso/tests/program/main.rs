@@ -43,6 +43,7 @@ mod nginx;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod promotions;
 mod publication_hub;
 #[cfg(test)]
 mod publishing;

@@ -78,6 +78,11 @@ impl Builder {
                 return;
             }
         }
+        if let AnyObject::Promotion(promotion) = &object
+            && *promotion.spec.to != *self.fleet.environment.as_str()
+        {
+            return;
+        }
         let key = object.key();
         if !object.kind().is_of_fleets() {
             self.ignore(&object);

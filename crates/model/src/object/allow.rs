@@ -42,7 +42,7 @@ pub struct PriorityRange {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pattern(Arc<str>);
 
-/// The kinds that `kinds` can name. An `Environment` is read from the control plane's main branch only.
+/// The kinds that `kinds` can name. `Environment`s and `Promotion`s are read from the control plane's main branch only.
 const KINDS: &[&str] = &[
     "BaseRepo",
     "Cluster",
@@ -300,6 +300,9 @@ mod tests {
     #[test]
     fn every_kind_of_fleets_can_be_named() {
         let others = Kind::ALL.iter().filter(|kind| !KINDS.contains(&kind.name()));
-        assert_eq!(others.copied().collect::<Vec<_>>(), [Kind::DeploymentDescriptor, Kind::Environment]);
+        assert_eq!(
+            others.copied().collect::<Vec<_>>(),
+            [Kind::DeploymentDescriptor, Kind::Environment, Kind::Promotion]
+        );
     }
 }

@@ -7,7 +7,8 @@ use super::super::AppDouble;
 use crate::hosts::memory::RepositoryState;
 use crate::issue::{Issue, Label};
 use crate::pull_request::{Comment, MergeRefusal, PullRequest, PullRequestState};
-use crate::status::{CommitStatus, StatusState};
+use crate::review::{Review, ReviewVerdict};
+use crate::status::{ReportedStatus, StatusState};
 
 /// The time of everything.
 const TIME: &str = "2026-01-01T00:00:00Z";
@@ -164,7 +165,25 @@ pub(super) fn pull_request_as_issue(state: &RepositoryState, shown: &PullRequest
     joined(addresses(&shown.url, "comments events labels repository"), &fields)
 }
 
-pub(super) fn status(state: &RepositoryState, status: &CommitStatus, creator: &str) -> Value {
+/// A review of a pull request, with its id.
+pub(super) fn review(state: &RepositoryState, (review, id): (&Review, u64)) -> Value {
+    let verdict = match review.verdict {
+        ReviewVerdict::Approved => "APPROVED",
+        ReviewVerdict::ChangesRequested => "CHANGES_REQUESTED",
+        ReviewVerdict::Commented => "COMMENTED",
+        ReviewVerdict::Dismissed => "DISMISSED",
+    };
+    let (url, link) = (&state.url, json!({ "href": state.url }));
+    json!({
+        "id": id, "node_id": format!("PRR_{id}"), "user": user(&review.account), "body": "", "state": verdict, "html_url": url,
+        "pull_request_url": url, "_links": { "html": link, "pull_request": link }, "author_association": "MEMBER",
+        "commit_id": review.commit.map(|commit| commit.to_string()), "submitted_at": review.at.map(|at| at.to_string()),
+    })
+}
+
+/// A status of a commit, with its id.
+pub(super) fn status(state: &RepositoryState, (id, reported): &(u64, ReportedStatus)) -> Value {
+    let ReportedStatus { status, account } = reported;
     let name = match status.state {
         StatusState::Pending => "pending",
         StatusState::Success => "success",
@@ -172,9 +191,9 @@ pub(super) fn status(state: &RepositoryState, status: &CommitStatus, creator: &s
         StatusState::Error => "error",
     };
     json!({
-        "url": state.url, "avatar_url": null, "id": 1, "node_id": "SC_1", "state": name, "description": status.description,
+        "url": state.url, "avatar_url": null, "id": id, "node_id": format!("SC_{id}"), "state": name, "description": status.description,
         "target_url": status.target_url, "context": status.context, "created_at": TIME, "updated_at": TIME,
-        "creator": user(creator),
+        "creator": user(account),
     })
 }
 

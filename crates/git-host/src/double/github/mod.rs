@@ -13,7 +13,7 @@ use super::{AppDouble, Context};
 use crate::hosts::memory::{Denial, RepositoryState};
 use crate::issue::{IssueChanges, Label, NewIssue};
 use crate::pull_request::{MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, Reviewer};
-use crate::status::{CommitStatus, StatusState};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
@@ -130,6 +130,23 @@ impl Route<'_> {
             }
             ("POST", ["labels"]) => self.create_label(),
             ("POST", ["statuses", commit]) => self.set_status(commit),
+            ("GET", ["commits", commit, "statuses"]) => {
+                let statuses = self.state.all_statuses(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+                // The newest one is the first.
+                let mut statuses: Vec<_> = statuses.map(|one| json::status(self.state, &one)).collect();
+                statuses.reverse();
+                Ok(Response::page(self.request, "per_page", statuses))
+            }
+            ("GET", ["commits", commit, "pulls"]) => {
+                let found = self.state.pull_requests_with(GitId::from_hex(commit).ok_or(Denial::NotFound)?);
+                let found = found.iter().map(|found| json::pull_request(self.state, self.path, found)).collect();
+                Ok(Response::page(self.request, "per_page", found))
+            }
+            ("GET", ["pulls", at, "reviews"]) => {
+                let reviews = self.state.reviews(number(at)?)?;
+                let reviews = reviews.iter().zip(1..).map(|one| json::review(self.state, one)).collect();
+                Ok(Response::page(self.request, "per_page", reviews))
+            }
             _ => Err(Denial::NotFound),
         }
     }
@@ -231,8 +248,10 @@ impl Route<'_> {
             description: text("description"),
             target_url: self.request.text("target_url"),
         };
-        self.state.set_status(GitId::from_hex(commit).ok_or(Denial::NotFound)?, status.clone())?;
-        Ok(Response::json(201, &json::status(self.state, &status, self.account)))
+        let account = self.account;
+        self.state.set_status_as(account, GitId::from_hex(commit).ok_or(Denial::NotFound)?, status.clone())?;
+        let reported = ReportedStatus { status, account: account.to_owned() };
+        Ok(Response::json(201, &json::status(self.state, &(1, reported))))
     }
 
     /// The issues with a label. Pull requests are issues, too.

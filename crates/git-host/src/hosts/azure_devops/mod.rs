@@ -1,5 +1,6 @@
 //! Azure DevOps Services and Server: the REST API of Azure Repos. Issues are work items of Azure Boards.
 
+mod evidence;
 pub(crate) mod html;
 mod json;
 mod repositories;
@@ -30,9 +31,10 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
+use crate::review::Approval;
 use crate::secret::Secret;
 use crate::settings::HostSettings;
-use crate::status::{CommitStatus, StatusState};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
 
 /// The version of the API. Azure DevOps Server has it since 2022.
@@ -324,6 +326,19 @@ impl GitHost for AzureDevOps {
         Err(HostError::NotSupported { kind: HostKind::AzureDevOps, what: "authors of labels" })
     }
 
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+        self.read_approvals(repository, number)
+    }
+
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError> {
+        self.read_merged(repository, commit, base)
+    }
+
     fn set_auto_merge(
         &self,
         repository: &HostRepository,
@@ -404,6 +419,10 @@ impl GitHost for AzureDevOps {
             "context": { "genre": genre, "name": name },
         });
         self.send(&post(repository, &["commits", &commit.to_string(), "statuses"], body).repeatable()).map(drop)
+    }
+
+    fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
+        self.read_statuses(repository, commit)
     }
 
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {

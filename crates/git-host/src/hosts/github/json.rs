@@ -47,7 +47,7 @@ pub(super) struct LabelJson {
 }
 
 #[derive(Debug, Deserialize)]
-struct UserJson {
+pub(super) struct UserJson {
     login: String,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct IssueJson {
 }
 
 /// The login of a user who may have been deleted.
-fn login(user: Option<UserJson>) -> String {
+pub(super) fn login(user: Option<UserJson>) -> String {
     user.map_or_else(String::new, |user| user.login)
 }
 

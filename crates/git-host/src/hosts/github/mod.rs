@@ -2,6 +2,7 @@
 
 mod app;
 mod auto_merge;
+mod evidence;
 mod json;
 mod repositories;
 
@@ -29,9 +30,10 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
+use crate::review::Approval;
 use crate::secret::Secret;
 use crate::settings::HostSettings;
-use crate::status::{CommitStatus, StatusState};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
 
 /// The version of the REST API.
@@ -314,6 +316,19 @@ impl GitHost for GitHub {
         Ok(events.into_iter().rev().find_map(|event| event.author_of(label)))
     }
 
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+        self.read_approvals(repository, number)
+    }
+
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError> {
+        self.read_merged(repository, commit, base)
+    }
+
     fn set_auto_merge(
         &self,
         repository: &HostRepository,
@@ -364,6 +379,10 @@ impl GitHost for GitHub {
         }
         let call = Call::post(&path(repository, &["statuses", &commit.to_string()]), body);
         self.send(repository, call.repeatable()).map(drop)
+    }
+
+    fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
+        self.read_statuses(repository, commit)
     }
 
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {

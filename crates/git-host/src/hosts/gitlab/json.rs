@@ -75,10 +75,12 @@ pub(super) struct NoteJson {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct StatusJson {
+    pub(super) id: Option<u64>,
     pub(super) name: String,
     pub(super) status: String,
     pub(super) description: Option<String>,
     pub(super) target_url: Option<String>,
+    pub(super) author: Option<UserJson>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,5 +1,6 @@
 //! GitLab: its REST API. Its merge requests are pull requests here.
 
+mod evidence;
 mod json;
 mod repositories;
 
@@ -26,9 +27,10 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
+use crate::review::Approval;
 use crate::secret::Secret;
 use crate::settings::HostSettings;
-use crate::status::{CommitStatus, StatusState};
+use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
 
 /// A client of GitLab.
@@ -310,6 +312,19 @@ impl GitHost for GitLab {
         Ok(events.into_iter().rev().find_map(|event| event.author_of(label)))
     }
 
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+        self.read_approvals(repository, number)
+    }
+
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError> {
+        self.read_merged(repository, commit, base)
+    }
+
     fn set_auto_merge(
         &self,
         repository: &HostRepository,
@@ -394,6 +409,10 @@ impl GitHost for GitLab {
             body["target_url"] = json!(url);
         }
         self.send(&Resource::of(repository, &["statuses", &commit]).post(body).repeatable()).map(drop)
+    }
+
+    fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
+        self.read_statuses(repository, commit)
     }
 
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {

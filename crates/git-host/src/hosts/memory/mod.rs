@@ -1,6 +1,7 @@
 //! A git host in memory, with the semantics of the real ones.
 
 mod branches;
+mod evidence;
 mod state;
 
 use std::collections::VecDeque;
@@ -23,7 +24,8 @@ use crate::pull_request::{
 };
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
-use crate::status::CommitStatus;
+use crate::review::Approval;
+use crate::status::{CommitStatus, ReportedStatus};
 
 /// The account of a new host's client.
 const ACCOUNT: &str = "kalypso-bot";
@@ -193,6 +195,21 @@ impl GitHost for MemoryHost {
         self.call("label_author", repository, |state| state.label_author(number, label))
     }
 
+    fn approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
+        self.call("approvals", repository, |state| state.approvals(number))
+    }
+
+    fn merged_pull_request(
+        &self,
+        repository: &HostRepository,
+        commit: GitId,
+        base: &str,
+    ) -> Result<Option<PullRequest>, HostError> {
+        self.call("merged_pull_request", repository, |state| {
+            Ok(super::merged(state.pull_requests_with(commit), commit, base))
+        })
+    }
+
     fn close(&self, repository: &HostRepository, number: u64) -> Result<(), HostError> {
         self.call("close", repository, |state| state.close(number))
     }
@@ -253,7 +270,11 @@ impl GitHost for MemoryHost {
 
     fn set_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> Result<(), HostError> {
         let status = CommitStatus { description: status.short_description(), ..status.clone() };
-        self.call("set_status", repository, |state| state.set_status(commit, status))
+        self.call("set_status", repository, |state| state.set_status_as(&self.account, commit, status))
+    }
+
+    fn commit_statuses(&self, repository: &HostRepository, commit: GitId) -> Result<Vec<ReportedStatus>, HostError> {
+        self.call("commit_statuses", repository, |state| Ok(state.reported_statuses(commit)))
     }
 
     fn issues(&self, repository: &HostRepository, label: &str) -> Result<Vec<Issue>, HostError> {

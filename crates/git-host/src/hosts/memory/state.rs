@@ -12,7 +12,8 @@ use crate::pull_request::{
     Comment, CommentId, MergeRefusal, MergeRequest, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState,
     Reviewer,
 };
-use crate::status::{CommitStatus, StatusState};
+use crate::review::Review;
+use crate::status::{ReportedStatus, StatusState};
 
 /// The address of a new host.
 const URL: &str = "https://memory.example";
@@ -74,7 +75,8 @@ pub struct RepositoryState {
     pub(crate) pull_requests: Vec<PullRequestRow>,
     pub(crate) issues: Vec<IssueRow>,
     pub(crate) comments: Vec<CommentRow>,
-    pub(crate) statuses: Vec<(GitId, CommitStatus)>,
+    /// All statuses, oldest first.
+    pub(crate) statuses: Vec<(GitId, ReportedStatus)>,
 }
 
 /// The requirements of a protected branch.
@@ -93,6 +95,8 @@ pub(crate) struct PullRequestRow {
     /// The repository with the source branch, if it is another one.
     pub(crate) fork: Option<String>,
     pub(crate) is_approved: bool,
+    /// Its reviews, oldest first.
+    pub(crate) reviews: Vec<Review>,
     /// The account that requested the automatic merge.
     pub(crate) auto_merge: Option<String>,
     /// The labels that were added, with the accounts that added them, oldest first.
@@ -287,6 +291,7 @@ impl RepositoryState {
             reviewers: Vec::new(),
             fork,
             is_approved: false,
+            reviews: Vec::new(),
             auto_merge: None,
             labelled: Vec::new(),
         };
@@ -350,16 +355,6 @@ impl RepositoryState {
         Ok(())
     }
 
-    /// Approves a pull request.
-    ///
-    /// # Errors
-    /// If it does not exist.
-    pub fn approve(&mut self, number: u64) -> Result<(), Denial> {
-        self.row(number)?.is_approved = true;
-        self.settle();
-        Ok(())
-    }
-
     /// Closes a pull request without a merge. A merged one stays as it is.
     ///
     /// # Errors
@@ -418,9 +413,9 @@ impl RepositoryState {
         let rule = self.rules.get(base).cloned().unwrap_or_default();
         let is_success = |context: &String| {
             let statuses = self.statuses.iter().rev();
-            let mut own =
-                statuses.filter(|(commit, status)| Some(*commit) == *head_commit && status.context == *context);
-            own.next().is_some_and(|(_, status)| status.state == StatusState::Success)
+            let mut own = statuses
+                .filter(|(commit, reported)| Some(*commit) == *head_commit && reported.status.context == *context);
+            own.next().is_some_and(|(_, reported)| reported.status.state == StatusState::Success)
         };
         let is_met = rule.required_status.as_ref().is_none_or(is_success) && (!rule.required_review || row.is_approved);
         Ok((!is_met).then_some(MergeRefusal::Blocked))
@@ -494,25 +489,6 @@ impl RepositoryState {
         }
         body.clone_into(&mut comment.body);
         Ok(comment.clone())
-    }
-
-    /// Sets the status of a commit.
-    ///
-    /// # Errors
-    /// If the commit does not exist.
-    pub fn set_status(&mut self, commit: GitId, status: CommitStatus) -> Result<(), Denial> {
-        if !self.branches.has_commit(commit) {
-            return Err(Denial::NotFound);
-        }
-        self.statuses.push((commit, status));
-        self.settle();
-        Ok(())
-    }
-
-    /// The current statuses of a commit: the last one of each context.
-    pub fn statuses(&self, commit: GitId) -> Vec<CommitStatus> {
-        let own = self.statuses.iter().filter(|(at, _)| *at == commit).map(|(_, status)| status);
-        own.map(|status| (status.context.clone(), status.clone())).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
     /// The issues with a label, as an account sees them.

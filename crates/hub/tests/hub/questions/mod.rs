@@ -10,6 +10,7 @@ mod environments;
 pub(crate) mod fleet;
 mod history;
 mod many;
+mod place_states;
 mod plans;
 mod rollouts;
 
@@ -25,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         environments::trials(),
         history::trials(),
         many::trials(),
+        place_states::trials(),
         plans::trials(),
         rollouts::trials(),
     ];

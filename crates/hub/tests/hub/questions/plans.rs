@@ -91,6 +91,9 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
     questions::deployments(database, filter, &page, None).await?;
     questions::deployments(database, filter, &page, at).await?;
     questions::rollouts(database, filter, &page).await?;
+    if filter.host.is_none() && filter.selector.is_none() {
+        questions::place_states(database, filter, &page).await?;
+    }
     questions::history(database, filter, &page).await?;
     questions::drift(database, filter, &page).await?;
     for kind in [DriftKind::Silent, DriftKind::UnknownContent, DriftKind::RemovedPlace, DriftKind::UnknownPlace] {

@@ -1,9 +1,11 @@
 //! What an object consists of, beyond its columns: the values of a `ConfigMap`, the targets of a workload.
 
 use engine::inventory::ConfigMapValue;
+use engine::promotion::membership::Membership;
 use model::credential::without;
 use model::fleet::Fleet;
-use model::object::{AnyObject, Object, Template, Workload};
+use model::object::promotion::Ring;
+use model::object::{AnyObject, Object, Promotion, Template, Workload};
 use serde_json::{Value as Json, json};
 
 use crate::listing::object::Listed;
@@ -33,6 +35,7 @@ pub(super) fn of(listed: &Listed, view: &mut View<'_>) -> Vec<Detail> {
         Listed::Object(AnyObject::Workload(object), _) => vec![targets(object, view)],
         Listed::Object(AnyObject::ClusterType(object), _) => vec![clusters(object.name.as_str(), view.fleet())],
         Listed::Object(AnyObject::Template(object), _) => vec![users(object, view.fleet())],
+        Listed::Object(AnyObject::Promotion(object), _) => rings(object, view.fleet()).into_iter().collect(),
         Listed::Target(target) => {
             let mapped = target.mapped.iter().map(|(key, mapping)| {
                 let value = target.labels.get(key).map_or("", |value| value);
@@ -70,6 +73,20 @@ fn targets(object: &Object<Workload>, view: &View<'_>) -> Detail {
     let json = json.collect::<Vec<_>>().into();
     let rows = counted.into_iter().map(|(name, assignments)| vec![name, count(assignments, "assignment")]).collect();
     Detail { field: "deploymentTargets", title: "Targets", rows, json }
+}
+
+/// The rings with the numbers of their places.
+fn rings(promotion: &Object<Promotion>, fleet: &Fleet) -> Option<Detail> {
+    let membership = Membership::new(fleet, &promotion.spec)?;
+    let rings: Vec<_> = membership.rings.iter().zip(membership.counts()).collect();
+    let json = rings
+        .iter()
+        .map(|(ring, places)| json!({"ring": &*ring.name, "members": ring.members.to_string(), "places": places}));
+    let json = json.collect::<Vec<_>>().into();
+    let row =
+        |(ring, places): (&Ring, usize)| vec![ring.name.to_string(), count(places, "place"), ring.members.to_string()];
+    let rows = rings.into_iter().map(row).collect();
+    Some(Detail { field: "ringPlaces", title: "Rings", rows, json })
 }
 
 fn clusters(cluster_type: &str, fleet: &Fleet) -> Detail {

@@ -2,6 +2,7 @@
 
 mod places;
 mod platform;
+mod promotions;
 mod repositories;
 mod rules;
 mod workloads;
@@ -39,6 +40,7 @@ const fn columns(always: &'static [&'static str], wide: &'static [&'static str])
 pub(crate) fn columns_of(kind: ListedKind) -> Columns {
     match kind {
         ListedKind::Environment => repositories::ENVIRONMENT,
+        ListedKind::Promotion => promotions::PROMOTION,
         ListedKind::ClusterType => places::CLUSTER_TYPE,
         ListedKind::Cluster => places::CLUSTER,
         ListedKind::Workload => workloads::WORKLOAD,
@@ -81,6 +83,7 @@ fn fields(listed: &Listed, view: &mut View<'_>) -> Row {
         Listed::Target(target) => workloads::target(target, view),
         Listed::Object(object, key) => match object {
             AnyObject::Environment(object) => repositories::environment(object, view),
+            AnyObject::Promotion(object) => promotions::promotion(object),
             AnyObject::ClusterType(object) => places::cluster_type(object, view),
             AnyObject::Cluster(object) => places::cluster(object, view),
             AnyObject::Workload(object) => workloads::workload(object, view),
@@ -96,8 +99,7 @@ fn fields(listed: &Listed, view: &mut View<'_>) -> Row {
             AnyObject::DeploymentTarget(_)
             | AnyObject::DeploymentDescriptor(_)
             | AnyObject::FluxGitRepository(_)
-            | AnyObject::FluxKustomization(_)
-            | AnyObject::Promotion(_) => Row { cells: Vec::new(), json: json!({}) },
+            | AnyObject::FluxKustomization(_) => Row { cells: Vec::new(), json: json!({}) },
         },
     }
 }

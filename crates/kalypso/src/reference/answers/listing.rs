@@ -5,6 +5,7 @@ use super::Described;
 /// The output of `kalypso get` and `kalypso describe`, by command.
 pub(super) const LISTS: &[(&str, &[Described])] = &[
     ("get environments", ENVIRONMENTS),
+    ("get promotions", PROMOTIONS),
     ("get cluster-types", CLUSTER_TYPES),
     ("get clusters", CLUSTERS),
     ("get workloads", WORKLOADS),
@@ -43,6 +44,28 @@ const ENVIRONMENTS: &[Described] = &[
     ("items[].policies", ""),
     ("items[].configs", ""),
     ("items[].assignments", ""),
+    ("more", "whether there are more than `--limit`"),
+    ("total", "how many there are, whatever the limit is"),
+];
+
+const PROMOTIONS: &[Described] = &[
+    ("items[].environment", "the environment that changes reach"),
+    ("items[].name", "the name"),
+    ("items[].place", "where it is written: a place (below)"),
+    ("items[].labels", "its labels"),
+    ("items[].from[]", "the environments before it; none: changes reach it first"),
+    ("items[].to", "the environment that changes reach"),
+    ("items[].require", "`all` or `any`"),
+    ("items[].gates[].name", "the name of a gate"),
+    ("items[].gates[].condition", "its condition, in words"),
+    ("items[].rings[].name", "the name of a ring, in the order of the rings"),
+    ("items[].rings[].members", "its places, in words"),
+    ("items[].rings[].gates[].name", "the name of a gate before the next ring"),
+    ("items[].rings[].gates[].condition", "its condition, in words"),
+    ("items[].start", "`automatic` or `manual`"),
+    ("items[].delivery", "`pullRequest` or `direct`"),
+    ("items[].newer", "`wait`, `queue` or `supersede`"),
+    ("items[].onFailure", "`stop`, `rollBackRing` or `rollBackEnvironment`"),
     ("more", "whether there are more than `--limit`"),
     ("total", "how many there are, whatever the limit is"),
 ];
@@ -298,6 +321,9 @@ const DESCRIPTION: &[Described] = &[
     ("items[].deploymentTargets[].assignments", "on how many places it runs"),
     ("items[].mappedLabels[].label", "of a target: a label that a `LabelMapping` added"),
     ("items[].mappedLabels[].labelMapping", "that `LabelMapping`"),
+    ("items[].ringPlaces[].ring", "of a promotion: a ring, also the last one that is not written"),
+    ("items[].ringPlaces[].members", "its places, in words"),
+    ("items[].ringPlaces[].places", "how many places it has"),
     ("items[].clusterNames[]", "of a cluster type: its clusters"),
     ("items[].clusterTypeNames[]", "of a template: the cluster types that use it"),
 ];

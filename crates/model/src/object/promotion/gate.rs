@@ -1,13 +1,12 @@
 //! Gates: the conditions under which a change moves on.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::civil::{Date, Time, Weekday};
-
-use super::{Amount, Share};
+use super::{Amount, Share, Window, values, window};
+use crate::decode;
 use crate::decode::Decoder;
+use crate::diagnostic::Code;
 use crate::shape::{Shape, optional, required};
 use crate::yaml::Node;
 
@@ -86,21 +85,6 @@ pub enum Expectation {
     Command,
 }
 
-/// A weekly window of time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Window {
-    /// The name of the time zone in the IANA database.
-    pub zone: Arc<str>,
-    /// The days of the week. Empty: all.
-    pub days: Vec<Weekday>,
-    /// The beginning on each day.
-    pub from: Time,
-    /// The end. If it is not after the beginning, the window ends on the next day.
-    pub until: Time,
-    /// Days, in the time zone, on which no window begins.
-    pub except: BTreeSet<Date>,
-}
-
 /// Who must approve a change. The author of the change does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Approval {
@@ -116,7 +100,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
     optional(
         "compliant",
         Shape::Fields(&[
-            required("share", Shape::Text, "The share of the expected reconcilers, such as `98%`."),
+            required("share", Shape::TextOrNumber, "The share of the expected reconcilers, such as `98%`."),
             optional(
                 "silent",
                 Shape::OneOf(&["wait", "ignore", "fail"]),
@@ -125,10 +109,14 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         ]),
         "A share of the expected reconcilers has applied the change, or a newer one that contains it.",
     ),
-    optional("failures", Shape::Text, "The largest number or share of expected reconcilers that failed: `2`, `0.5%`."),
+    optional(
+        "failures",
+        Shape::TextOrNumber,
+        "The largest number or share of expected reconcilers that failed: `2`, `0.5%`.",
+    ),
     optional(
         "soak",
-        Shape::Text,
+        Shape::TextOrNumber,
         "How long the gates `compliant` and `failures` of the list must have held without interruption: `30m`, `12h`, `2d`.",
     ),
     optional(
@@ -145,8 +133,8 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         "prometheus",
         Shape::Fields(&[
             required("check", Shape::Name, "The name of the check in `[promotion.checks]` of `kalypso.toml`."),
-            optional("min", Shape::Text, "The lowest good value of the query."),
-            optional("max", Shape::Text, "The highest good value of the query."),
+            optional("min", Shape::TextOrNumber, "The lowest good value of the query."),
+            optional("max", Shape::TextOrNumber, "The highest good value of the query."),
         ]),
         "The value of a Prometheus query.",
     ),
@@ -159,25 +147,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         )]),
         "A command of the service's configuration ends with status 0.",
     ),
-    optional(
-        "window",
-        Shape::Fields(&[
-            required("zone", Shape::Text, "The time zone, as in the IANA database: `Europe/Berlin`."),
-            optional(
-                "days",
-                Shape::List(&Shape::OneOf(&["mon", "tue", "wed", "thu", "fri", "sat", "sun"])),
-                "The days of the week. Left out: all.",
-            ),
-            required("from", Shape::Text, "The beginning: `09:00`."),
-            required(
-                "until",
-                Shape::Text,
-                "The end: `17:00`. If it is not after `from`, the window ends on the next day.",
-            ),
-            optional("except", Shape::List(&Shape::Text), "Days without a window: `2026-12-24`."),
-        ]),
-        "The time is in a weekly window.",
-    ),
+    optional("window", window::SHAPE, "The time is in a weekly window."),
     optional(
         "approval",
         Shape::Fields(&[
@@ -189,7 +159,129 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
     optional("manual", Shape::Fields(&[]), "`{}`: a person lets the change through, each time."),
 ]);
 
-/// Reads a list of gates.
-pub(super) fn decode(_root: &Node, _keys: &[&str], _decoder: &mut Decoder<'_>) -> Vec<Gate> {
-    Vec::new()
+/// The fields with conditions, of which a gate has exactly one.
+const CONDITIONS: [&str; 9] =
+    ["compliant", "failures", "soak", "http", "prometheus", "command", "window", "approval", "manual"];
+
+/// Reads the list of gates at the path `keys`.
+pub(super) fn decode(root: &Node, keys: &[&str], decoder: &mut Decoder<'_>) -> Vec<Gate> {
+    let items = decode::items(root, keys);
+    values::check_count(root, keys, decoder);
+    values::check_names(items, "gate", decoder);
+    items.iter().filter_map(|item| gate(item, decoder)).collect()
+}
+
+fn gate(item: &Node, decoder: &mut Decoder<'_>) -> Option<Gate> {
+    let name = decode::text(item, &["name"]);
+    let is_set = |condition: &&&str| item.get(condition).is_some_and(|value| !decode::is_null(value));
+    let conditions: Vec<_> = CONDITIONS.iter().filter(is_set).copied().collect();
+    let [condition] = *conditions else {
+        wrong_count(item, (&name, &conditions), decoder);
+        return None;
+    };
+    let value = item.get(condition)?;
+    let kind = match condition {
+        "compliant" => compliant(value, decoder),
+        "failures" => values::amount(item, condition, decoder).map(GateKind::Failures),
+        "soak" => values::duration(item, condition, decoder).map(GateKind::Soak),
+        "http" => http(value, decoder).map(|expect| check(value, expect)),
+        "prometheus" => prometheus(value, decoder).map(|expect| check(value, expect)),
+        "command" => Some(check(value, Expectation::Command)),
+        "window" => window::decode(value, decoder).map(GateKind::Window),
+        "approval" => approval(value, decoder),
+        _ => Some(GateKind::Manual),
+    };
+    kind.map(|kind| Gate { name, kind })
+}
+
+fn wrong_count(item: &Node, (name, conditions): (&str, &[&str]), decoder: &mut Decoder<'_>) {
+    let span = item.get("name").map_or(item.span, |name| name.span);
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if conditions.is_empty() {
+        decoder.error(Code::InvalidPromotion, span, format!("the gate `{name}` has no condition"));
+        match item.get("manual") {
+            Some(_) => decoder.help("write `manual: {}`"),
+            None => decoder.help(format!("add one of {}", quoted(&CONDITIONS))),
+        }
+    } else {
+        let message = format!("the gate `{name}` has {} conditions: {}", conditions.len(), quoted(conditions));
+        decoder.error(Code::InvalidPromotion, span, message);
+        decoder.help("write a gate of its own for each of them: a change moves on when all gates hold");
+    }
+}
+
+fn compliant(value: &Node, decoder: &mut Decoder<'_>) -> Option<GateKind> {
+    let share = values::share(value, "share", decoder)?;
+    let silent = match &*decode::text(value, &["silent"]) {
+        "ignore" => Silent::Ignore,
+        "fail" => Silent::Fail,
+        _ => Silent::Wait,
+    };
+    Some(GateKind::Compliant { share, silent })
+}
+
+fn check(value: &Node, expect: Expectation) -> GateKind {
+    GateKind::Check(Check { name: decode::text(value, &["check"]), expect })
+}
+
+fn http(value: &Node, decoder: &mut Decoder<'_>) -> Option<Expectation> {
+    let status = match value.get("status").filter(|status| !decode::is_null(status)) {
+        Some(_) => Some(values::number(value, "status", (100, 599), decoder)?),
+        None => None,
+    };
+    let written = |key| value.get(key).filter(|value| !decode::is_null(value));
+    let json = match (written("path"), written("equals")) {
+        (None, None) => None,
+        (Some(path), Some(expected)) => {
+            let text = decode::scalar_text(path);
+            if !text.starts_with('$') {
+                decoder.error(
+                    Code::InvalidPromotion,
+                    path.span,
+                    format!("`path` is no JSON path: {}", values::shown(&text)),
+                );
+                decoder.help("a JSON path begins with `$`, such as `$.status`");
+                return None;
+            }
+            Some((text, decode::scalar_text(expected)))
+        }
+        (Some(alone), None) => return values::without(alone.span, ("path", "equals"), decoder),
+        (None, Some(alone)) => return values::without(alone.span, ("equals", "path"), decoder),
+    };
+    Some(Expectation::Http { status: status.and_then(|status| u16::try_from(status).ok()), json })
+}
+
+fn prometheus(value: &Node, decoder: &mut Decoder<'_>) -> Option<Expectation> {
+    let mut limit = |key| match value.get(key).filter(|value| !decode::is_null(value)) {
+        Some(node) => values::decimal(node, key, decoder).map(Some),
+        None => Some(None),
+    };
+    let (min, max) = (limit("min")?, limit("max")?);
+    match (&min, &max) {
+        (None, None) => {
+            decoder.error(
+                Code::InvalidPromotion,
+                value.span,
+                "`prometheus` has no limit, so every value would be good",
+            );
+            decoder.help("add `min`, `max` or both");
+            return None;
+        }
+        (Some((_, min)), Some((_, max))) if min > max => {
+            decoder.error(Code::InvalidPromotion, value.span, format!("no value is at least {min} and at most {max}"));
+            decoder.help("exchange `min` and `max`");
+            return None;
+        }
+        _ => {}
+    }
+    Some(Expectation::Prometheus { min: min.map(|(text, _)| text), max: max.map(|(text, _)| text) })
+}
+
+fn approval(value: &Node, decoder: &mut Decoder<'_>) -> Option<GateKind> {
+    let count = match value.get("count").filter(|count| !decode::is_null(count)) {
+        Some(_) => values::number(value, "count", (1, 100), decoder)?,
+        None => 1,
+    };
+    let team = value.get("team").filter(|team| !decode::is_null(team)).map(decode::scalar_text);
+    Some(GateKind::Approval(Approval { count, team }))
 }

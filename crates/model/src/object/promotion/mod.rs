@@ -3,15 +3,23 @@
 mod amount;
 mod gate;
 mod ring;
+mod values;
+mod window;
+mod words;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 pub use self::amount::{Amount, Share};
-pub use self::gate::{Approval, Check, Expectation, Gate, GateKind, Silent, Window};
+pub use self::gate::{Approval, Check, Expectation, Gate, GateKind, Silent};
 pub use self::ring::{DomainLimit, Ring, RingMembers};
+pub use self::window::Window;
 use super::Spec;
 use crate::decode;
 use crate::decode::Decoder;
+use crate::diagnostic::Code;
 use crate::kind::Kind;
 use crate::name::PromotionName;
 use crate::selector::LabelSelector;
@@ -190,14 +198,20 @@ spec:
         let spec = |keys: &[&'static str]| [&["spec"], keys].concat();
         let text = |key| decode::text(root, &["spec", key]);
         let workloads = spec(&["select", "workloadSelector"]);
-        let platform = decode::node(root, &spec(&["select", "platform"]));
+        let platform = decode::node(root, &spec(&["select", "platform"])).and_then(decode::boolean).unwrap_or(true);
+        check_environments(root, decoder);
+        check_selection(root, platform, decoder);
+        let gates = gate::decode(root, &["spec", "gates"], decoder);
+        check_soak(root, &gates, decoder);
         Self {
             to: text("to"),
             from: decode::texts(root, &["spec", "from"]),
             require: if *text("require") == *"any" { Require::Any } else { Require::All },
             select: Selection {
-                platform: platform.and_then(decode::boolean).unwrap_or(true),
-                workloads: decode::node(root, &workloads).map(|_| decoder.selector(root, &workloads)),
+                platform,
+                workloads: decode::node(root, &workloads)
+                    .filter(|node| !decode::is_null(node))
+                    .map(|_| decoder.selector(root, &workloads)),
             },
             delivery: if *text("delivery") == *"direct" { ChangeDelivery::Direct } else { ChangeDelivery::PullRequest },
             start: if *text("start") == *"manual" { Start::Manual } else { Start::Automatic },
@@ -211,8 +225,39 @@ spec:
                 "rollBackEnvironment" => OnFailure::RollBackEnvironment,
                 _ => OnFailure::Stop,
             },
-            gates: gate::decode(root, &["spec", "gates"], decoder),
+            gates,
             rings: ring::decode(root, decoder),
+        }
+    }
+}
+
+fn check_environments(root: &Node, decoder: &mut Decoder<'_>) {
+    let from: Vec<_> = decode::items(root, &["spec", "from"]).iter().collect();
+    values::check_count(root, &["spec", "from"], decoder);
+    values::check_different(&from, "entry of `from` for", decoder);
+}
+
+/// Reports a promotion that would move nothing.
+fn check_selection(root: &Node, platform: bool, decoder: &mut Decoder<'_>) {
+    let Some(select) = decode::node(root, &["spec", "select"]).filter(|_| !platform) else { return };
+    if select.get("workloadSelector").is_none_or(decode::is_null) {
+        decoder.error(Code::InvalidPromotion, select.span, "`select` selects nothing, so no change would ever move");
+        decoder.help("add `workloadSelector`, or remove `platform: false`");
+    }
+}
+
+/// Reports a soak time without gates whose state it measures. A ring always has one: its `failures`.
+fn check_soak(root: &Node, gates: &[Gate], decoder: &mut Decoder<'_>) {
+    let is_measured = |gate: &Gate| matches!(gate.kind, GateKind::Compliant { .. } | GateKind::Failures(_));
+    if gates.iter().any(is_measured) {
+        return;
+    }
+    for item in decode::items(root, &["spec", "gates"]) {
+        if let Some(soak) = item.get("soak").filter(|soak| !decode::is_null(soak)) {
+            let message =
+                "`soak` is the time for which `compliant` and `failures` have held, and this list has neither";
+            decoder.error(Code::InvalidPromotion, soak.span, message);
+            decoder.help("add a gate such as `compliant: {share: 100%}`");
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::gate;
-use super::{Amount, Gate, Share};
+use super::{Amount, Gate, Share, gate, values};
+use crate::decode;
 use crate::decode::Decoder;
+use crate::diagnostic::Code;
 use crate::selector::LabelSelector;
 use crate::shape::{LABEL_SELECTOR, Shape, optional, required};
 use crate::yaml::Node;
@@ -17,7 +18,7 @@ pub struct Ring {
     pub name: Arc<str>,
     /// Its places.
     pub members: RingMembers,
-    /// The largest number of places that may be changing at once. None: all.
+    /// The largest number of places that may be changing at once. None: all. A share always allows one place.
     pub at_once: Option<Amount>,
     /// The largest number of places that may be changing at once in each failure domain.
     pub per: Vec<DomainLimit>,
@@ -57,7 +58,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
     optional("labelSelector", LABEL_SELECTOR, "The ring's clusters and cluster types, by their labels."),
     optional(
         "percent",
-        Shape::Text,
+        Shape::TextOrNumber,
         "The ring's share of all places, such as `5%`. A hash of its name decides about a place, so it stays in its ring.",
     ),
     optional("names", Shape::List(&Shape::Name), "The names of the ring's clusters and cluster types."),
@@ -66,7 +67,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         Shape::Fields(&[
             optional(
                 "atOnce",
-                Shape::Text,
+                Shape::TextOrNumber,
                 "The number or share of the ring's places that may change at once: `50`, `10%`.",
             ),
             optional(
@@ -80,12 +81,151 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         ]),
         "How many places may change at once.",
     ),
-    optional("pause", Shape::Text, "How long the ring must have been good before the next one begins: `30m`, `12h`."),
-    optional("failures", Shape::Text, "How many reconcilers may fail (default `0`): `2`, `1%`. More stop the move."),
+    optional(
+        "pause",
+        Shape::TextOrNumber,
+        "How long the ring must have been good before the next one begins: `30m`, `12h`.",
+    ),
+    optional(
+        "failures",
+        Shape::TextOrNumber,
+        "How many reconcilers may fail (default `0`): `2`, `1%`. More stop the move.",
+    ),
     optional("gates", Shape::List(&gate::SHAPE), "More conditions before the next ring begins."),
 ]);
 
+/// The fields that name the places of a ring, of which a ring has one.
+const MEMBERS: [&str; 3] = ["labelSelector", "percent", "names"];
+
 /// Reads the rings.
-pub(super) fn decode(_root: &Node, _decoder: &mut Decoder<'_>) -> Vec<Ring> {
-    Vec::new()
+pub(super) fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Vec<Ring> {
+    let keys = ["spec", "rings"];
+    let items = decode::items(root, &keys);
+    values::check_count(root, &keys, decoder);
+    values::check_names(items, "ring", decoder);
+    let names: Vec<_> = items.iter().flat_map(|item| decode::items(item, &["names"])).collect();
+    values::check_different(&names, "entry of `names` for", decoder);
+    let rings: Vec<_> = items.iter().filter_map(|item| ring(item, decoder)).collect();
+    if rings.len() == items.len() {
+        check_order(items, &rings, decoder);
+        check_percent(items, &rings, decoder);
+    }
+    rings
+}
+
+fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
+    let written = |key: &str| item.get(key).filter(|value| !decode::is_null(value));
+    let members = members(item, decoder);
+    let limits = written("limits").filter(|limits| limits.get("atOnce").is_some_and(|value| !decode::is_null(value)));
+    let at_once = limits.and_then(|limits| at_once(limits, decoder));
+    let per = decode::items(item, &["limits", "per"]);
+    let labels: Vec<_> = per.iter().filter_map(|limit| limit.get("label")).collect();
+    values::check_different(&labels, "limit for the label", decoder);
+    let per: Option<Vec<_>> = per.iter().map(|limit| domain_limit(limit, decoder)).collect();
+    let pause = written("pause").map_or(Some(Duration::ZERO), |_| values::duration(item, "pause", decoder));
+    let failures = written("failures").map_or(Some(Amount::Count(0)), |_| values::amount(item, "failures", decoder));
+    let gates = gate::decode(item, &["gates"], decoder);
+    Some(Ring {
+        name: decode::text(item, &["name"]),
+        members: members?,
+        at_once,
+        per: per?,
+        pause: pause?,
+        failures: failures?,
+        gates,
+    })
+}
+
+fn members(item: &Node, decoder: &mut Decoder<'_>) -> Option<RingMembers> {
+    let is_set = |key: &&&str| item.get(key).is_some_and(|value| !decode::is_null(value));
+    let set: Vec<_> = MEMBERS.iter().filter(is_set).copied().collect();
+    match *set {
+        [] => match MEMBERS.iter().find_map(|key| item.key_span(key)) {
+            // A field that was begun must not select all places.
+            Some(span) => {
+                decoder.error(Code::InvalidPromotion, span, "this field has no value");
+                decoder.help(
+                    "write which places the ring has, or remove the field: the last ring then has all other places",
+                );
+                None
+            }
+            None => Some(RingMembers::Rest),
+        },
+        ["labelSelector"] => Some(RingMembers::Labels(decoder.selector(item, &["labelSelector"]))),
+        ["percent"] => values::share(item, "percent", decoder).map(RingMembers::Percent),
+        ["names"] => names(item, decoder),
+        _ => {
+            let span = item.get("name").map_or(item.span, |name| name.span);
+            let message =
+                format!("the ring `{}` names its places in {} ways", decode::text(item, &["name"]), set.len());
+            decoder.error(Code::InvalidPromotion, span, message);
+            decoder.help("keep one of `labelSelector`, `percent` and `names`");
+            None
+        }
+    }
+}
+
+fn names(item: &Node, decoder: &mut Decoder<'_>) -> Option<RingMembers> {
+    let names = decode::texts(item, &["names"]);
+    values::check_count(item, &["names"], decoder);
+    if let (Some(node), true) = (item.get("names"), names.is_empty()) {
+        decoder.error(Code::InvalidPromotion, node.span, "`names` is empty, so the ring would have no place");
+        decoder.help("name clusters or cluster types, or remove the ring");
+        return None;
+    }
+    Some(RingMembers::Names(names))
+}
+
+fn at_once(limits: &Node, decoder: &mut Decoder<'_>) -> Option<Amount> {
+    let amount = values::amount(limits, "atOnce", decoder)?;
+    if amount.of(10_000) == 0 {
+        let span = limits.get("atOnce").map_or(limits.span, |field| field.span);
+        decoder.error(Code::InvalidPromotion, span, "`atOnce` is zero, so nothing would ever move");
+        decoder.help("write a number or share above zero, or remove `atOnce`: then all places move at once");
+    }
+    Some(amount)
+}
+
+fn domain_limit(limit: &Node, decoder: &mut Decoder<'_>) -> Option<DomainLimit> {
+    let at_once = values::number(limit, "atOnce", (1, u32::MAX), decoder);
+    let label = decode::text(limit, &["label"]);
+    if let (Some(node), true) = (limit.get("label"), label.is_empty()) {
+        decoder.error(Code::InvalidPromotion, node.span, "`label` is empty");
+        decoder.help("write the key of a label, such as `site`");
+        return None;
+    }
+    Some(DomainLimit { label, at_once: at_once? })
+}
+
+/// Reports rings before the last one that leave no place to the later ones.
+fn check_order(items: &[Node], rings: &[Ring], decoder: &mut Decoder<'_>) {
+    for (item, ring) in items.iter().zip(rings).take(rings.len().saturating_sub(1)) {
+        let is_all = match &ring.members {
+            RingMembers::Rest => true,
+            RingMembers::Labels(selector) => selector.requirements.is_empty(),
+            RingMembers::Percent(share) => *share == Share::ALL,
+            RingMembers::Names(_) => false,
+        };
+        if is_all {
+            let span = item.get("name").map_or(item.span, |name| name.span);
+            let message = format!("the ring `{}` has all places, so the rings after it would have none", ring.name);
+            decoder.error(Code::InvalidPromotion, span, message);
+            decoder.help("only the last ring can have all other places: add `labelSelector`, `percent` or `names`");
+        }
+    }
+}
+
+fn check_percent(items: &[Node], rings: &[Ring], decoder: &mut Decoder<'_>) {
+    let mut sum = 0;
+    for (item, ring) in items.iter().zip(rings) {
+        let RingMembers::Percent(share) = ring.members else { continue };
+        sum += u32::from(share.hundredths());
+        if sum > u32::from(Share::ALL.hundredths()) {
+            let span = item.get("percent").map_or(item.span, |percent| percent.span);
+            let message = "the rings up to here have more than 100% of the places".to_owned();
+            decoder.error(Code::InvalidPromotion, span, message);
+            decoder.help("each `percent` is a share of all places of the environment; for the rest, leave it out in the last ring");
+            return;
+        }
+    }
 }

@@ -1,0 +1,129 @@
+//! A change of the stored states with its events, as one commit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::report::Event;
+use engine::promotion::state::{AdvanceState, GateRecord};
+use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
+use git::{Commit, Person};
+use hub_api::promotions::PromotionEvent;
+use model::name::EnvironmentName;
+
+use super::context::Context;
+use super::events;
+use crate::access::RepositoryAccess;
+use crate::rollout_store::{self, Advances, StateChange, StoreError, StoredRollout, StoredStates, Written};
+use crate::write_lease::WriteLease;
+
+/// A change of the stored states.
+pub(super) struct Change {
+    before: Option<Commit>,
+    advances: Advances,
+    has_advances: bool,
+    rollouts: BTreeMap<Arc<str>, Option<StoredRollout>>,
+    events: Vec<PromotionEvent>,
+}
+
+impl Change {
+    pub(super) fn new(stored: &StoredStates, advances: Advances) -> Self {
+        let (before, rollouts) = (stored.head.clone(), BTreeMap::new());
+        Self { before, advances, has_advances: false, rollouts, events: Vec::new() }
+    }
+
+    /// Sets the state of the platform's commits.
+    pub(super) fn set_platform(&mut self, context: &Context<'_>, state: &AdvanceState, events: &[Event]) {
+        self.advances.platform = Some(state.clone());
+        self.has_advances = true;
+        self.add_events(context.environment, None, events, None);
+    }
+
+    /// Sets the state of a workload's rollout. None removes it.
+    pub(super) fn set_rollout(
+        &mut self,
+        environment: &EnvironmentName,
+        (workload, rollout): (&Arc<str>, Option<StoredRollout>),
+        events: &[Event],
+    ) {
+        self.rollouts.insert(Arc::clone(workload), rollout);
+        self.add_events(environment, Some(workload), events, None);
+    }
+
+    /// Sets the state of the platform's commits after a decision of a person.
+    pub(super) fn decide_platform(
+        &mut self,
+        environment: &EnvironmentName,
+        state: AdvanceState,
+        (event, by): (&Event, &str),
+    ) {
+        self.advances.platform = Some(state);
+        self.has_advances = true;
+        self.add_events(environment, None, std::slice::from_ref(event), Some(by));
+    }
+
+    /// Sets the state of a workload's rollout after a decision of a person.
+    pub(super) fn decide_rollout(
+        &mut self,
+        environment: &EnvironmentName,
+        (workload, rollout): (&Arc<str>, StoredRollout),
+        (event, by): (&Event, &str),
+    ) {
+        self.rollouts.insert(Arc::clone(workload), Some(rollout));
+        self.add_events(environment, Some(workload), std::slice::from_ref(event), Some(by));
+    }
+
+    fn add_events(&mut self, environment: &EnvironmentName, subject: Option<&str>, events: &[Event], by: Option<&str>) {
+        self.events.extend(events.iter().map(|event| events::of(environment, subject, event, by)));
+    }
+
+    /// Whether there is nothing to store.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_advances && self.rollouts.is_empty()
+    }
+
+    /// Stores the change as the controller. False: another program moved the branch, and nothing is stored.
+    pub(super) fn store(self, context: &Context<'_>) -> Result<bool, StoreError> {
+        let author = Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+        let seconds = context.now.as_second();
+        self.write(context.access, context.environment, (&author, seconds), context.lease)
+    }
+
+    /// Stores the change. False: another program moved the branch, and nothing is stored.
+    pub(super) fn write(
+        self,
+        access: &RepositoryAccess,
+        environment: &EnvironmentName,
+        (author, seconds): (&Person, i64),
+        lease: Option<&WriteLease>,
+    ) -> Result<bool, StoreError> {
+        let message = events::message(environment, &self.events);
+        let change = StateChange {
+            rollouts: self.rollouts,
+            advances: self.has_advances.then_some(self.advances),
+            message: &message,
+            author,
+            seconds,
+            lease,
+        };
+        let written = rollout_store::write(access, environment, self.before.as_ref(), &change)?;
+        Ok(!matches!(written, Written::LostRace))
+    }
+}
+
+/// Whether a new state differs from the stored one in more than the texts of gates. The texts change with every report, and each commit would be one of many.
+pub(super) fn is_worth_storing(before: &AdvanceState, after: &AdvanceState) -> bool {
+    without_texts(before) != without_texts(after)
+}
+
+fn without_texts(state: &AdvanceState) -> AdvanceState {
+    let mut state = state.clone();
+    if let Some(current) = &mut state.current {
+        forget_texts(&mut current.gates);
+    }
+    state
+}
+
+/// Removes the texts of gates.
+pub(super) fn forget_texts(gates: &mut [GateRecord]) {
+    gates.iter_mut().for_each(|record| record.text = "".into());
+}

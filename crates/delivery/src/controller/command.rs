@@ -1,0 +1,204 @@
+//! Stores decisions of people: on the branch with the states, where the next step finds them.
+
+use std::sync::Arc;
+
+use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
+use engine::promotion::report::Event;
+use engine::promotion::state::{AdvanceState, Revision};
+use git::{Person, RepositoryError};
+use model::name::EnvironmentName;
+
+use super::changes::Change;
+use super::plane::Plane;
+use crate::access::RepositoryAccess;
+use crate::reading::RACES_MAX;
+use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredStates};
+use crate::write_lease::WriteLease;
+
+/// A decision of a person.
+#[derive(Clone, Copy)]
+pub struct PersonDecision<'a> {
+    /// The environment.
+    pub environment: &'a EnvironmentName,
+    /// The workload. None: the commits of the main branch.
+    pub subject: Option<&'a str>,
+    /// The decision. The revision of a request may be the first digits of a commit.
+    pub command: &'a Command,
+    /// The revision that it is about, or its first digits. None: the one that moves now.
+    pub revision: Option<&'a str>,
+    /// The author of the commit.
+    pub author: &'a Person,
+    /// The permission to write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
+}
+
+/// What was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The revision that the decision is about. None: whichever moves.
+    pub revision: Option<Revision>,
+    /// What happened, in one line for people.
+    pub text: String,
+}
+
+/// The reason why a decision is not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// There is no such environment.
+    #[error("there is no environment `{0}`")]
+    UnknownEnvironment(EnvironmentName),
+    /// Nothing of this name moves there.
+    #[error("`{subject}` does not move into {environment}")]
+    UnknownSubject {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The workload, or `main`.
+        subject: String,
+    },
+    /// The digits are not those of one commit of the main branch.
+    #[error("{}", no_commit(.digits, *.found))]
+    NoCommit {
+        /// The digits.
+        digits: String,
+        /// The number of commits that begin with them.
+        found: usize,
+    },
+    /// Another revision moves than the one that the decision is about.
+    #[error("the decision is about {about}, but {moving} moves now")]
+    OtherRevision {
+        /// The revision of the decision.
+        about: String,
+        /// What moves.
+        moving: String,
+    },
+    /// The decision makes no sense in this state.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The stored state can't be read.
+    #[error(transparent)]
+    State(#[from] StateFileError),
+    /// The main branch can't be read.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// The state can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Other programs moved the branch during every attempt.
+    #[error("another program stores the state of {0} at the same time")]
+    LostRaces(EnvironmentName),
+}
+
+fn no_commit(digits: &str, found: usize) -> String {
+    match found {
+        0 => format!("no commit of the main branch begins with `{digits}`"),
+        found => format!("{found} commits of the main branch begin with `{digits}`"),
+    }
+}
+
+/// Stores a decision.
+///
+/// # Errors
+/// If it makes no sense in the present state, or can't be stored. Nothing is stored then.
+pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Result<Receipt, CommandError> {
+    let environment = decision.environment;
+    let plane = Plane::read(access)?;
+    if plane.graph.step(environment.as_str()).is_none() {
+        return Err(CommandError::UnknownEnvironment(environment.clone()));
+    }
+    let command = resolved(&plane, decision.command)?;
+    for _ in 0..RACES_MAX {
+        let stored = rollout_store::read(access, environment)?;
+        let (change, receipt) = match decision.subject {
+            None => of_platform(&plane, decision, (&stored, &command))?,
+            Some(subject) => of_rollout(subject, decision, (&stored, &command))?,
+        };
+        let at = (decision.author, command.at.as_second());
+        if change.write(access, environment, at, decision.lease)? {
+            return Ok(receipt);
+        }
+    }
+    Err(CommandError::LostRaces(environment.clone()))
+}
+
+/// The command with the whole id of a requested commit.
+fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandError> {
+    let CommandKind::Request { revision } = &command.kind else { return Ok(command.clone()) };
+    let found = plane.line.find(&revision.0).cloned();
+    let digits = || revision.0.to_string();
+    let revision = found.map_err(|found| CommandError::NoCommit { digits: digits(), found })?;
+    Ok(Command { kind: CommandKind::Request { revision }, ..command.clone() })
+}
+
+fn of_platform(
+    plane: &Plane<'_>,
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let environment = decision.environment;
+    if plane.step(environment).is_none_or(|step| !step.promotion.select.platform) {
+        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: "main".to_owned() });
+    }
+    let advances = match &stored.advances {
+        Some(Ok(advances)) => advances.clone(),
+        Some(Err(error)) => return Err(error.clone().into()),
+        None => rollout_store::Advances::default(),
+    };
+    let before = advances.platform.clone().unwrap_or_default();
+    let revision = match &command.kind {
+        CommandKind::Request { revision } => Some(revision.clone()),
+        _ => moving(&before).cloned(),
+    };
+    check_revision(decision.revision, revision.as_ref())?;
+    let after = apply_to_advance(&before, command)?;
+    let event = command.event(revision.clone());
+    let mut change = Change::new(stored, advances);
+    change.decide_platform(environment, after, (&event, &command.by));
+    Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+fn of_rollout(
+    subject: &str,
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let environment = decision.environment;
+    let Some((name, found)) = stored.rollouts.get_key_value(subject) else {
+        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
+    };
+    let before = found.clone()?;
+    let moving = before.state.current.as_ref().map(|current| current.revision.clone());
+    let revision = moving.or_else(|| before.state.rejected.clone());
+    check_revision(decision.revision, revision.as_ref())?;
+    let state = apply_to_rollout(&before.state, command)?;
+    let event = command.event(revision.clone());
+    let mut change = Change::new(stored, rollout_store::Advances::default());
+    change.decide_rollout(environment, (name, StoredRollout { state, ..before }), (&event, &command.by));
+    Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+fn moving(state: &AdvanceState) -> Option<&Revision> {
+    state.current.as_ref().map(|current| &current.revision).or(state.rejected.as_ref())
+}
+
+fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), CommandError> {
+    let Some(about) = about else { return Ok(()) };
+    match moving {
+        Some(moving) if moving.0.starts_with(about) => Ok(()),
+        moving => {
+            let moving = moving.map_or_else(|| "nothing".to_owned(), |moving| moving.0.to_string());
+            Err(CommandError::OtherRevision { about: about.to_owned(), moving })
+        }
+    }
+}
+
+impl Receipt {
+    fn of(decision: &PersonDecision<'_>, revision: Option<Revision>, event: &Event) -> Self {
+        let subject = decision.subject.unwrap_or("main");
+        let of = revision.as_ref().map_or_else(String::new, |revision| {
+            let short: String = revision.0.chars().take(7).collect();
+            format!(" {short}")
+        });
+        let text: Arc<str> = Arc::clone(&event.text);
+        Self { revision, text: format!("{}: {subject}{of}: {text}", decision.environment) }
+    }
+}

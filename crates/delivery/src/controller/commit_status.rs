@@ -1,0 +1,59 @@
+//! The status of a promoted commit, as the workflows of Microsoft's Kalypso set it: its context is `<environment> environment`.
+
+use engine::promotion::state::{AdvanceState, CandidatePhase, Revision};
+use git_host::error::HostError;
+use git_host::status::{CommitStatus, StatusState};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+
+use crate::access::RepositoryAccess;
+use crate::pull_requests::{GitHosts, set_status};
+
+/// How far a commit is in an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromotionStage {
+    /// It is being written into the environment.
+    Promoted,
+    /// The environment has it, and proves it.
+    Deploying,
+    /// The environment proved it.
+    Deployed,
+    /// It failed in the environment.
+    Failed,
+}
+
+/// Sets the status of a commit of the main branch, unless it was set last. The text and the state are those of the original, because dashboards and workflows
+/// read them.
+///
+/// # Errors
+/// If the git host refuses, fails or can't be reached.
+pub fn set_promotion_status(
+    access: &RepositoryAccess,
+    hosts: &GitHosts,
+    environment: &EnvironmentName,
+    (commit, stage): (GitId, PromotionStage),
+) -> Result<(), HostError> {
+    let (state, description) = match stage {
+        PromotionStage::Promoted => (StatusState::Pending, "Promoted"),
+        PromotionStage::Deploying => (StatusState::Pending, "Deploying"),
+        PromotionStage::Deployed => (StatusState::Success, "Deployed"),
+        PromotionStage::Failed => (StatusState::Failure, "Failed to deploy"),
+    };
+    let (context, description) = (format!("{environment} environment"), description.to_owned());
+    let status = CommitStatus { context, state, description, target_url: None };
+    set_status(hosts, (access.settings.repo.as_str(), commit), &status)
+}
+
+/// The commit whose status follows from a state, with its stage. None: no commit was promoted yet.
+pub(super) fn stage(state: &AdvanceState) -> Option<(&Revision, PromotionStage)> {
+    let Some(current) = &state.current else {
+        return state.proved.as_ref().map(|proved| (&proved.revision, PromotionStage::Deployed));
+    };
+    let stage = match current.phase {
+        CandidatePhase::Gated => return None,
+        CandidatePhase::Entering { .. } => PromotionStage::Promoted,
+        CandidatePhase::Proving { .. } => PromotionStage::Deploying,
+        CandidatePhase::Stopped { .. } | CandidatePhase::RollingBack { .. } => PromotionStage::Failed,
+    };
+    Some((&current.revision, stage))
+}

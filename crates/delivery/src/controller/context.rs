@@ -1,0 +1,43 @@
+//! What all parts of a step use.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+
+use super::evidence::Evidence;
+use super::people::KnownAuthors;
+use super::plane::{KnownBranches, Plane};
+use crate::access::RepositoryAccess;
+use crate::pull_requests::GitHosts;
+use crate::write_lease::{LeaseEnded, WriteLease};
+
+/// What all parts of a step use.
+pub(super) struct Context<'a> {
+    pub(super) access: &'a Arc<RepositoryAccess>,
+    pub(super) environment: &'a EnvironmentName,
+    pub(super) plane: &'a Plane<'a>,
+    pub(super) hosts: Option<&'a GitHosts>,
+    pub(super) evidence: Evidence<'a>,
+    pub(super) lease: Option<&'a WriteLease>,
+    /// Whether nothing may be written.
+    pub(super) is_read_only: bool,
+    pub(super) now: Timestamp,
+}
+
+impl Context<'_> {
+    /// Checks that a write may begin now.
+    pub(super) fn check_lease(&self) -> Result<(), LeaseEnded> {
+        self.lease.map_or(Ok(()), WriteLease::check)
+    }
+}
+
+/// What later steps of the same process need not read again. It is never needed for a decision.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub(super) branches: KnownBranches,
+    pub(super) authors: KnownAuthors,
+    /// The last commit of the branch with the states whose events were sent.
+    pub(super) sent: Option<GitId>,
+}

@@ -1,0 +1,124 @@
+//! The evidence of a step: the state of the fleet from the hub, and the results of checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::promotion::evidence::{CheckResult, Measured, PlaceState};
+use hub_api::evidence::PlaceEvidence;
+use hub_api::places::PlaceState as HubPlace;
+use model::object::promotion::{Check, Gate, GateKind};
+use model::rollout::Counts;
+
+/// The sources of evidence.
+#[derive(Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The hub. None: the state of the fleet is not known, so no gate that measures it holds.
+    pub hub: Option<&'a dyn PlaceEvidence>,
+    /// The results of checks. None: no check has a result.
+    pub checks: Option<&'a dyn CheckResults>,
+    /// The accounts of the members of each team.
+    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// What a check is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckSubject<'a> {
+    /// The environment that the change moves into.
+    pub environment: &'a str,
+    /// The workload. None: a commit of the platform.
+    pub workload: Option<&'a str>,
+    /// The revision that moves.
+    pub revision: &'a str,
+    /// The ring. None: the whole environment.
+    pub ring: Option<&'a str>,
+}
+
+/// The results of checks. A check that has no recent result runs now, for at most its time limit.
+pub trait CheckResults: Send + Sync {
+    /// The newest result of a check. None: there is none.
+    fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult>;
+}
+
+impl Evidence<'_> {
+    /// The state of all places of an environment, or why it is not known.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub fn environment(&self, environment: &str) -> Result<Measured, Arc<str>> {
+        Ok(measured(&self.places(environment, None)?))
+    }
+
+    /// The rows of the hub about an environment, or about the folders of a workload in it.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub fn places(&self, environment: &str, workload: Option<&str>) -> Result<Vec<HubPlace>, Arc<str>> {
+        let Some(hub) = self.hub else { return Err("no hub is configured, which knows what clusters report".into()) };
+        hub.place_states(environment, workload).map_err(|error| error.to_string().into())
+    }
+
+    /// The last results of the checks of a list of gates, by the name of the gate.
+    pub fn checks(&self, gates: &[Gate], subject: CheckSubject<'_>) -> BTreeMap<Arc<str>, CheckResult> {
+        let Some(results) = self.checks else { return BTreeMap::new() };
+        let result = |gate: &Gate| match &gate.kind {
+            GateKind::Check(check) => Some((Arc::clone(&gate.name), results.result(check, subject)?)),
+            _ => None,
+        };
+        gates.iter().filter_map(result).collect()
+    }
+}
+
+/// The state of the reconcilers of a folder.
+pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
+    let number = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+    PlaceState {
+        expected: number(counts.expected),
+        succeeded: number(counts.succeeded),
+        failed: number(counts.failed),
+        silent: number(counts.silent),
+        is_published,
+    }
+}
+
+/// The sum of the states of places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
+pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
+    let key = |row: &HubPlace| (row.repository.clone(), row.branch.clone(), row.place.clone());
+    let mut places: BTreeMap<_, (Counts, Counts)> = BTreeMap::new();
+    for row in rows {
+        let (own, inner) = places.entry(key(row)).or_default();
+        add(if row.target.is_none() { own } else { inner }, &row.counts);
+    }
+    let mut sum = Measured::default();
+    for (own, inner) in places.values() {
+        sum.add(place_state(if own.expected > 0 { own } else { inner }, true));
+    }
+    sum
+}
+
+fn add(to: &mut Counts, more: &Counts) {
+    to.expected += more.expected;
+    to.succeeded += more.succeeded;
+    to.failed += more.failed;
+    to.silent += more.silent;
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_api::deployments::TargetNames;
+
+    use super::*;
+
+    fn row(place: &str, target: bool, expected: i64, succeeded: i64) -> HubPlace {
+        let target = target.then(TargetNames::default);
+        let counts = Counts { expected, succeeded, failed: expected - succeeded, ..Counts::default() };
+        HubPlace { place: place.to_owned(), target, counts, ..HubPlace::default() }
+    }
+
+    #[test]
+    fn a_place_counts_once_by_its_own_reconcilers() {
+        let rows =
+            [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
+        let sum = measured(&rows);
+        assert_eq!((sum.places, sum.expected, sum.succeeded, sum.failed), (2, 7, 6, 1));
+    }
+}

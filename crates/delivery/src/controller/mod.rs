@@ -1,0 +1,319 @@
+//! The controller of promotions: one level-triggered step for one environment.
+//!
+//! A step reads the graph, the stored states and the evidence, lets the pure machines of [`engine::promotion`] decide, stores their new states, and then acts. Every
+//! act follows from the stored states and from git, so a step that was interrupted is completed by the next one.
+
+mod changes;
+pub mod command;
+pub mod commit_move;
+pub mod commit_status;
+mod context;
+pub mod error;
+mod events;
+pub mod evidence;
+pub mod line;
+mod people;
+pub mod plane;
+mod platform;
+pub mod published;
+mod rollouts;
+pub mod settled;
+mod status;
+
+use std::sync::Arc;
+
+use engine::promotion::advance::AdvanceStep;
+use engine::promotion::graph::Step;
+use engine::promotion::report::ReportPhase;
+use engine::promotion::state::AdvanceState;
+use git_host::HostError;
+use hub_api::evidence::PromotionEvents;
+use hub_api::promotions::PromotionStatus;
+use jiff::Timestamp;
+use model::name::EnvironmentName;
+
+use self::changes::{Change, is_worth_storing};
+use self::context::Context;
+pub use self::context::Memory;
+use self::error::ControllerError;
+use self::evidence::Evidence;
+use self::plane::{Plane, Standing};
+use self::platform::{Acted, Own};
+use self::published::Published;
+use self::rollouts::Rollouts;
+use self::settled::Settled;
+use crate::access::RepositoryAccess;
+use crate::pull_requests::GitHosts;
+use crate::publish::Outcome;
+use crate::reading::RACES_MAX;
+use crate::rollout_store::{self, StoredStates};
+use crate::write_lease::WriteLease;
+
+/// The number of rounds in a step. Each act of a step, and each lost race, begins another one.
+const ROUNDS_MAX: usize = 8;
+
+/// A step for one environment.
+#[derive(Clone, Copy)]
+pub struct StepRequest<'a> {
+    /// The environment.
+    pub environment: &'a EnvironmentName,
+    /// The git hosts. None: changes are pushed to branches, and the people on the host are not known.
+    pub hosts: Option<&'a GitHosts>,
+    /// The evidence.
+    pub evidence: Evidence<'a>,
+    /// The history of the hub. None: there is none, and the messages of commits are the only history.
+    pub history: Option<&'a dyn PromotionEvents>,
+    /// The permission to write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
+    /// The result of the publication right before. None: the environment counts as settled where its record says so.
+    pub published: Option<&'a Published>,
+    /// The same publication with its output. None: nothing is decided about rings.
+    pub output: Option<&'a Outcome>,
+    /// Whether the step only looks: nothing is stored, moved or reported.
+    pub is_read_only: bool,
+    /// The current time.
+    pub now: Timestamp,
+}
+
+/// The result of a step.
+#[derive(Debug)]
+pub struct StepOutcome {
+    /// Where the changes into the environment stand. None: it is in no promotion.
+    pub status: Option<PromotionStatus>,
+    /// Whether something moves, so that the next step should come soon.
+    pub is_moving: bool,
+    /// Whether a move stopped, and waits for people or for the end of its failures.
+    pub is_stopped: bool,
+    /// Whether the output of the environment is to be published again.
+    pub must_publish: bool,
+    /// What could not be done beside the step: statuses of commits, and the history of the hub. The next step tries again.
+    pub warnings: Vec<String>,
+}
+
+/// Makes one step for an environment. The same step again changes nothing, as long as sources, evidence and decisions stay the same.
+///
+/// # Errors
+/// If something can't be read or written. What was stored before counts, and the next step goes on from there.
+#[tracing::instrument(name = "promotion", skip_all, fields(environment = %request.environment))]
+pub fn step(
+    access: &Arc<RepositoryAccess>,
+    request: &StepRequest<'_>,
+    memory: &mut Memory,
+) -> Result<StepOutcome, ControllerError> {
+    let mut must_publish = false;
+    for _ in 0..ROUNDS_MAX.max(RACES_MAX) {
+        let plane = Plane::read(access)?;
+        if !plane.is_part(request.environment) {
+            return Ok(StepOutcome::none());
+        }
+        let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
+        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
+        match round(&context, request, memory)? {
+            Round::Again { has_moved } => must_publish |= has_moved,
+            Round::Done(outcome) => {
+                return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..outcome });
+            }
+        }
+    }
+    Err(ControllerError::LostRaces(request.environment.clone()))
+}
+
+enum Round {
+    /// Something moved: everything is read again.
+    Again {
+        has_moved: bool,
+    },
+    Done(StepOutcome),
+}
+
+fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Result<Round, ControllerError> {
+    let environment = context.environment;
+    let standing = context.plane.standing(environment, &mut memory.branches)?;
+    let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
+    let mut outcome = StepOutcome::none();
+    let mut status = status_of(context);
+    let rollouts = move_rollouts(context, request)?;
+    if rollouts.has_lost_race {
+        return Ok(Round::Again { has_moved: false });
+    }
+    let rollouts = rollouts.found;
+    outcome.must_publish = !rollouts.changed.is_empty();
+    outcome.is_moving = rollouts.is_moving;
+    outcome.is_stopped = rollouts.is_stopped;
+    outcome.warnings.extend(rollouts.problems);
+    let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
+    let stored = rollout_store::read(context.access, environment)?;
+    if let Some(step) = context.plane.step(environment)
+        && let Some(reason) = context.plane.problem.clone().or_else(|| step.problem.clone())
+    {
+        status.problem = Some(reason.to_string());
+    } else if let Some(step) = context.plane.step(environment).filter(|step| step.promotion.select.platform) {
+        let own = Own { standing: &standing, settled, failed: rollouts.failed };
+        match move_platform(context, (step, &stored), &own, memory)? {
+            Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
+            Decided::Problem(problem) => status.problem = Some(problem),
+            Decided::Step(decided) => {
+                if !context.is_read_only {
+                    outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                }
+                outcome.is_moving |= decided.state.current.is_some();
+                outcome.is_stopped |= decided.report.phase == ReportPhase::Stopped;
+                let at = standing.at.as_ref();
+                status.subjects.push(status::of_platform(at, &decided.state, &decided.report));
+            }
+        }
+    }
+    status.subjects.extend(rollouts.statuses);
+    outcome.warnings.extend(send_events(context, request, memory));
+    Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
+}
+
+/// Whether the environment is settled, or why not. Stores the record of it.
+fn settle(
+    context: &Context<'_>,
+    request: &StepRequest<'_>,
+    (standing, open): (&Standing, Option<Arc<str>>),
+) -> Result<Result<(), Arc<str>>, ControllerError> {
+    let Some(published) = request.published else {
+        return Ok(context.plane.settled(context.environment, standing));
+    };
+    if let Some(open) = open {
+        return Ok(Err(open));
+    }
+    if published.has_rings() && request.output.is_none() {
+        return Ok(context.plane.settled(context.environment, standing));
+    }
+    if published.commit != standing.commit() || published.head != Some(standing.promoted.head.id) {
+        return Ok(Err("its newest commits are not published yet".into()));
+    }
+    if let Err(reason) = &published.complete {
+        return Ok(Err(Arc::clone(reason)));
+    }
+    let head = rollout_store::read(context.access, context.environment)?.head;
+    let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
+    if !context.is_read_only && record.is_none_or(|record| !standing.is_of(&record)) {
+        let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
+        let record = Settled { commit, head: head_id, since: context.now };
+        if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
+            return Ok(Err("another program stores its state at the same time".into()));
+        }
+    }
+    Ok(Ok(()))
+}
+
+struct MovedRollouts {
+    found: Rollouts,
+    has_lost_race: bool,
+}
+
+/// Decides about the workloads in the rings of the environment, and stores the decisions. Publishing acts on them.
+fn move_rollouts(context: &Context<'_>, request: &StepRequest<'_>) -> Result<MovedRollouts, ControllerError> {
+    let step = context.plane.step(context.environment).filter(|step| step.problem.is_none());
+    let (Some(step), Some(output), None) = (step, request.output, &context.plane.problem) else {
+        return Ok(MovedRollouts { found: Rollouts::default(), has_lost_race: false });
+    };
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let found = rollouts::decide(context, &step.promotion, (&stored, output));
+    let mut change = Change::new(&stored, rollout_store::Advances::default());
+    for (workload, rollout, events) in &found.changed {
+        change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);
+    }
+    let has_lost_race = !context.is_read_only && !change.is_empty() && !change.store(context)?;
+    Ok(MovedRollouts { found, has_lost_race })
+}
+
+enum Decided {
+    Again { has_moved: bool },
+    Problem(String),
+    Step(Box<AdvanceStep>),
+}
+
+/// Decides about the commits of the main branch, stores the decision, and acts.
+fn move_platform(
+    context: &Context<'_>,
+    (step, stored): (&Step, &StoredStates),
+    own: &Own<'_>,
+    memory: &mut Memory,
+) -> Result<Decided, ControllerError> {
+    let advances = match &stored.advances {
+        Some(Err(error)) => return Ok(Decided::Problem(error.to_string())),
+        Some(Ok(advances)) => advances.clone(),
+        None => rollout_store::Advances::default(),
+    };
+    let state = advances.platform.clone().unwrap_or_default();
+    let decided = platform::decide(context, &step.promotion, (&state, own), memory)?;
+    if context.is_read_only {
+        return Ok(Decided::Step(Box::new(decided)));
+    }
+    let mut change = Change::new(stored, advances);
+    if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
+        change.set_platform(context, &decided.state, &decided.events);
+        if !change.store(context)? {
+            return Ok(Decided::Again { has_moved: false });
+        }
+    }
+    match platform::act(context, &step.promotion, (&decided, own.standing))? {
+        Acted::Nothing => Ok(Decided::Step(Box::new(decided))),
+        Acted::Moved => Ok(Decided::Again { has_moved: true }),
+        Acted::LostRace => Ok(Decided::Again { has_moved: false }),
+        Acted::Declined(command) => match platform::declined(&decided.state, &command) {
+            Some(state) => decline(context, state, command),
+            None => Ok(Decided::Step(Box::new(decided))),
+        },
+    }
+}
+
+/// Ends a move whose pull request a person closed.
+fn decline(
+    context: &Context<'_>,
+    state: AdvanceState,
+    command: engine::promotion::command::Command,
+) -> Result<Decided, ControllerError> {
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let Some(Ok(advances)) = stored.advances.clone() else { return Ok(Decided::Again { has_moved: false }) };
+    let mut change = Change::new(&stored, advances);
+    let event = command.event(state.rejected.clone());
+    change.set_platform(context, &state, &[event]);
+    change.store(context)?;
+    Ok(Decided::Again { has_moved: false })
+}
+
+fn set_status(context: &Context<'_>, decided: &AdvanceStep) -> Result<(), HostError> {
+    let Some((revision, stage)) = commit_status::stage(&decided.state) else { return Ok(()) };
+    match (context.hosts, line::commit(revision)) {
+        (Some(hosts), Some(commit)) => {
+            commit_status::set_promotion_status(context.access, hosts, context.environment, (commit, stage))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Sends the events that the hub does not have yet. Returns why it could not.
+fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
+    let history = request.history.filter(|_| !request.is_read_only)?;
+    let stored = rollout_store::read(context.access, context.environment);
+    let head = match stored {
+        Ok(stored) => stored.head,
+        Err(error) => return Some(error.to_string()),
+    };
+    let sent = events::send(&*context.access.repositories, (head.as_ref(), &mut memory.sent), history);
+    sent.err().map(|error| error.to_string())
+}
+
+fn status_of(context: &Context<'_>) -> PromotionStatus {
+    let (graph, environment) = (&context.plane.graph, context.environment.as_str());
+    PromotionStatus {
+        environment: environment.to_owned(),
+        before: graph.before(environment).iter().map(ToString::to_string).collect(),
+        after: graph.after(environment).map(ToString::to_string).collect(),
+        evaluated_on: Some(events::timestamp(context.now)),
+        problem: None,
+        subjects: Vec::new(),
+    }
+}
+
+impl StepOutcome {
+    fn none() -> Self {
+        Self { status: None, is_moving: false, is_stopped: false, must_publish: false, warnings: Vec::new() }
+    }
+}

@@ -1,0 +1,88 @@
+//! What people said about a change on the git host: who wrote it, and who approved it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::evidence::Approver;
+use git_host::error::HostError;
+use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestStates};
+use git_host::{GitHost, HostRepository};
+use jiff::Timestamp;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+
+use super::commit_move::proposing_branch;
+use crate::access::RepositoryAccess;
+use crate::promoted_commit::PromotedCommit;
+use crate::pull_requests::GitHosts;
+
+/// The label of a pull request that approves it. The account that added it counts.
+pub(super) const APPROVAL_LABEL: &str = "kalypso-approved";
+
+/// The authors of commits that are known already.
+#[derive(Debug, Default)]
+pub(super) struct KnownAuthors(BTreeMap<GitId, Option<Arc<str>>>);
+
+impl KnownAuthors {
+    /// The account that opened the merged pull request which brought a commit to the main branch. None: there is none, or it is not known.
+    pub(super) fn author(
+        &mut self,
+        access: &RepositoryAccess,
+        hosts: Option<&GitHosts>,
+        commit: GitId,
+    ) -> Option<Arc<str>> {
+        if let Some(known) = self.0.get(&commit) {
+            return known.clone();
+        }
+        let (host, repository) = of(hosts, access.settings.repo.as_str())?;
+        // After an error the author is not known, which needs one more approval. The next step asks again.
+        let found = host.merged_pull_request(&repository, commit, &access.settings.branch).ok()?;
+        let author = found.map(|found| Arc::from(found.author));
+        self.0.insert(commit, author.clone());
+        author
+    }
+}
+
+fn of<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, HostRepository)> {
+    let (settings, repository) = hosts?.find(url).filter(|(found, _)| found.has_pull_requests())?;
+    Some((&*settings.host, repository))
+}
+
+/// The approvals of a commit on its pull request into an environment: reviews, and the label [`APPROVAL_LABEL`]. Empty if there is no such pull request, or if the
+/// git host does not answer: then the gate waits.
+pub(super) fn approvals(
+    hosts: Option<&GitHosts>,
+    (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    (commit, now): (GitId, Timestamp),
+) -> Vec<Approver> {
+    let head = &promoted.head;
+    let Some((host, repository)) = of(hosts, head.url.as_str()) else { return Vec::new() };
+    let base = Some(head.revision.name().to_string());
+    let query = PullRequestQuery { head: Some(proposing_branch(environment)), base, states: PullRequestStates::Open };
+    let Ok(open) = host.pull_requests(&repository, &query) else { return Vec::new() };
+    let Some(found) = open.into_iter().find(|found| found.body.contains(&commit.to_string())) else {
+        return Vec::new();
+    };
+    let mut approvals = reviews(host, &repository, &found, now).unwrap_or_default();
+    if found.labels.contains(APPROVAL_LABEL)
+        && let Ok(Some(account)) = host.label_author(&repository, found.number, APPROVAL_LABEL)
+    {
+        approvals.push(Approver { account: account.into(), at: now, by: "label".into() });
+    }
+    approvals
+}
+
+fn reviews(
+    host: &dyn GitHost,
+    repository: &HostRepository,
+    found: &PullRequest,
+    now: Timestamp,
+) -> Result<Vec<Approver>, HostError> {
+    let reviews = host.approvals(repository, found.number)?;
+    let approver = |review: git_host::review::Approval| Approver {
+        account: review.account.into(),
+        at: review.at.unwrap_or(now),
+        by: "review".into(),
+    };
+    Ok(reviews.into_iter().map(approver).collect())
+}

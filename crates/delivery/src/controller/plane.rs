@@ -1,0 +1,129 @@
+//! The control plane as a step sees it: the graph, the line of commits, and where each environment stands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::graph::{Graph, Step};
+use engine::promotion::state::Revision;
+use git::RepositoryError;
+use model::diagnostic::Diagnostic;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::environment::RepositoryPlace;
+
+use super::line::{self, Line};
+use super::settled::{self, Settled};
+use crate::access::RepositoryAccess;
+use crate::promoted_commit::{self, PromotedCommit, PromotedCommitError};
+use crate::reading::{PromotionGraph, promotion_graph};
+
+/// The control plane at the heads of its branches.
+pub struct Plane<'a> {
+    access: &'a RepositoryAccess,
+    /// The order of all environments, and the gates between them.
+    pub graph: Graph,
+    /// The commits of the main branch.
+    pub line: Line,
+    /// Why the promotions are not known. Nothing moves then.
+    pub problem: Option<Arc<str>>,
+    places: BTreeMap<EnvironmentName, RepositoryPlace>,
+}
+
+/// What was read of environments' branches, by their heads, for later steps.
+#[derive(Debug, Default)]
+pub struct KnownBranches(BTreeMap<EnvironmentName, PromotedCommit>);
+
+/// Where an environment stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The environment's branch.
+    pub promoted: PromotedCommit,
+    /// The commit that it has: the promoted one, or the head of the main branch. None: it does not build on the main branch.
+    pub at: Option<Revision>,
+}
+
+impl<'a> Plane<'a> {
+    /// Reads the control plane.
+    ///
+    /// # Errors
+    /// If the main branch can't be read.
+    pub fn read(access: &'a RepositoryAccess) -> Result<Self, RepositoryError> {
+        let line = Line::read(access)?;
+        let PromotionGraph { graph, declarations, diagnostics, .. } = promotion_graph(access);
+        let mut places = BTreeMap::new();
+        for object in &declarations.environments {
+            places.entry(object.name.clone()).or_insert_with(|| object.spec.control_plane.clone());
+        }
+        let problem = (!declarations.are_known()).then(|| match first_error(&diagnostics) {
+            Some(first) => format!("the promotions can't be read: {first}").into(),
+            None => "the promotions can't be read".into(),
+        });
+        Ok(Self { access, graph, line, problem, places })
+    }
+
+    /// How changes reach an environment, if a promotion leads to it: a `Promotion` object, or annotations.
+    pub fn step(&self, environment: &EnvironmentName) -> Option<&Step> {
+        let step = self.graph.step(environment.as_str())?;
+        (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
+    }
+
+    /// Whether an environment is in a promotion: changes move into it, or from it.
+    pub fn is_part(&self, environment: &EnvironmentName) -> bool {
+        self.step(environment).is_some() || self.graph.after(environment.as_str()).next().is_some()
+    }
+
+    /// Where an environment stands. None if there is no such environment.
+    ///
+    /// # Errors
+    /// If its branch can't be read.
+    pub fn standing(
+        &self,
+        environment: &EnvironmentName,
+        known: &mut KnownBranches,
+    ) -> Result<Option<Standing>, PromotedCommitError> {
+        let Some(place) = self.places.get(environment) else { return Ok(None) };
+        let head = promoted_commit::head(self.access, environment, place)?;
+        let found = known.0.get(environment).filter(|known| known.head == head).cloned();
+        let promoted = match found {
+            Some(found) => found,
+            None => PromotedCommit::read(self.access, environment, place)?,
+        };
+        known.0.insert(environment.clone(), promoted.clone());
+        let at = match promoted.commit {
+            Some(commit) => Some(line::revision(commit)),
+            None if promoted.is_declared() => self.line.head().cloned(),
+            None => None,
+        };
+        Ok(Some(Standing { promoted, at }))
+    }
+
+    /// Whether an environment is settled where it stands, by its record.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<(), Arc<str>> {
+        let record = settled::read(self.access, environment).map_err(|error| Arc::from(error.to_string()))?;
+        match record {
+            Some(record) if standing.is_of(&record) => Ok(()),
+            _ => Err("its output is not published yet, or a rollout is open".into()),
+        }
+    }
+}
+
+impl Standing {
+    /// The commit of the main branch that the environment has.
+    pub fn commit(&self) -> Option<GitId> {
+        self.at.as_ref().and_then(line::commit)
+    }
+
+    /// Whether a record is about the commits where the environment stands.
+    pub fn is_of(&self, record: &Settled) -> bool {
+        record.is_at(self.commit(), self.promoted.head.id)
+    }
+}
+
+/// The first error of a list, as a reason.
+fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
+    let first = diagnostics.iter().find(|found| found.is_error())?;
+    Some(format!("[{}] {}", first.code, first.message))
+}

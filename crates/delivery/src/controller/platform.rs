@@ -1,0 +1,240 @@
+//! The commits of the main branch on their way into an environment: collects evidence, decides, and acts.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
+use engine::promotion::command::{Command, CommandKind, apply_to_advance};
+use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::report::ReportPhase;
+use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
+use model::name::EnvironmentName;
+use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
+
+use super::commit_move::{self, CommitMove, Moved};
+use super::context::{Context, Memory};
+use super::error::ControllerError;
+use super::evidence::CheckSubject;
+use super::line;
+use super::people;
+use super::plane::Standing;
+
+/// What is known of the environment itself.
+pub(super) struct Own<'a> {
+    /// Where it stands.
+    pub(super) standing: &'a Standing,
+    /// Whether it has published its commit, and no rollout is open in it, or why not.
+    pub(super) settled: Result<(), Arc<str>>,
+    /// Why the environment can't take its commit without a change.
+    pub(super) failed: Option<Arc<str>>,
+}
+
+/// What an action did.
+#[derive(Debug)]
+pub(super) enum Acted {
+    /// Nothing changed, or it waits for people.
+    Nothing,
+    /// The environment's branch has another commit now.
+    Moved,
+    /// Another program moved a branch. The step begins again.
+    LostRace,
+    /// A person closed the pull request with the commit: the move ends with this command.
+    Declined(Command),
+}
+
+/// Decides about the next step. At rest, no evidence is collected.
+pub(super) fn decide(
+    context: &Context<'_>,
+    promotion: &Promotion,
+    (state, own): (&AdvanceState, &Own<'_>),
+    memory: &mut Memory,
+) -> Result<AdvanceStep, ControllerError> {
+    let from = from_environments(context, promotion, memory)?;
+    let none = Evidence::default();
+    let without = advance::step(&input(context, promotion, own, (&from, &none)), state);
+    let Some(current) = &without.state.current else { return Ok(without) };
+    let evidence = collect(context, promotion, (own, &current.revision), memory);
+    let from = measured(context, from);
+    Ok(advance::step(&input(context, promotion, own, (&from, &evidence)), state))
+}
+
+/// The evidence about a candidate, beside that about the fleet before it.
+struct Evidence {
+    measured: Result<Measured, Arc<str>>,
+    checks: std::collections::BTreeMap<Arc<str>, engine::promotion::evidence::CheckResult>,
+    people: (Option<Arc<str>>, Vec<Approver>),
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self { measured: Err("it is not asked for yet".into()), checks: Default::default(), people: Default::default() }
+    }
+}
+
+fn collect(
+    context: &Context<'_>,
+    promotion: &Promotion,
+    (own, revision): (&Own<'_>, &Revision),
+    memory: &mut Memory,
+) -> Evidence {
+    let environment = context.environment;
+    let subject = CheckSubject { environment: environment.as_str(), workload: None, revision: &revision.0, ring: None };
+    let needs_people = promotion.gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_)));
+    let people = match line::commit(revision).filter(|_| needs_people) {
+        Some(commit) => {
+            let author = memory.authors.author(context.access, context.hosts, commit);
+            let at = (environment, &own.standing.promoted);
+            (author, people::approvals(context.hosts, at, (commit, context.now)))
+        }
+        None => (None, Vec::new()),
+    };
+    Evidence {
+        measured: context.evidence.environment(environment.as_str()),
+        checks: context.evidence.checks(&promotion.gates, subject),
+        people,
+    }
+}
+
+fn input<'a>(
+    context: &'a Context<'_>,
+    promotion: &'a Promotion,
+    own: &'a Own<'_>,
+    (from, evidence): (&'a [FromEnvironment], &'a Evidence),
+) -> AdvanceInput<'a> {
+    let (author, approvals) = &evidence.people;
+    AdvanceInput {
+        now: context.now,
+        promotion,
+        line: &context.plane.line.commits,
+        head: context.plane.line.head(),
+        from,
+        at: own.standing.at.as_ref(),
+        to_settled: own.settled.clone(),
+        to_failed: own.failed.clone(),
+        to_measured: evidence.measured.clone(),
+        checks: &evidence.checks,
+        approvals,
+        author: author.as_deref(),
+        teams: context.evidence.teams,
+    }
+}
+
+/// The environments before, without the state of their places.
+fn from_environments(
+    context: &Context<'_>,
+    promotion: &Promotion,
+    memory: &mut Memory,
+) -> Result<Vec<FromEnvironment>, ControllerError> {
+    let mut found = Vec::new();
+    for name in &promotion.from {
+        let standing = match EnvironmentName::new(Arc::clone(name)) {
+            Ok(name) => context.plane.standing(&name, &mut memory.branches)?.map(|standing| (name, standing)),
+            Err(_) => None,
+        };
+        let (has, settled) = match standing {
+            Some((name, standing)) => {
+                let settled = context.plane.settled(&name, &standing);
+                (standing.at, settled)
+            }
+            None => (None, Err("there is no such environment".into())),
+        };
+        let measured = Err("it is not asked for yet".into());
+        found.push(FromEnvironment { name: Arc::clone(name), has, settled, measured });
+    }
+    Ok(found)
+}
+
+fn measured(context: &Context<'_>, from: Vec<FromEnvironment>) -> Vec<FromEnvironment> {
+    let measure =
+        |from: FromEnvironment| FromEnvironment { measured: context.evidence.environment(&from.name), ..from };
+    from.into_iter().map(measure).collect()
+}
+
+/// Carries out what a step decided. The state is stored before.
+pub(super) fn act(
+    context: &Context<'_>,
+    promotion: &Promotion,
+    (step, standing): (&AdvanceStep, &Standing),
+) -> Result<Acted, ControllerError> {
+    let revision = match &step.action {
+        Some(Action::Write { revision }) => revision,
+        Some(Action::RollBack { to }) => to,
+        None => match proposed_early(promotion, step) {
+            Some(revision) => revision,
+            None => return withdraw(context, (step, standing)),
+        },
+    };
+    let Some(to) = line::commit(revision) else { return Ok(Acted::Nothing) };
+    let environment = context.environment;
+    let title = match &step.action {
+        Some(Action::RollBack { .. }) => format!("Roll {environment} back to {}", to.short()),
+        _ => format!("Promote {} to {environment}", to.short()),
+    };
+    let change = CommitMove {
+        environment,
+        promoted: &standing.promoted,
+        to,
+        delivery: promotion.delivery,
+        title: &title,
+        body: &body(step),
+        seconds: context.now.as_second(),
+    };
+    context.check_lease()?;
+    Ok(match commit_move::write(context.access, context.hosts, &change)? {
+        Moved::Written => Acted::Moved,
+        Moved::Proposed { .. } => Acted::Nothing,
+        Moved::LostRace => Acted::LostRace,
+        Moved::Declined(link) => Acted::Declined(Command {
+            kind: CommandKind::Abort,
+            by: format!("pull request {}", link.number).into(),
+            at: context.now,
+            reason: "it was closed without a merge".into(),
+        }),
+    })
+}
+
+/// The state after a person closed the pull request of a move.
+pub(super) fn declined(state: &AdvanceState, command: &Command) -> Option<AdvanceState> {
+    apply_to_advance(state, command).ok()
+}
+
+/// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
+fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
+    let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated)?;
+    if promotion.delivery != ChangeDelivery::PullRequest || step.state.hold.is_some() {
+        return None;
+    }
+    let is_of_people = |record: &GateRecord| {
+        promotion.gates.iter().any(|gate| gate.name == record.name && matches!(gate.kind, GateKind::Approval(_)))
+    };
+    let mut waiting = current.gates.iter().filter(|record| !record.holds()).peekable();
+    (waiting.peek().is_some() && waiting.all(is_of_people)).then_some(&current.revision)
+}
+
+/// Withdraws what was proposed, if nothing is to be written any more. While a candidate waits for its gates, its pull request stays, with the reviews.
+fn withdraw(context: &Context<'_>, (step, standing): (&AdvanceStep, &Standing)) -> Result<Acted, ControllerError> {
+    if standing.promoted.is_declared() {
+        context.check_lease()?;
+        let gated = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated);
+        let keep = gated.and_then(|current| line::commit(&current.revision));
+        commit_move::withdraw(context.access, context.hosts, (context.environment, &standing.promoted), keep)?;
+    }
+    Ok(Acted::Nothing)
+}
+
+/// Why a revision moves, in Markdown: the gates with their evidence.
+fn body(step: &AdvanceStep) -> String {
+    let mut text = "| gate | | evidence |\n| --- | --- | --- |\n".to_owned();
+    let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
+    let gates = step.state.current.as_ref().map(|current| current.gates.as_slice()).unwrap_or_default();
+    for GateRecord { name, status, text: evidence, .. } in gates {
+        let status = match status {
+            GateStatus::Passed => "passed",
+            GateStatus::Waiting => "waiting",
+            GateStatus::Failed => "failed",
+            GateStatus::Skipped(_) => "skipped",
+        };
+        let _ = writeln!(text, "| {} | {status} | {} |", cell(name), cell(evidence));
+    }
+    if gates.is_empty() { String::new() } else { text }
+}

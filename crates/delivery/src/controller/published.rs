@@ -1,0 +1,97 @@
+//! Whether a publication left the environment settled: everything is on the GitOps branches, and the hub knows it.
+
+use std::sync::Arc;
+
+use git::load::ReadRole;
+use model::count::count;
+use model::git_id::GitId;
+
+use crate::loaded::Loaded;
+use crate::publish::{End, Outcome, PlaceOutcome};
+use crate::refusal::Refusal;
+
+/// The name of the `BaseRepo` that names the promoted commit.
+const MAIN: &str = "main";
+
+/// What a publication of an environment tells a step.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The commit of the main branch that was published. None: the environment does not build on the main branch.
+    pub commit: Option<GitId>,
+    /// The head of the environment's branch that was published. None: it is not known.
+    pub head: Option<GitId>,
+    /// Whether the environment has rings.
+    has_rings: bool,
+    /// Whether everything is on the GitOps branches without errors, or why not.
+    pub complete: Result<(), Arc<str>>,
+}
+
+impl Published {
+    /// What the result of a publication tells.
+    pub fn of(outcome: &Outcome) -> Self {
+        let loaded = match &outcome.end {
+            End::Incomplete(loaded) => Some(loaded),
+            _ => outcome.places.last().map(|place| &place.loaded),
+        };
+        let read = |role: &ReadRole| {
+            let reads = loaded.map(|loaded| loaded.reads.as_slice()).unwrap_or_default();
+            reads.iter().find(|read| read.role == *role).map(|read| read.commit)
+        };
+        let is_main = |role: &ReadRole| matches!(role, ReadRole::Base(name) if name.as_str() == MAIN);
+        let main = loaded.and_then(|loaded| loaded.reads.iter().find(|read| is_main(&read.role)));
+        let has_rings = outcome.places.iter().any(|place| place.planned.rings.is_some());
+        let (commit, head) = (main.map(|read| read.commit), read(&ReadRole::Environment));
+        Self { commit, head, has_rings, complete: complete(outcome) }
+    }
+
+    /// Whether the environment has rings, so that its rollouts are compared with what was published.
+    pub fn has_rings(&self) -> bool {
+        self.has_rings
+    }
+}
+
+fn complete(outcome: &Outcome) -> Result<(), Arc<str>> {
+    match &outcome.end {
+        End::Complete => {}
+        End::LostRaces => return Err("other programs moved its branches while it was published".into()),
+        End::Incomplete(loaded) => return Err(unread(loaded)),
+    }
+    if let Some(failure) = outcome.failures.first() {
+        return Err(format!("nothing is published to {}: {}", failure.gitops_repo, failure.error).into());
+    }
+    if outcome.places.is_empty() {
+        return Err("its output has nowhere to go".into());
+    }
+    outcome.places.iter().try_for_each(place)
+}
+
+fn unread(loaded: &Loaded) -> Arc<str> {
+    match loaded.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
+        Some(first) => format!("not all of it can be read: [{}] {}", first.code, first.message).into(),
+        None => "not all of it can be read".into(),
+    }
+}
+
+fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
+    let errors = place.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+    let errors: Vec<_> = errors.collect();
+    if let Some(first) = errors.first() {
+        let number = count(errors.len(), "error");
+        return Err(format!("{number} keep output from being published: [{}] {}", first.code, first.message).into());
+    }
+    if let Some(refusal) = place.refusals.first() {
+        return Err(match refusal {
+            Refusal::Diagnostic(first) => {
+                format!("its publication is refused: [{}] {}", first.code, first.message).into()
+            }
+            Refusal::Unconfirmed { .. } => "its removals wait for a confirmation".into(),
+        });
+    }
+    if place.is_proposed() || place.delivered.is_none() {
+        return Err(format!("its output is not on the branch that clusters pull: {}", place.description()).into());
+    }
+    match &place.hub {
+        Some(Err(error)) => Err(format!("the hub does not know its output: {error}").into()),
+        _ => Ok(()),
+    }
+}

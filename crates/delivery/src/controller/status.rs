@@ -1,0 +1,159 @@
+//! Where changes stand, as the API of the hub shows it.
+
+use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
+use engine::promotion::state::{
+    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
+};
+use hub_api::promotions::{
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, ProvedStatus, RingCounts, RingProgress,
+    RingState, SubjectKind, SubjectStatus, Wait,
+};
+use jiff::Timestamp;
+
+use super::events::timestamp;
+
+/// The state of the platform's commits in an environment.
+pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
+    let moving = state.current.as_ref().map(|current| {
+        let (since, reason) = match &current.phase {
+            CandidatePhase::Gated => (current.since, None),
+            CandidatePhase::Entering { since } | CandidatePhase::Proving { since } => (*since, None),
+            CandidatePhase::Stopped { reason, since } | CandidatePhase::RollingBack { reason, since } => {
+                (*since, Some(reason.to_string()))
+            }
+        };
+        Moving { revision: &current.revision, began: current.since, since, reason, rings: Vec::new() }.status(report)
+    });
+    SubjectStatus {
+        subject: None,
+        kind: SubjectKind::Platform,
+        at: at.map(|at| at.0.to_string()),
+        proved: state.proved.as_ref().map(proved),
+        moving,
+        waiting_revisions: revisions(&state.waiting),
+        rejected: state.rejected.as_ref().map(|rejected| rejected.0.to_string()),
+        hold: state.hold.as_ref().map(decision),
+    }
+}
+
+/// The state of a workload in the rings of an environment.
+pub(super) fn of_rollout(
+    (workload, at): (&str, Option<&Revision>),
+    state: &RolloutState,
+    report: &Report,
+) -> SubjectStatus {
+    let moving = state.current.as_ref().map(|current| {
+        let (since, reason, is_withdrawn) = match &current.phase {
+            Phase::Moving => (current.ring_started, None, false),
+            Phase::Stopped { reason, since, is_withdrawn } => (*since, Some(reason.to_string()), *is_withdrawn),
+            Phase::RollingBack { reason, since } => (*since, Some(reason.to_string()), true),
+        };
+        let began = |index: usize| match current.done.get(index) {
+            Some(done) => Some(done.started),
+            None => (index == current.ring).then_some(current.ring_started),
+        };
+        let rings = report.rings.iter().enumerate();
+        let rings =
+            rings.map(|(index, one)| ring(one, (began(index), index == current.ring && is_withdrawn))).collect();
+        Moving { revision: &current.revision, began: current.started, since, reason, rings }.status(report)
+    });
+    SubjectStatus {
+        subject: Some(workload.to_owned()),
+        kind: SubjectKind::Workload,
+        at: at.map(|at| at.0.to_string()),
+        proved: state.stable.as_ref().map(proved),
+        moving,
+        waiting_revisions: revisions(&state.waiting),
+        rejected: state.rejected.as_ref().map(|rejected| rejected.0.to_string()),
+        hold: state.hold.as_ref().map(decision),
+    }
+}
+
+struct Moving<'a> {
+    revision: &'a Revision,
+    began: Timestamp,
+    since: Timestamp,
+    reason: Option<String>,
+    rings: Vec<RingProgress>,
+}
+
+impl Moving<'_> {
+    fn status(self, report: &Report) -> MoveStatus {
+        MoveStatus {
+            revision: self.revision.0.to_string(),
+            since: timestamp(self.began),
+            phase: phase(report.phase),
+            phase_since: timestamp(self.since),
+            reason: self.reason,
+            rings: self.rings,
+            gates: report.gates.iter().map(gate).collect(),
+            waiting_for: report.waiting.iter().map(wait).collect(),
+        }
+    }
+}
+
+fn phase(phase: ReportPhase) -> MovePhase {
+    match phase {
+        ReportPhase::Gated => MovePhase::Gated,
+        ReportPhase::Entering => MovePhase::Entering,
+        ReportPhase::Rest | ReportPhase::Moving => MovePhase::Moving,
+        ReportPhase::Proving => MovePhase::Proving,
+        ReportPhase::Stopped => MovePhase::Stopped,
+        ReportPhase::RollingBack => MovePhase::RollingBack,
+    }
+}
+
+fn ring(report: &RingReport, (since, is_withdrawn): (Option<Timestamp>, bool)) -> RingProgress {
+    let state = match since {
+        _ if report.is_done => RingState::Done,
+        Some(_) if is_withdrawn => RingState::Withdrawn,
+        Some(_) => RingState::Moving,
+        None => RingState::Waiting,
+    };
+    let measured = report.measured.unwrap_or_default();
+    let counts = RingCounts {
+        expected: measured.expected,
+        succeeded: measured.succeeded,
+        failed: measured.failed,
+        silent: measured.silent,
+    };
+    let (places, changed, released) = (report.places, report.changed, report.released);
+    RingProgress {
+        name: report.name.to_string(),
+        state,
+        since: since.map(timestamp),
+        places,
+        changed,
+        released,
+        counts,
+    }
+}
+
+fn gate(record: &GateRecord) -> GateProgress {
+    let (status, skipped) = match &record.status {
+        GateStatus::Passed => (GateProgressStatus::Passed, None),
+        GateStatus::Waiting => (GateProgressStatus::Waiting, None),
+        GateStatus::Failed => (GateProgressStatus::Failed, None),
+        GateStatus::Skipped(by) => (GateProgressStatus::Skipped, Some(decision(by))),
+    };
+    let (name, text) = (record.name.to_string(), record.text.to_string());
+    GateProgress { name, status, since: timestamp(record.since), text, skipped }
+}
+
+fn wait(waiting: &Waiting) -> Wait {
+    let since = Some(timestamp(waiting.since));
+    Wait { what: waiting.what.to_string(), text: waiting.text.to_string(), since }
+}
+
+fn proved(proved: &Proved) -> ProvedStatus {
+    ProvedStatus { revision: proved.revision.0.to_string(), on: timestamp(proved.on) }
+}
+
+fn decision(decision: &Decision) -> PersonDecision {
+    let Decision { by, at, reason } = decision;
+    PersonDecision { by: by.to_string(), at: timestamp(*at), reason: reason.to_string() }
+}
+
+fn revisions(revisions: &[Revision]) -> Vec<String> {
+    revisions.iter().map(|revision| revision.0.to_string()).collect()
+}

@@ -1,0 +1,201 @@
+//! Decides whether a commit of the main branch may enter an environment, from the publications, the stored states of promotions, and other proofs.
+
+use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus};
+use git::publications::Publications;
+use git::{Commit, Revision};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::promotion::{GateKind, Promotion, Require};
+
+use super::proof::{Answer, Proof};
+use crate::access::RepositoryAccess;
+use crate::loaded::Loaded;
+use crate::{reading, rollout_store};
+
+/// How far back a commit is searched in the history of another one.
+const REACH: usize = 1_000;
+
+/// Whether a commit may enter an environment.
+pub(super) enum Admission {
+    /// It may, or is there already.
+    Admitted,
+    /// It is there already, because a person published it past its gates.
+    Overridden(String),
+    /// An environment before has not proved it.
+    NotProved(Vec<String>),
+    /// The controller did not let it in.
+    MovedByHand(Vec<String>),
+    /// There is no proof, and nothing that contradicts it.
+    Unknown(Vec<String>),
+}
+
+/// What decides about commits.
+pub(super) struct Facts<'a> {
+    pub(super) access: &'a RepositoryAccess,
+    pub(super) promotion: &'a Promotion,
+    pub(super) proofs: &'a [&'a dyn Proof],
+}
+
+impl Facts<'_> {
+    pub(super) fn admission(&self, loaded: &Loaded, commit: GitId) -> Admission {
+        let environment = &loaded.fleet.environment;
+        let published = match published(loaded, self.access) {
+            Ok(published) => published,
+            Err(reason) => return Admission::Unknown(vec![format!("its publications can't be read: {reason}")]),
+        };
+        if let Some(present) = self.present(&published, commit) {
+            return present;
+        }
+        let stored = match platform_state(self.access, environment) {
+            Ok(stored) => stored,
+            Err(reason) => return Admission::Unknown(vec![reason]),
+        };
+        match stored.filter(|state| state.proved.is_some() || state.current.is_some() || state.rejected.is_some()) {
+            Some(state) => by_controller(&state, commit),
+            // What an environment begins with moves past no gate.
+            None if published.iter().all(|published| published.publications.is_empty()) => Admission::Admitted,
+            None => match loaded.graph.step(environment.as_str()).and_then(|step| step.problem.as_deref()) {
+                Some(problem) => Admission::NotProved(vec![format!("no change can move into it: {problem}")]),
+                None => self.by_environments(commit),
+            },
+        }
+    }
+
+    /// Whether the last publication has the commit.
+    fn present(&self, published: &[Publications], commit: GitId) -> Option<Admission> {
+        let url = self.access.settings.repo.as_str();
+        let mut is_present = false;
+        for publications in published {
+            let with = publications.publications.iter().take_while(|publication| publication.has_source(url, commit));
+            for publication in with {
+                is_present = true;
+                if let Some(reason) = &publication.override_reason {
+                    return Some(Admission::Overridden(reason.to_string()));
+                }
+            }
+        }
+        is_present.then_some(Admission::Admitted)
+    }
+
+    /// Whether the environments before have proved the commit, if no controller decides.
+    fn by_environments(&self, commit: GitId) -> Admission {
+        let (mut refused, mut unknown, mut proved) = (Vec::new(), Vec::new(), 0);
+        for name in &self.promotion.from {
+            let Ok(environment) = EnvironmentName::new(&**name) else { continue };
+            match self.proved_in(&environment, commit) {
+                Answer::Proved => proved += 1,
+                Answer::NotProved(reason) => refused.push(format!("`{environment}`: {reason}")),
+                Answer::Unknown(reason) => unknown.push(format!("`{environment}`: {reason}")),
+            }
+        }
+        let is_enough = match self.promotion.require {
+            Require::All => proved == self.promotion.from.len(),
+            Require::Any => proved > 0 || self.promotion.from.is_empty(),
+        };
+        if !is_enough {
+            let is_refused = !refused.is_empty() && (self.promotion.require == Require::All || unknown.is_empty());
+            refused.append(&mut unknown);
+            return if is_refused { Admission::NotProved(refused) } else { Admission::Unknown(refused) };
+        }
+        let is_open =
+            |kind: &GateKind| !matches!(kind, GateKind::Compliant { .. } | GateKind::Failures(_) | GateKind::Soak(_));
+        let open = self.promotion.gates.iter().filter(|gate| is_open(&gate.kind));
+        let open: Vec<_> = open.map(|gate| format!("gate `{}` ({}) is not evaluated", gate.name, gate.kind)).collect();
+        if open.is_empty() { Admission::Admitted } else { Admission::Unknown(open) }
+    }
+
+    fn proved_in(&self, environment: &EnvironmentName, commit: GitId) -> Answer {
+        let stored = match platform_state(self.access, environment) {
+            Ok(stored) => stored,
+            Err(reason) => return Answer::Unknown(reason),
+        };
+        if let Some(proved) = stored.and_then(|state| state.proved) {
+            let Some(newest) = GitId::from_hex(&proved.revision.0) else {
+                return Answer::Unknown(format!("its stored state names `{}`, which is no commit", proved.revision.0));
+            };
+            return match contains(self.access, newest, commit) {
+                Ok(true) => Answer::Proved,
+                Ok(false) => {
+                    Answer::NotProved(format!("it has proved {}, which does not contain the commit", newest.short()))
+                }
+                Err(reason) => Answer::Unknown(reason),
+            };
+        }
+        let mut reasons = Vec::new();
+        let mut is_refused = false;
+        for proof in self.proofs {
+            match proof.proved(environment, commit, self.promotion) {
+                Answer::Proved => return Answer::Proved,
+                Answer::NotProved(reason) => {
+                    is_refused = true;
+                    reasons.push(reason);
+                }
+                Answer::Unknown(reason) => reasons.push(reason),
+            }
+        }
+        if reasons.is_empty() {
+            reasons.push("there is no state of promotions, and no hub is configured".to_owned());
+        }
+        if is_refused { Answer::NotProved(reasons.join("; ")) } else { Answer::Unknown(reasons.join("; ")) }
+    }
+}
+
+/// Whether the controller let the commit in.
+fn by_controller(state: &AdvanceState, commit: GitId) -> Admission {
+    let id = commit.to_string();
+    if state.proved.as_ref().is_some_and(|proved| *proved.revision.0 == *id) {
+        return Admission::Admitted;
+    }
+    let gates = match &state.current {
+        Some(current) if *current.revision.0 == *id && current.phase != CandidatePhase::Gated => {
+            return Admission::Admitted;
+        }
+        Some(current) if *current.revision.0 == *id => {
+            current.gates.iter().filter(|gate| is_open(gate)).map(gate_text).collect()
+        }
+        _ => vec!["the controller has not let it in".to_owned()],
+    };
+    Admission::MovedByHand(gates)
+}
+
+fn is_open(gate: &GateRecord) -> bool {
+    !matches!(gate.status, GateStatus::Passed | GateStatus::Skipped(_))
+}
+
+fn gate_text(gate: &GateRecord) -> String {
+    format!("gate `{}` waits since {}: {}", gate.name, gate.since, gate.text)
+}
+
+/// The publications on the branches that clusters pull.
+pub(super) fn published(loaded: &Loaded, access: &RepositoryAccess) -> Result<Vec<Publications>, String> {
+    let environment = &loaded.fleet.environment;
+    if loaded.destinations.is_empty() {
+        let places: Vec<_> = loaded.fleet.gitops_repos.values().map(|object| object.spec.place.clone()).collect();
+        return reading::publications((access, environment), &places).map_err(|error| error.to_string());
+    }
+    let heads = loaded.destinations.iter().filter_map(|found| found.heads.as_ref().ok());
+    let read = heads.map(|heads| Publications::read(&*access.repositories, &heads.base, environment));
+    read.collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
+fn platform_state(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<AdvanceState>, String> {
+    let wrong = |reason: String| format!("the state of promotions into `{environment}` can't be read: {reason}");
+    let stored = rollout_store::read(access, environment).map_err(|error| wrong(error.to_string()))?;
+    match stored.advances {
+        None => Ok(None),
+        Some(Ok(advances)) => Ok(advances.platform),
+        Some(Err(error)) => Err(wrong(error.to_string())),
+    }
+}
+
+/// Whether a commit of the main branch is another one, or contains it.
+pub(super) fn contains(access: &RepositoryAccess, newer: GitId, commit: GitId) -> Result<bool, String> {
+    if newer == commit {
+        return Ok(true);
+    }
+    let settings = &access.settings;
+    let revision = Revision::Commit { id: newer, branch: Some(settings.branch.as_str().into()) };
+    let newer = access.repositories.resolve(&settings.repo, &revision);
+    let newer: Result<Commit, _> = newer.map_err(|error| error.to_string());
+    access.repositories.is_ancestor(commit, &newer?, REACH).map_err(|error| error.to_string())
+}

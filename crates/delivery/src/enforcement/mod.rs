@@ -1,0 +1,137 @@
+//! Enforces promotions without the service: nothing is published from a commit of the main branch that no gate let through.
+//!
+//! Only environments with a `Promotion` object are affected. Annotations alone describe the order, and refuse nothing.
+
+mod base_repos;
+mod facts;
+mod proof;
+
+use std::sync::Arc;
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::object::{Object, Promotion};
+
+use self::base_repos::MainReference;
+use self::facts::Facts;
+pub use self::proof::{Answer, HubProof, Proof};
+use crate::access::RepositoryAccess;
+use crate::loaded::Loaded;
+
+/// What enforcement found for a publication.
+#[derive(Clone, Debug, Default)]
+pub struct Enforced {
+    /// Why nothing is published.
+    pub refusals: Vec<Diagnostic>,
+    /// The reason for which it is published nevertheless, with what was overridden.
+    pub override_reason: Option<Arc<str>>,
+}
+
+/// Checks an environment before it is published, and stores the result in it. An override turns the refusals into warnings.
+pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {
+    let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded, proofs).into_iter().partition(Diagnostic::is_error);
+    loaded.diagnostics.extend(others);
+    match override_reason.filter(|_| !refusals.is_empty()) {
+        Some(reason) => {
+            loaded.diagnostics.extend(refusals.into_iter().map(|refusal| overridden(refusal, reason)));
+            loaded.enforced = Enforced { refusals: Vec::new(), override_reason: Some(reason.into()) };
+        }
+        None => loaded.enforced = Enforced { refusals, override_reason: None },
+    }
+}
+
+/// Why commits of the main branch may not be published into an environment, and overrides of the last publication. Empty without a `Promotion` object. Reads the state
+/// of promotions, and if there is none, asks `proofs`.
+pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
+    let environment = loaded.fleet.environment.as_str();
+    // A plain folder is never published. If files are missing, nothing is published anyway.
+    let Some(access) = loaded.access.as_deref().filter(|_| loaded.declarations.is_complete) else { return Vec::new() };
+    let Some(promotion) = loaded.graph.object(environment) else { return unknown_promotions(loaded) };
+    let is_gated = !promotion.spec.from.is_empty() || !promotion.spec.gates.is_empty();
+    if !is_gated || !promotion.spec.select.platform {
+        return Vec::new();
+    }
+    let check = Check { loaded, access, promotion, proofs };
+    base_repos::of(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
+}
+
+fn unknown_promotions(loaded: &Loaded) -> Vec<Diagnostic> {
+    let broken: Vec<_> = loaded.declarations.broken.iter().map(|name| format!("`{name}`")).collect();
+    if broken.is_empty() {
+        return Vec::new();
+    }
+    let environment = &loaded.fleet.environment;
+    let message =
+        format!("the gates before `{environment}` are not known: {} can't be read", model::count::named(&broken));
+    let diagnostic = Diagnostic::error(Code::PromotionsUnknown, message)
+        .note("a gate that is not known is never passed")
+        .help("fix the promotion on the main branch of the control plane");
+    vec![diagnostic]
+}
+
+/// The check of one environment.
+struct Check<'a> {
+    loaded: &'a Loaded,
+    access: &'a RepositoryAccess,
+    promotion: &'a Arc<Object<Promotion>>,
+    proofs: &'a [&'a dyn Proof],
+}
+
+impl Check<'_> {
+    /// Why the commit of a `BaseRepo` may not be published.
+    fn reference(&self, reference: &MainReference) -> Option<Diagnostic> {
+        let environment = &self.loaded.fleet.environment;
+        let Some(commit) = reference.commit else {
+            let message =
+                format!("{} has no commit, although a gate is before `{environment}`", reference.object.key());
+            let help = "write the commit that the environment has now into `spec.commit`";
+            return Some(self.at(Diagnostic::error(Code::GateWithoutCommit, message), reference).help(help));
+        };
+        let facts = Facts { access: self.access, promotion: &self.promotion.spec, proofs: self.proofs };
+        let short = commit.short();
+        let (code, message, reasons) = match facts.admission(self.loaded, commit) {
+            facts::Admission::Admitted => return None,
+            facts::Admission::Overridden(reason) => {
+                let message = format!("commit {short} was published into `{environment}` past its gates: {reason}");
+                return Some(self.at(Diagnostic::warning(Code::GateOverridden, message), reference));
+            }
+            facts::Admission::NotProved(reasons) => {
+                let message = format!("commit {short} of the main branch is not proved for `{environment}`");
+                (Code::NotProved, message, reasons)
+            }
+            facts::Admission::MovedByHand(reasons) => {
+                let message = format!("commit {short} came into `{environment}` past its gates");
+                (Code::MovedPastGate, message, reasons)
+            }
+            facts::Admission::Unknown(reasons) => {
+                let message = format!("nothing proves that commit {short} may enter `{environment}`");
+                (Code::ProofUnreadable, message, reasons)
+            }
+        };
+        let mut diagnostic = self.at(Diagnostic::error(code, message), reference);
+        for reason in reasons {
+            diagnostic = diagnostic.note(reason);
+        }
+        let help = format!("`kalypso promote {commit} --to {environment}` moves it when its gates hold");
+        let publish = "`kalypso publish --override REASON` publishes it anyway, and keeps the reason";
+        Some(diagnostic.help(help).help(publish))
+    }
+
+    fn at(&self, diagnostic: Diagnostic, reference: &MainReference) -> Diagnostic {
+        let key = reference.object.key();
+        let field = if reference.commit.is_some() { "commit" } else { "branch" };
+        let path = FieldPath::from(["spec", field]);
+        let to = Origin::At(self.promotion.address, FieldPath::from(["spec", "to"]));
+        diagnostic
+            .at(Origin::At(reference.object.address, path), "this commit of the main branch")
+            .at(to, "its gates")
+            .about(&key)
+    }
+}
+
+/// A refusal as a warning, with the reason of the override.
+fn overridden(refusal: Diagnostic, reason: &str) -> Diagnostic {
+    let message = format!("{}; published nevertheless: {reason}", refusal.message);
+    let Diagnostic { labels, notes, object, .. } = refusal;
+    Diagnostic { labels, notes, object, ..Diagnostic::warning(Code::GateOverridden, message) }
+}

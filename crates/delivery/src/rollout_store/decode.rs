@@ -1,0 +1,276 @@
+//! Reads stored states from state files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
+    RingRecord, RolloutState,
+};
+use jiff::Timestamp;
+use model::git_id::GitId;
+
+use super::fields::{Fields, Item, StateFile, StateFileError};
+use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout};
+
+type Result<T> = std::result::Result<T, StateFileError>;
+
+/// Reads the file of a workload's rollout.
+pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str)) -> Result<StoredRollout> {
+    let root = file.root()?;
+    let item = Item { file, node: &root };
+    let known = ["workload", "hold", "current", "waiting", "stable", "rejected", "targets", "revisions"];
+    let fields = header(item, (ROLLOUT_KIND, environment), &known)?;
+    expect(fields.required("workload")?, workload)?;
+    let revisions = |item: Item<'_>| {
+        let entries = item.entries()?.into_iter();
+        entries.map(|(digest, item)| Ok((Revision(digest), sources(item)?))).collect::<Result<BTreeMap<_, _>>>()
+    };
+    Ok(StoredRollout {
+        state: RolloutState {
+            stable: fields.maybe("stable", proved)?,
+            current: fields.maybe("current", movement)?,
+            waiting: fields.list("waiting", revision)?,
+            rejected: fields.maybe("rejected", revision)?,
+            hold: fields.maybe("hold", decision)?,
+        },
+        targets: fields.list("targets", |item| item.text())?.into_iter().collect(),
+        revisions: fields.maybe("revisions", revisions)?.unwrap_or_default(),
+    })
+}
+
+/// Reads the file of the changes on their way into the environment.
+pub(super) fn advances(file: &StateFile<'_>, environment: &str) -> Result<Advances> {
+    let root = file.root()?;
+    let fields = header(Item { file, node: &root }, (PROMOTION_KIND, environment), &["platform", "releases"])?;
+    let releases = |item: Item<'_>| {
+        let entries = item.entries()?.into_iter();
+        entries.map(|(workload, item)| Ok((workload, advance(item)?))).collect::<Result<BTreeMap<_, _>>>()
+    };
+    Ok(Advances {
+        platform: fields.maybe("platform", advance)?,
+        releases: fields.maybe("releases", releases)?.unwrap_or_default(),
+    })
+}
+
+/// Checks the version, the kind and the environment of a file, and that it has no other fields than these and the known ones.
+fn header<'a>(item: Item<'a>, (kind, environment): (&str, &str), known: &[&str]) -> Result<Fields<'a>> {
+    let fields = item.fields(&[&["apiVersion", "kind", "environment"], known].concat())?;
+    expect(fields.required("apiVersion")?, API_VERSION)?;
+    expect(fields.required("kind")?, kind)?;
+    expect(fields.required("environment")?, environment)?;
+    Ok(fields)
+}
+
+fn expect(item: Item<'_>, expected: &str) -> Result<()> {
+    let found = item.text()?;
+    if *found == *expected {
+        return Ok(());
+    }
+    Err(item.error(format!("`{expected}` is expected, not `{found}`")))
+}
+
+fn sources(item: Item<'_>) -> Result<RevisionSources> {
+    let fields = item.fields(&["sources", "kept"])?;
+    let source = |item: Item<'_>| {
+        let fields = item.fields(&["repo", "revision", "commit"])?;
+        let (repo, name) = (fields.required("repo")?.text()?, fields.required("revision")?.text()?);
+        let commit = fields.required("commit")?;
+        let id = GitId::from_hex(&commit.text()?).ok_or_else(|| commit.error("the id of a commit is expected"))?;
+        Ok(((repo.to_string(), name.to_string()), id))
+    };
+    let sources = fields.required("sources")?.list(source)?.into_iter().collect();
+    Ok(RevisionSources { sources, kept: fields.list("kept", |item| item.text())? })
+}
+
+fn revision(item: Item<'_>) -> Result<Revision> {
+    item.text().map(Revision)
+}
+
+fn time(item: Item<'_>) -> Result<Timestamp> {
+    item.parsed("a time such as `2026-11-24T09:30:00Z`")
+}
+
+fn proved(item: Item<'_>) -> Result<Proved> {
+    let fields = item.fields(&["revision", "position", "proved"])?;
+    Ok(Proved {
+        revision: revision(fields.required("revision")?)?,
+        at: Position(fields.required("position")?.text()?),
+        on: time(fields.required("proved")?)?,
+    })
+}
+
+fn decision(item: Item<'_>) -> Result<Decision> {
+    let fields = item.fields(&["by", "at", "reason"])?;
+    Ok(Decision {
+        by: fields.required("by")?.text()?,
+        at: time(fields.required("at")?)?,
+        reason: fields.required("reason")?.text()?,
+    })
+}
+
+fn approver(item: Item<'_>) -> Result<Approver> {
+    let fields = item.fields(&["account", "at", "by"])?;
+    Ok(Approver {
+        account: fields.required("account")?.text()?,
+        at: time(fields.required("at")?)?,
+        by: fields.required("by")?.text()?,
+    })
+}
+
+fn gate(item: Item<'_>) -> Result<GateRecord> {
+    let fields = item.fields(&["name", "status", "skipped", "since", "text"])?;
+    let status = match (fields.optional("status"), fields.optional("skipped")) {
+        (Some(status), None) => match &*status.text()? {
+            "passed" => GateStatus::Passed,
+            "waiting" => GateStatus::Waiting,
+            "failed" => GateStatus::Failed,
+            _ => return Err(status.error("`passed`, `waiting` or `failed` is expected")),
+        },
+        (None, Some(skipped)) => GateStatus::Skipped(decision(skipped)?),
+        _ => return Err(fields.error("either `status` or `skipped` is expected")),
+    };
+    Ok(GateRecord {
+        name: fields.required("name")?.text()?,
+        status,
+        since: time(fields.required("since")?)?,
+        text: fields.required("text")?.text()?,
+    })
+}
+
+fn because(item: Item<'_>) -> Result<(Arc<str>, Timestamp)> {
+    let fields = item.fields(&["reason", "since"])?;
+    Ok((fields.required("reason")?.text()?, time(fields.required("since")?)?))
+}
+
+fn stopped(item: Item<'_>) -> Result<Phase> {
+    let fields = item.fields(&["reason", "since", "withdrawn"])?;
+    Ok(Phase::Stopped {
+        reason: fields.required("reason")?.text()?,
+        since: time(fields.required("since")?)?,
+        is_withdrawn: fields.required("withdrawn")?.boolean()?,
+    })
+}
+
+fn rolling_back(item: Item<'_>) -> Result<Phase> {
+    because(item).map(|(reason, since)| Phase::RollingBack { reason, since })
+}
+
+/// The fields of a move.
+const MOVE: &[&str] = &[
+    "revision",
+    "started",
+    "base",
+    "stopped",
+    "rollingBack",
+    "ring",
+    "ringStarted",
+    "released",
+    "goodSince",
+    "gates",
+    "approvals",
+    "done",
+];
+
+fn movement(item: Item<'_>) -> Result<Move> {
+    let fields = item.fields(MOVE)?;
+    let phase = match (fields.maybe("stopped", stopped)?, fields.maybe("rollingBack", rolling_back)?) {
+        (Some(_), Some(_)) => return Err(fields.error("a move is either stopped or rolled back")),
+        (stopped, rolling_back) => stopped.or(rolling_back).unwrap_or(Phase::Moving),
+    };
+    let ring_index = fields.required("ring")?;
+    Ok(Move {
+        revision: revision(fields.required("revision")?)?,
+        started: time(fields.required("started")?)?,
+        base: Position(fields.required("base")?.text()?),
+        phase,
+        ring: usize::try_from(ring_index.number()?).map_err(|_| ring_index.error("the number is too large"))?,
+        ring_started: time(fields.required("ringStarted")?)?,
+        released: fields.maybe("released", released)?.unwrap_or_default(),
+        good_since: fields.maybe("goodSince", time)?,
+        gates: fields.list("gates", gate)?,
+        approvals: fields.list("approvals", approver)?,
+        done: fields.list("done", ring)?,
+    })
+}
+
+fn released(item: Item<'_>) -> Result<BTreeMap<Arc<str>, u64>> {
+    let hash = |item: Item<'_>| {
+        let text = item.text()?;
+        let digits = Some(&*text).filter(|text| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let hash = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        hash.ok_or_else(|| item.error("16 hexadecimal digits are expected"))
+    };
+    item.entries()?.into_iter().map(|(domain, item)| Ok((domain, hash(item)?))).collect()
+}
+
+fn ring(item: Item<'_>) -> Result<RingRecord> {
+    let fields = item.fields(&["name", "started", "ended", "measured", "gates"])?;
+    Ok(RingRecord {
+        name: fields.required("name")?.text()?,
+        started: time(fields.required("started")?)?,
+        ended: time(fields.required("ended")?)?,
+        measured: fields.maybe("measured", measured)?,
+        gates: fields.list("gates", gate)?,
+    })
+}
+
+fn measured(item: Item<'_>) -> Result<Measured> {
+    let fields = item.fields(&["places", "unpublished", "expected", "succeeded", "failed", "silent"])?;
+    let number = |key| fields.required(key)?.number();
+    Ok(Measured {
+        places: number("places")?,
+        unpublished: number("unpublished")?,
+        expected: number("expected")?,
+        succeeded: number("succeeded")?,
+        failed: number("failed")?,
+        silent: number("silent")?,
+    })
+}
+
+fn advance(item: Item<'_>) -> Result<AdvanceState> {
+    let fields = item.fields(&["at", "hold", "current", "waiting", "proved", "rejected", "requested"])?;
+    let request = |item: Item<'_>| {
+        let fields = item.fields(&["revision", "decision"])?;
+        Ok((revision(fields.required("revision")?)?, decision(fields.required("decision")?)?))
+    };
+    Ok(AdvanceState {
+        at: fields.maybe("at", revision)?,
+        proved: fields.maybe("proved", proved)?,
+        current: fields.maybe("current", candidate)?,
+        waiting: fields.list("waiting", revision)?,
+        rejected: fields.maybe("rejected", revision)?,
+        hold: fields.maybe("hold", decision)?,
+        requested: fields.maybe("requested", request)?,
+    })
+}
+
+/// The fields of a candidate.
+const CANDIDATE: &[&str] =
+    &["revision", "since", "entering", "proving", "stopped", "rollingBack", "goodSince", "gates", "approvals"];
+
+fn candidate(item: Item<'_>) -> Result<Candidate> {
+    let fields = item.fields(CANDIDATE)?;
+    let since = |item: Item<'_>| time(item.fields(&["since"])?.required("since")?);
+    let mut phases = [
+        fields.maybe("entering", since)?.map(|since| CandidatePhase::Entering { since }),
+        fields.maybe("proving", since)?.map(|since| CandidatePhase::Proving { since }),
+        fields.maybe("stopped", because)?.map(|(reason, since)| CandidatePhase::Stopped { reason, since }),
+        fields.maybe("rollingBack", because)?.map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
+    ]
+    .into_iter()
+    .flatten();
+    let phase = phases.next().unwrap_or(CandidatePhase::Gated);
+    if phases.next().is_some() {
+        return Err(fields.error("a candidate has one of `entering`, `proving`, `stopped` and `rollingBack`"));
+    }
+    Ok(Candidate {
+        revision: revision(fields.required("revision")?)?,
+        since: time(fields.required("since")?)?,
+        phase,
+        good_since: fields.maybe("goodSince", time)?,
+        gates: fields.list("gates", gate)?,
+        approvals: fields.list("approvals", approver)?,
+    })
+}

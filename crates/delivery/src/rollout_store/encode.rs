@@ -1,0 +1,194 @@
+//! Converts stored states to the values of state files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Proved, Revision,
+    RingRecord, RolloutState,
+};
+use jiff::Timestamp;
+
+use super::text::Value;
+use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout};
+
+/// The file of a workload's rollout.
+pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRollout) -> String {
+    let RolloutState { stable, current, waiting, rejected, hold } = &stored.state;
+    let revisions = stored.revisions.iter().map(|(revision, sources)| (Arc::clone(&revision.0), sources_of(sources)));
+    let revisions = (!stored.revisions.is_empty()).then(|| Value::Fields(revisions.collect()));
+    let targets: Vec<_> = stored.targets.iter().collect();
+    let file = Value::fields([
+        ("apiVersion", Some(Value::text(API_VERSION))),
+        ("kind", Some(Value::text(ROLLOUT_KIND))),
+        ("environment", Some(Value::text(environment))),
+        ("workload", Some(Value::text(workload))),
+        ("hold", hold.as_ref().map(decision)),
+        ("current", current.as_ref().map(movement)),
+        ("waiting", Value::list(waiting, revision)),
+        ("stable", stable.as_ref().map(proved)),
+        ("rejected", rejected.as_ref().map(revision)),
+        ("targets", Value::list(&targets, |target| Value::text(Arc::clone(*target)))),
+        ("revisions", revisions),
+    ]);
+    file.written()
+}
+
+/// The file of the changes on their way into the environment.
+pub(super) fn advances(environment: &str, Advances { platform, releases }: &Advances) -> String {
+    let each = releases.iter().map(|(workload, state)| (Arc::clone(workload), advance(state)));
+    let file = Value::fields([
+        ("apiVersion", Some(Value::text(API_VERSION))),
+        ("kind", Some(Value::text(PROMOTION_KIND))),
+        ("environment", Some(Value::text(environment))),
+        ("platform", platform.as_ref().map(advance)),
+        ("releases", (!releases.is_empty()).then(|| Value::Fields(each.collect()))),
+    ]);
+    file.written()
+}
+
+fn sources_of(RevisionSources { sources, kept }: &RevisionSources) -> Value {
+    let source = |((repo, name), commit): (&(String, String), &model::git_id::GitId)| {
+        Value::fields([
+            ("repo", Some(Value::text(repo.as_str()))),
+            ("revision", Some(Value::text(name.as_str()))),
+            ("commit", Some(Value::text(commit.to_string()))),
+        ])
+    };
+    Value::fields([
+        ("sources", Some(Value::List(sources.iter().map(source).collect()))),
+        ("kept", Value::list(kept, |line| Value::text(Arc::clone(line)))),
+    ])
+}
+
+fn revision(Revision(text): &Revision) -> Value {
+    Value::text(Arc::clone(text))
+}
+
+fn time(at: Timestamp) -> Value {
+    Value::text(at.to_string())
+}
+
+fn proved(Proved { revision: of, at, on }: &Proved) -> Value {
+    let position = Value::text(Arc::clone(&at.0));
+    Value::fields([("revision", Some(revision(of))), ("position", Some(position)), ("proved", Some(time(*on)))])
+}
+
+fn decision(Decision { by, at, reason }: &Decision) -> Value {
+    let (by, reason) = (Value::text(Arc::clone(by)), Value::text(Arc::clone(reason)));
+    Value::fields([("by", Some(by)), ("at", Some(time(*at))), ("reason", Some(reason))])
+}
+
+fn approver(Approver { account, at, by }: &Approver) -> Value {
+    let (account, by) = (Value::text(Arc::clone(account)), Value::text(Arc::clone(by)));
+    Value::fields([("account", Some(account)), ("at", Some(time(*at))), ("by", Some(by))])
+}
+
+fn gate(GateRecord { name, status, since, text }: &GateRecord) -> Value {
+    let (word, skipped) = match status {
+        GateStatus::Passed => (Some("passed"), None),
+        GateStatus::Waiting => (Some("waiting"), None),
+        GateStatus::Failed => (Some("failed"), None),
+        GateStatus::Skipped(by) => (None, Some(decision(by))),
+    };
+    Value::fields([
+        ("name", Some(Value::text(Arc::clone(name)))),
+        ("status", word.map(Value::text)),
+        ("skipped", skipped),
+        ("since", Some(time(*since))),
+        ("text", Some(Value::text(Arc::clone(text)))),
+    ])
+}
+
+/// A reason with its time, and an optional flag.
+fn because(reason: &Arc<str>, since: Timestamp, is_withdrawn: Option<bool>) -> Value {
+    Value::fields([
+        ("reason", Some(Value::text(Arc::clone(reason)))),
+        ("since", Some(time(since))),
+        ("withdrawn", is_withdrawn.map(Value::Bool)),
+    ])
+}
+
+fn movement(current: &Move) -> Value {
+    let (stopped, rolling_back) = match &current.phase {
+        Phase::Moving => (None, None),
+        Phase::Stopped { reason, since, is_withdrawn } => (Some(because(reason, *since, Some(*is_withdrawn))), None),
+        Phase::RollingBack { reason, since } => (None, Some(because(reason, *since, None))),
+    };
+    Value::fields([
+        ("revision", Some(revision(&current.revision))),
+        ("started", Some(time(current.started))),
+        ("base", Some(Value::text(Arc::clone(&current.base.0)))),
+        ("stopped", stopped),
+        ("rollingBack", rolling_back),
+        ("ring", Some(Value::Number(current.ring as u64))),
+        ("ringStarted", Some(time(current.ring_started))),
+        ("released", released(&current.released)),
+        ("goodSince", current.good_since.map(time)),
+        ("gates", Value::list(&current.gates, gate)),
+        ("approvals", Value::list(&current.approvals, approver)),
+        ("done", Value::list(&current.done, ring)),
+    ])
+}
+
+fn released(released: &BTreeMap<Arc<str>, u64>) -> Option<Value> {
+    let entry = |(domain, hash): (&Arc<str>, &u64)| (Arc::clone(domain), Value::text(format!("{hash:016x}")));
+    (!released.is_empty()).then(|| Value::Fields(released.iter().map(entry).collect()))
+}
+
+fn ring(RingRecord { name, started, ended, measured: counts, gates }: &RingRecord) -> Value {
+    Value::fields([
+        ("name", Some(Value::text(Arc::clone(name)))),
+        ("started", Some(time(*started))),
+        ("ended", Some(time(*ended))),
+        ("measured", counts.as_ref().map(measured)),
+        ("gates", Value::list(gates, gate)),
+    ])
+}
+
+fn measured(Measured { places, unpublished, expected, succeeded, failed, silent }: &Measured) -> Value {
+    let number = |number: &u64| Some(Value::Number(*number));
+    Value::fields([
+        ("places", number(places)),
+        ("unpublished", number(unpublished)),
+        ("expected", number(expected)),
+        ("succeeded", number(succeeded)),
+        ("failed", number(failed)),
+        ("silent", number(silent)),
+    ])
+}
+
+fn advance(AdvanceState { proved: last, current, waiting, rejected, hold, requested, at }: &AdvanceState) -> Value {
+    let request = |(of, by): &(Revision, Decision)| {
+        Value::fields([("revision", Some(revision(of))), ("decision", Some(decision(by)))])
+    };
+    Value::fields([
+        ("at", at.as_ref().map(revision)),
+        ("hold", hold.as_ref().map(decision)),
+        ("current", current.as_ref().map(candidate)),
+        ("waiting", Value::list(waiting, revision)),
+        ("proved", last.as_ref().map(proved)),
+        ("rejected", rejected.as_ref().map(revision)),
+        ("requested", requested.as_ref().map(request)),
+    ])
+}
+
+fn candidate(Candidate { revision: of, since, phase, good_since, gates, approvals }: &Candidate) -> Value {
+    let since_only = |since: &Timestamp| Value::fields([("since", Some(time(*since)))]);
+    let (name, value) = match phase {
+        CandidatePhase::Gated => ("gated", None),
+        CandidatePhase::Entering { since } => ("entering", Some(since_only(since))),
+        CandidatePhase::Proving { since } => ("proving", Some(since_only(since))),
+        CandidatePhase::Stopped { reason, since } => ("stopped", Some(because(reason, *since, None))),
+        CandidatePhase::RollingBack { reason, since } => ("rollingBack", Some(because(reason, *since, None))),
+    };
+    Value::fields([
+        ("revision", Some(revision(of))),
+        ("since", Some(time(*since))),
+        (name, value),
+        ("goodSince", good_since.map(time)),
+        ("gates", Value::list(gates, gate)),
+        ("approvals", Value::list(approvals, approver)),
+    ])
+}

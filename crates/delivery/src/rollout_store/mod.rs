@@ -1,0 +1,288 @@
+//! The stored states of an environment's rollouts: files on a branch of the control plane's repository.
+//!
+//! The branch `kalypso-rollouts/<environment>` has a file `rollouts/<workload>.yaml` for each rollout, and `promotion.yaml` with the changes on their way into the
+//! environment. Only one program writes at a time: each push requires the head that was read. A file that can't be read stops only the moves that it describes.
+
+mod decode;
+mod encode;
+mod fields;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::promotion::state::{AdvanceState, Revision, RolloutState};
+use git::publications::{KEPT, Publication, SOURCE, SourceName};
+use git::{
+    Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError,
+    Revision as GitRevision, opener, trailer,
+};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::progress::Progress;
+use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
+
+use self::fields::StateFile;
+pub use self::fields::StateFileError;
+use crate::access::RepositoryAccess;
+use crate::branch::Branch;
+use crate::error::DestinationError;
+use crate::loaded::Loaded;
+use crate::write_lease::{LeaseEnded, WriteLease};
+
+/// The version of the format of all state files.
+const API_VERSION: &str = "fleet.kalypso.io/v1alpha1";
+/// The kind of a file with a rollout. It is not a kind of objects of a fleet.
+const ROLLOUT_KIND: &str = "Rollout";
+/// The kind of the file with the changes on their way into the environment. It is not a kind of objects of a fleet.
+const PROMOTION_KIND: &str = "PromotionState";
+/// The folder with the files of rollouts.
+const ROLLOUTS: &str = "rollouts";
+/// The file with the changes on their way into the environment.
+const PROMOTION_FILE: &str = "promotion.yaml";
+/// The maximum size of a state file, in bytes.
+const FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// The stored states of an environment, at one commit of their branch.
+#[derive(Clone, Debug, Default)]
+pub struct StoredStates {
+    /// The head of the branch. None: the branch does not exist, and there is no state.
+    pub head: Option<Commit>,
+    /// The rollouts by workload. An error: the state of this workload is not known, so nothing of the workload moves.
+    pub rollouts: BTreeMap<Arc<str>, Result<StoredRollout, StateFileError>>,
+    /// The changes on their way into the environment. None: there is no file. An error: their states are not known.
+    pub advances: Option<Result<Advances, StateFileError>>,
+}
+
+/// The rollout of a workload, with the sources of its revisions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredRollout {
+    /// The state.
+    pub state: RolloutState,
+    /// The names of the deployment targets of the stable and the moving revision. Their folders move with the workload, also after a target was removed.
+    pub targets: BTreeSet<Arc<str>>,
+    /// The sources from which each revision is rendered again when the newest sources give another one.
+    pub revisions: BTreeMap<Revision, RevisionSources>,
+}
+
+/// The sources of a revision.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RevisionSources {
+    /// The commits.
+    pub sources: BTreeMap<SourceName, GitId>,
+    /// Objects that are kept although no readable file contains them, as values of the trailer `Kalypso-Kept`.
+    pub kept: Vec<Arc<str>>,
+}
+
+/// The changes on their way into an environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advances {
+    /// The commits of the main branch.
+    pub platform: Option<AdvanceState>,
+    /// The releases of each workload.
+    pub releases: BTreeMap<Arc<str>, AdvanceState>,
+}
+
+/// A change of stored states, as one commit.
+pub struct StateChange<'a> {
+    /// The changed rollouts by workload. None removes the state of a workload.
+    pub rollouts: BTreeMap<Arc<str>, Option<StoredRollout>>,
+    /// The changes on their way into the environment. None: they stay as they are.
+    pub advances: Option<Advances>,
+    /// What moved and why: the text of the commit message, without trailers.
+    pub message: &'a str,
+    /// The author and committer.
+    pub author: &'a Person,
+    /// The time, in seconds since 1970.
+    pub seconds: i64,
+    /// The permission to write. None: it is not limited.
+    pub lease: Option<&'a WriteLease>,
+}
+
+/// The result of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The branch is at this new commit.
+    Moved(GitId),
+    /// The files already have this content. Nothing was written.
+    Unchanged,
+    /// Another program moved the branch. Nothing was written: the caller reads again, decides again, and tries again.
+    LostRace,
+}
+
+/// The reason why states can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The repository can't be read, or refuses the push.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// A folder of the branch can't be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Another replica may lead the environment now.
+    #[error(transparent)]
+    LeaseEnded(#[from] LeaseEnded),
+    /// The name of a workload can't be the name of a file.
+    #[error("`{0}` is not the name of a workload")]
+    Workload(Arc<str>),
+}
+
+/// The branch with the states of an environment.
+pub fn branch_name(environment: &EnvironmentName) -> String {
+    format!("kalypso-rollouts/{environment}")
+}
+
+/// Reads the stored states of an environment at the head of their branch.
+///
+/// # Errors
+/// If the branch can't be read. It is not known then whether there are states. A single file that can't be read is a part of the result.
+pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<StoredStates, StoreError> {
+    let repositories = &*access.repositories;
+    let url = &access.settings.repo;
+    match repositories.resolve(url, &GitRevision::branch(&branch_name(environment))) {
+        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => Ok(StoredStates::default()),
+        head => read_at(repositories, &head?, environment),
+    }
+}
+
+/// Reads the stored states of an environment at a commit of their branch.
+///
+/// # Errors
+/// If the commit can't be read.
+pub fn read_at(
+    repositories: &dyn Repositories,
+    head: &Commit,
+    environment: &EnvironmentName,
+) -> Result<StoredStates, StoreError> {
+    let mut states = StoredStates { head: Some(head.clone()), ..StoredStates::default() };
+    let root = repositories.folder(head, "")?.unwrap_or_default();
+    if let Some(entry) = root.iter().find(|entry| entry.name == PROMOTION_FILE && entry.kind == EntryKind::File) {
+        let text = content(repositories, (head, entry.id), PROMOTION_FILE)?;
+        let read =
+            |text: String| decode::advances(&StateFile { path: PROMOTION_FILE, text: &text }, environment.as_str());
+        states.advances = Some(text.and_then(read));
+    }
+    for entry in repositories.folder(head, ROLLOUTS)?.unwrap_or_default() {
+        let Some(workload) = entry.name.strip_suffix(".yaml").filter(|_| entry.kind == EntryKind::File) else {
+            continue;
+        };
+        let path = rollout_path(workload);
+        let read =
+            |text: String| decode::rollout(&StateFile { path: &path, text: &text }, (environment.as_str(), workload));
+        let rollout = content(repositories, (head, entry.id), &path)?.and_then(read);
+        states.rollouts.insert(workload.into(), rollout);
+    }
+    Ok(states)
+}
+
+fn rollout_path(workload: &str) -> String {
+    format!("{ROLLOUTS}/{workload}.yaml")
+}
+
+/// The text of a file, or the reason why it is none.
+fn content(
+    repositories: &dyn Repositories,
+    (head, id): (&Commit, GitId),
+    path: &str,
+) -> Result<Result<String, StateFileError>, StoreError> {
+    let error = |message: &str| StateFileError { file: path.into(), line: 1, column: 1, message: message.to_owned() };
+    Ok(match repositories.content(head, id, FILE_BYTES_MAX)? {
+        Content::Bytes(bytes) => String::from_utf8(bytes.to_vec()).map_err(|_| error("the file is not UTF-8")),
+        Content::TooLarge(_) => Err(error("the file is too large")),
+    })
+}
+
+/// Writes changed states as one commit after the head that was read. Without a branch, begins it without a parent.
+///
+/// # Errors
+/// If the repository can't be reached, or refuses the push. If the lease has ended.
+pub fn write(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    before: Option<&Commit>,
+    change: &StateChange<'_>,
+) -> Result<Written, StoreError> {
+    let repositories = &*access.repositories;
+    let open = |sealed: &Sealed| match before {
+        Some(head) => opener(repositories, head)(sealed),
+        None => closed(sealed),
+    };
+    let old = before.map_or_else(|| Ok(Tree::default()), |head| repositories.tree(head))?;
+    let tree = changed_tree(old.clone(), environment, change, &open)?;
+    if tree == old {
+        return Ok(Written::Unchanged);
+    }
+    let parents: Vec<_> = before.iter().map(|head| head.id).collect();
+    let message = trailer::with_trailers(change.message, &[(trailer::ENVIRONMENT, environment.as_str())]);
+    let StateChange { author, seconds, .. } = *change;
+    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds };
+    let branch = branch_name(environment);
+    let progress = &Progress::default();
+    let push = Push { branch: &branch, expected: before.map(|head| head.id), commit: Some(commit), progress };
+    change.lease.map_or(Ok(()), WriteLease::check)?;
+    Ok(match repositories.push(&access.settings.repo, &push)? {
+        Pushed::Moved(id) => Written::Moved(id),
+        Pushed::Removed | Pushed::LostRace => Written::LostRace,
+    })
+}
+
+fn changed_tree(
+    mut tree: Tree,
+    environment: &EnvironmentName,
+    change: &StateChange<'_>,
+    open: &Open<'_>,
+) -> Result<Tree, StoreError> {
+    let mut put = |path: &str, text: Option<String>| {
+        match text {
+            Some(text) => {
+                tree.put(path, Child::File(Entry::file(text.into_bytes())), open)?;
+            }
+            None => drop(tree.remove(path, open)?),
+        }
+        Ok::<_, OpenError>(())
+    };
+    for (workload, rollout) in &change.rollouts {
+        model::name::check(workload).map_err(|_| StoreError::Workload(Arc::clone(workload)))?;
+        let text = rollout.as_ref().map(|rollout| encode::rollout((environment.as_str(), workload), rollout));
+        put(&rollout_path(workload), text)?;
+    }
+    if let Some(advances) = &change.advances {
+        put(PROMOTION_FILE, Some(encode::advances(environment.as_str(), advances)))?;
+    }
+    Ok(tree)
+}
+
+impl RevisionSources {
+    /// The sources of an environment, as its publication on a branch names them.
+    ///
+    /// # Errors
+    /// If the publications on the branch are needed, and can't be read.
+    pub fn of(loaded: &Loaded, branch: &Branch) -> Result<Self, DestinationError> {
+        let (sources, kept) = branch.source_trailers(loaded)?;
+        Ok(Self::of_trailers(sources.iter().map(String::as_str), kept.iter().map(String::as_str)))
+    }
+
+    /// The sources that these trailers of a publication name: values of `Kalypso-Source` and of `Kalypso-Kept`.
+    pub fn of_trailers<'t>(
+        sources: impl IntoIterator<Item = &'t str>,
+        kept: impl IntoIterator<Item = &'t str>,
+    ) -> Self {
+        let trailers: Vec<_> = sources.into_iter().map(|value| (SOURCE, value)).collect();
+        let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
+        Self { sources: publication.sources, kept: kept.into_iter().map(Arc::from).collect() }
+    }
+
+    /// The sources as a publication, which can be loaded. It has no commit.
+    pub fn publication(&self) -> Publication {
+        let trailers: Vec<_> = self.kept.iter().map(|value| (KEPT, &**value)).collect();
+        let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
+        Publication { sources: self.sources.clone(), ..publication }
+    }
+}
+
+/// The commit of sources that were never published together.
+fn no_commit() -> GitId {
+    GitId::from_bytes([0; 20])
+}

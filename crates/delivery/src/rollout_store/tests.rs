@@ -1,0 +1,340 @@
+//! State files: what is written is read again, and nothing else is read.
+
+use std::sync::Arc;
+
+use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::state::{
+    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, RingRecord,
+};
+use git::{MemoryRepositories, RepositoryUrl};
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::access::ControlPlaneSettings;
+
+fn text() -> impl Strategy<Value = Arc<str>> {
+    let special = ["", "true", "12", "1e3", "~", "a: b", "- x", "\u{feff}\n\t\"\\", "site=a,zone=1", "0o7", "null"];
+    prop_oneof![any::<String>(), "[a-z0-9-]{1,12}", prop::sample::select(special.to_vec()).prop_map(str::to_owned)]
+        .prop_map(Into::into)
+}
+
+fn time() -> impl Strategy<Value = Timestamp> {
+    (0_i64..4_000_000_000, 0_i32..1_000_000_000)
+        .prop_map(|(second, nanosecond)| Timestamp::new(second, nanosecond).unwrap())
+}
+
+fn revision() -> impl Strategy<Value = Revision> {
+    text().prop_map(Revision)
+}
+
+fn decision() -> impl Strategy<Value = Decision> {
+    (text(), time(), text()).prop_map(|(by, at, reason)| Decision { by, at, reason })
+}
+
+fn proved() -> impl Strategy<Value = Proved> {
+    (revision(), text(), time()).prop_map(|(revision, at, on)| Proved { revision, at: Position(at), on })
+}
+
+fn gates() -> impl Strategy<Value = Vec<GateRecord>> {
+    let skipped = decision().prop_map(GateStatus::Skipped);
+    let status = prop_oneof![Just(GateStatus::Passed), Just(GateStatus::Waiting), Just(GateStatus::Failed), skipped];
+    let gate = (text(), status, time(), text());
+    prop::collection::vec(gate.prop_map(|(name, status, since, text)| GateRecord { name, status, since, text }), 0..3)
+}
+
+fn approvals() -> impl Strategy<Value = Vec<Approver>> {
+    let approver = (text(), time(), text()).prop_map(|(account, at, by)| Approver { account, at, by });
+    prop::collection::vec(approver, 0..2)
+}
+
+fn rings() -> impl Strategy<Value = Vec<RingRecord>> {
+    let counts = any::<[u64; 6]>().prop_map(|[places, unpublished, expected, succeeded, failed, silent]| Measured {
+        places,
+        unpublished,
+        expected,
+        succeeded,
+        failed,
+        silent,
+    });
+    let ring = (text(), time(), time(), prop::option::of(counts), gates());
+    let ring =
+        ring.prop_map(|(name, started, ended, measured, gates)| RingRecord { name, started, ended, measured, gates });
+    prop::collection::vec(ring, 0..3)
+}
+
+fn movement() -> impl Strategy<Value = Move> {
+    let phase = prop_oneof![
+        Just(Phase::Moving),
+        (text(), time(), any::<bool>()).prop_map(|(reason, since, is_withdrawn)| Phase::Stopped {
+            reason,
+            since,
+            is_withdrawn
+        }),
+        (text(), time()).prop_map(|(reason, since)| Phase::RollingBack { reason, since }),
+    ];
+    let position = (revision(), time(), text(), phase, 0_usize..9, time());
+    let released = prop::collection::btree_map(text(), any::<u64>(), 0..3);
+    let evidence = (released, prop::option::of(time()), gates(), approvals(), rings());
+    (position, evidence).prop_map(
+        |((revision, started, base, phase, ring, ring_started), (released, good_since, gates, approvals, done))| Move {
+            revision,
+            started,
+            base: Position(base),
+            phase,
+            ring,
+            ring_started,
+            released,
+            good_since,
+            gates,
+            approvals,
+            done,
+        },
+    )
+}
+
+fn sources() -> impl Strategy<Value = RevisionSources> {
+    let commit = any::<[u8; 20]>().prop_map(GitId::from_bytes);
+    let name = (text(), text()).prop_map(|(url, revision)| (url.to_string(), revision.to_string()));
+    let sources = prop::collection::btree_map(name, commit, 0..3);
+    (sources, prop::collection::vec(text(), 0..2)).prop_map(|(sources, kept)| RevisionSources { sources, kept })
+}
+
+fn stored() -> impl Strategy<Value = StoredRollout> {
+    let waiting = prop::collection::vec(revision(), 0..3);
+    let state = (
+        prop::option::of(proved()),
+        prop::option::of(movement()),
+        waiting,
+        prop::option::of(revision()),
+        prop::option::of(decision()),
+    );
+    let targets = prop::collection::btree_set(text(), 0..3);
+    (state, targets, prop::collection::btree_map(revision(), sources(), 0..3)).prop_map(
+        |((stable, current, waiting, rejected, hold), targets, revisions)| StoredRollout {
+            state: RolloutState { stable, current, waiting, rejected, hold },
+            targets,
+            revisions,
+        },
+    )
+}
+
+fn advance() -> impl Strategy<Value = AdvanceState> {
+    let phase = prop_oneof![
+        Just(CandidatePhase::Gated),
+        time().prop_map(|since| CandidatePhase::Entering { since }),
+        time().prop_map(|since| CandidatePhase::Proving { since }),
+        (text(), time()).prop_map(|(reason, since)| CandidatePhase::Stopped { reason, since }),
+        (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
+    ];
+    let candidate = (revision(), time(), phase, prop::option::of(time()), gates(), approvals()).prop_map(
+        |(revision, since, phase, good_since, gates, approvals)| Candidate {
+            revision,
+            since,
+            phase,
+            good_since,
+            gates,
+            approvals,
+        },
+    );
+    let decisions = (prop::option::of(decision()), prop::option::of((revision(), decision())));
+    let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(revision()), decisions);
+    (prop::option::of(proved()), prop::option::of(candidate), rest).prop_map(
+        |(proved, current, (waiting, rejected, (hold, requested)))| AdvanceState {
+            at: waiting.first().cloned(),
+            proved,
+            current,
+            waiting,
+            rejected,
+            hold,
+            requested,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn a_written_rollout_is_read_again(stored in stored()) {
+        let text = encode::rollout(("prod", "shop"), &stored);
+        let file = StateFile { path: "f", text: &text };
+        prop_assert_eq!(decode::rollout(&file, ("prod", "shop")), Ok(stored), "{}", text);
+    }
+
+    #[test]
+    fn written_changes_are_read_again(
+        platform in prop::option::of(advance()),
+        releases in prop::collection::btree_map(text(), advance(), 0..3),
+    ) {
+        let advances = Advances { platform, releases };
+        let text = encode::advances("prod", &advances);
+        prop_assert_eq!(decode::advances(&StateFile { path: "f", text: &text }, "prod"), Ok(advances), "{}", text);
+    }
+}
+
+const ROLLOUT: &str = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Rollout
+environment: prod
+workload: shop
+current:
+  revision: a1
+  started: \"2026-11-24T09:00:00Z\"
+  base: \"prod=c1\"
+  stopped:
+    reason: \"3 of 40 failed\"
+    since: \"2026-11-24T09:10:00Z\"
+    withdrawn: false
+  ring: 1
+  ringStarted: \"2026-11-24T09:05:00Z\"
+  released:
+    \"site=a\": \"00ffffffffffffff\"
+  gates:
+    - name: failures
+      status: failed
+      since: \"2026-11-24T09:10:00Z\"
+      text: \"3 of 40 failed\"
+waiting:
+  - b2
+targets:
+  - shop-eu
+revisions:
+  a1:
+    sources:
+      - repo: \"https://git.example/platform\"
+        revision: prod
+        commit: \"4fb8c440e19eca604bbdc14dbba63e5fb98b2c52\"
+";
+
+fn parsed(text: &str) -> Result<StoredRollout, StateFileError> {
+    decode::rollout(&StateFile { path: "rollouts/shop.yaml", text }, ("prod", "shop"))
+}
+
+#[test]
+fn people_can_read_a_state() {
+    assert_eq!(parsed(ROLLOUT).map(|stored| encode::rollout(("prod", "shop"), &stored)), Ok(ROLLOUT.to_owned()));
+}
+
+#[track_caller]
+fn check(from: &str, to: &str, expected: &str) {
+    assert!(ROLLOUT.contains(from), "{from}");
+    let found = parsed(&ROLLOUT.replacen(from, to, 1)).unwrap_err();
+    assert_eq!(found.to_string(), format!("rollouts/shop.yaml:{expected}"));
+}
+
+#[test]
+fn what_is_not_understood_is_an_error_with_its_line() {
+    check("waiting:", "wait:", "22:1: unknown field `wait`");
+    check("v1alpha1", "v2", "1:13: `fleet.kalypso.io/v1alpha1` is expected, not `fleet.kalypso.io/v2`");
+    check("kind: Rollout", "kind: Workload", "2:7: `Rollout` is expected, not `Workload`");
+    check("workload: shop", "workload: till", "4:11: `shop` is expected, not `till`");
+    check("environment: prod\n", "", "1:1: field `environment` is missing");
+    check("ring: 1", "ring: -1", "13:9: a number is expected that is not negative");
+    check("withdrawn: false", "withdrawn: no-idea", "12:16: `true` or `false` is expected");
+    check("00ffffffffffffff", "+0ffffffffffffff", "16:15: 16 hexadecimal digits are expected");
+    check("status: failed", "status: good", "19:15: `passed`, `waiting` or `failed` is expected");
+    check("  - b2", "  - {}", "23:5: a text is expected");
+    check("2026-11-24T09:00", "2026-11-24 at nine", "7:12: a time such as `2026-11-24T09:30:00Z` is expected");
+    check("4fb8c440", "4fb8", "31:17: the id of a commit is expected");
+    check("ring: 1", "ring: 1\n  ring: 1", "14:3: the key `ring` is twice in this mapping");
+}
+
+struct Store {
+    access: RepositoryAccess,
+    repositories: Arc<MemoryRepositories>,
+    environment: EnvironmentName,
+}
+
+impl Store {
+    fn new() -> Self {
+        let repo = RepositoryUrl::from_object("https://git.example/platform").unwrap();
+        let repositories = Arc::new(MemoryRepositories::default());
+        repositories.create(&repo);
+        let (git, branch) = (git::Settings::new("cache"), "main".to_owned());
+        let settings = ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() };
+        let access = RepositoryAccess::with(settings, Arc::clone(&repositories) as _, Progress::default());
+        Self { access, repositories, environment: EnvironmentName::new("prod").unwrap() }
+    }
+
+    fn read(&self) -> StoredStates {
+        read(&self.access, &self.environment).unwrap()
+    }
+
+    fn write(&self, before: &StoredStates, rollout: Option<StoredRollout>) -> Written {
+        let author = Person { name: "Kalypso".to_owned(), email: "kalypso@localhost".to_owned() };
+        let change = StateChange {
+            rollouts: BTreeMap::from([("shop".into(), rollout)]),
+            advances: None,
+            message: "shop: begin",
+            author: &author,
+            seconds: 1,
+            lease: None,
+        };
+        write(&self.access, &self.environment, before.head.as_ref(), &change).unwrap()
+    }
+}
+
+#[test]
+fn states_are_written_to_a_branch_of_their_own() {
+    let store = Store::new();
+    let (nothing, shop) = (store.read(), parsed(ROLLOUT).unwrap());
+    assert!(nothing.head.is_none() && nothing.rollouts.is_empty());
+    let Written::Moved(first) = store.write(&nothing, Some(shop.clone())) else { panic!("it is a new branch") };
+    let states = store.read();
+    assert_eq!(states.head.as_ref().map(|head| head.id), Some(first));
+    assert_eq!(states.rollouts, BTreeMap::from([("shop".into(), Ok(shop.clone()))]));
+    let info = store.repositories.info(states.head.as_ref().unwrap()).unwrap();
+    assert_eq!((info.parents, &*info.message), (vec![], "shop: begin\n\nKalypso-Environment: prod\n"));
+    assert_eq!(store.write(&states, Some(shop)), Written::Unchanged);
+    assert!(matches!(store.write(&states, None), Written::Moved(_)));
+    assert!(store.read().rollouts.is_empty());
+}
+
+#[test]
+fn two_writers_do_not_overwrite_each_other() {
+    let store = Store::new();
+    let (before, shop) = (store.read(), parsed(ROLLOUT).unwrap());
+    let other = StoredRollout { revisions: BTreeMap::new(), ..shop.clone() };
+    assert!(matches!(store.write(&before, Some(other.clone())), Written::Moved(_)));
+    assert_eq!(store.write(&before, Some(shop)), Written::LostRace);
+    assert_eq!(store.read().rollouts["shop"], Ok(other));
+}
+
+#[test]
+fn a_broken_file_hides_only_its_own_state() {
+    let store = Store::new();
+    store.write(&store.read(), Some(parsed(ROLLOUT).unwrap()));
+    let head = store.read().head.unwrap();
+    let mut tree = store.repositories.tree(&head).unwrap();
+    let open = opener(&*store.repositories, &head);
+    let broken = Child::File(Entry::file(*b"kind: Rollout\n"));
+    tree.put("rollouts/till.yaml", broken, &open).unwrap();
+    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+    let parents = [head.id];
+    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: "x", author: &author, seconds: 2 };
+    store.repositories.commit(&head.url, &branch_name(&store.environment), &commit).unwrap();
+    let states = store.read();
+    assert!(states.rollouts["shop"].is_ok());
+    let error = states.rollouts["till"].as_ref().unwrap_err();
+    assert_eq!(error.to_string(), "rollouts/till.yaml:1:1: field `apiVersion` is missing");
+}
+
+#[test]
+fn an_unreachable_repository_is_not_an_empty_state() {
+    let store = Store::new();
+    store.repositories.set_broken(&store.access.settings.repo, Some("no route to host"));
+    assert!(matches!(read(&store.access, &store.environment), Err(StoreError::Repository(_))));
+}
+
+#[test]
+fn sources_of_trailers_are_those_of_a_publication() {
+    let commit = "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52";
+    let source = format!("https://git.example/a main {commit}");
+    let kept = format!("{source} Workload shop");
+    let sources = RevisionSources::of_trailers([&*source], [&*kept]);
+    let publication = sources.publication();
+    let name = ("https://git.example/a".to_owned(), "main".to_owned());
+    assert_eq!(publication.sources, BTreeMap::from([(name.clone(), GitId::from_hex(commit).unwrap())]));
+    assert_eq!(publication.kept[&name].len(), 1);
+}

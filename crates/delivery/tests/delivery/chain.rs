@@ -1,0 +1,82 @@
+//! A chain of environments in memory, with its git host.
+
+use std::sync::Arc;
+
+use delivery::access::{ControlPlaneSettings, RepositoryAccess};
+use delivery::promoted_commit::PromotedCommit;
+use delivery::pull_requests::{ConfiguredHost, GitHosts};
+use git::RepositoryUrl;
+use git_host::HostKind;
+use git_host::hosts::memory::MemoryHost;
+use git_host::pull_request::PullRequest;
+use git_host::review::ReviewVerdict;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::environment::RepositoryPlace;
+use model::progress::Progress;
+use tempfile::TempDir;
+use testkit::chain::MemoryChain;
+use testkit::company::{CONTROL_PLANE, HOST};
+
+pub(crate) struct Chain {
+    pub(crate) company: MemoryChain,
+    pub(crate) host: MemoryHost,
+    pub(crate) hosts: GitHosts,
+    pub(crate) access: Arc<RepositoryAccess>,
+    _cache: TempDir,
+}
+
+pub(crate) fn name(environment: &str) -> EnvironmentName {
+    EnvironmentName::new(environment).unwrap()
+}
+
+impl Chain {
+    pub(crate) fn new(environments: &[&str]) -> Self {
+        let (cache, company) = (TempDir::new().unwrap(), MemoryChain::new(environments));
+        let settings = ControlPlaneSettings {
+            repo: RepositoryUrl::from_object(CONTROL_PLANE).unwrap(),
+            branch: "main".to_owned(),
+            git: git::Settings::new(cache.path().join("cache")),
+            acknowledgements: Arc::default(),
+        };
+        let repositories = Arc::clone(&company.repositories);
+        let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));
+        let host = company.host(HostKind::GitHub);
+        let hosts = GitHosts::new(vec![ConfiguredHost::new(Arc::new(host.clone()), HOST)]);
+        Self { company, host, hosts, access, _cache: cache }
+    }
+
+    /// The commit of the main branch that an environment has.
+    pub(crate) fn promoted(&self, environment: &str) -> PromotedCommit {
+        let place = RepositoryPlace { repo: CONTROL_PLANE.into(), branch: environment.into(), path: ".".into() };
+        PromotedCommit::read(&self.access, &name(environment), &place).unwrap()
+    }
+
+    /// The pull requests of the control plane.
+    pub(crate) fn pull_requests(&self) -> Vec<PullRequest> {
+        self.host.state().repository("platform/control-plane").unwrap().pull_requests()
+    }
+
+    /// Merges a pull request of the control plane.
+    pub(crate) fn merge(&self, number: u64) {
+        let mut state = self.host.state();
+        let repository = state.repository("platform/control-plane").unwrap();
+        let head = repository.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit;
+        repository.merge(number, head.unwrap()).unwrap();
+    }
+
+    /// Approves a pull request of the control plane with a review.
+    pub(crate) fn approve(&self, number: u64, account: &str) {
+        let mut state = self.host.state();
+        let repository = state.repository("platform/control-plane").unwrap();
+        repository.review(account, number, ReviewVerdict::Approved).unwrap();
+    }
+
+    /// The statuses of promotions of a commit: context and description.
+    pub(crate) fn statuses(&self, commit: GitId) -> Vec<(String, String)> {
+        let mut state = self.host.state();
+        let all = state.repository("platform/control-plane").unwrap().statuses(commit);
+        let own = all.into_iter().filter(|status| status.context.ends_with(" environment"));
+        own.map(|status| (status.context, status.description)).collect()
+    }
+}

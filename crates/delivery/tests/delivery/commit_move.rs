@@ -1,0 +1,78 @@
+//! How a commit of the main branch is written into an environment.
+
+use delivery::controller::commit_move::{CommitMove, Moved, withdraw, write};
+use git_host::GitHost as _;
+use git_host::HostRepository;
+use git_host::pull_request::PullRequestState;
+use model::git_id::GitId;
+use model::object::promotion::ChangeDelivery;
+
+use crate::chain::{Chain, name};
+
+/// Writes a commit into `prod`, and returns what was done.
+fn write_into(chain: &Chain, to: GitId, delivery: ChangeDelivery) -> String {
+    let (environment, promoted) = (&name("prod"), &chain.promoted("prod"));
+    let title = &format!("Promote {} to prod", to.short());
+    let change = CommitMove { environment, promoted, to, delivery, title, body: "Why.", seconds: 2_000 };
+    match write(&chain.access, Some(&chain.hosts), &change).unwrap() {
+        Moved::Written => "written".to_owned(),
+        Moved::Proposed { branch, pull_request } => format!("{branch} {}", pull_request.unwrap().number),
+        Moved::Declined(link) => format!("declined {}", link.number),
+        Moved::LostRace => "lost".to_owned(),
+    }
+}
+
+#[test]
+fn a_direct_promotion_is_one_commit() {
+    let mut chain = Chain::new(&["prod"]);
+    let before = chain.company.head("prod");
+    let to = chain.company.change_value("second");
+    assert_eq!(write_into(&chain, to, ChangeDelivery::Direct), "written");
+    assert_eq!(chain.company.promoted("prod"), Some(to.to_string()));
+    let after = chain.company.head("prod");
+    assert_ne!(after, before);
+    assert_eq!(write_into(&chain, to, ChangeDelivery::Direct), "written");
+    assert_eq!(chain.company.head("prod"), after);
+}
+
+#[test]
+fn a_pull_request_follows_the_commit_that_is_promoted() {
+    let mut chain = Chain::new(&["prod"]);
+    let second = chain.company.change_value("second");
+    for _ in 0..2 {
+        assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "kalypso-promote/prod 1");
+    }
+    let third = chain.company.change_value("third");
+    assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "kalypso-promote/prod 1");
+    assert_eq!(chain.pull_requests()[0].title, format!("Promote {} to prod", third.short()));
+    chain.merge(1);
+    assert_eq!(chain.promoted("prod").commit, Some(third));
+    assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "written");
+}
+
+#[test]
+fn a_closed_pull_request_is_an_answer_for_its_commit_only() {
+    let mut chain = Chain::new(&["prod"]);
+    let second = chain.company.change_value("second");
+    write_into(&chain, second, ChangeDelivery::PullRequest);
+    let repository =
+        HostRepository::parse(chain.host.kind(), "https://git.example/platform/control-plane", "https://git.example");
+    chain.host.close(&repository.unwrap(), 1).unwrap();
+    assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "declined 1");
+    let third = chain.company.change_value("third");
+    assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "kalypso-promote/prod 2");
+}
+
+#[test]
+fn a_commit_that_moves_no_longer_is_withdrawn() {
+    let mut chain = Chain::new(&["prod"]);
+    let second = chain.company.change_value("second");
+    write_into(&chain, second, ChangeDelivery::PullRequest);
+    let again = || withdraw(&chain.access, Some(&chain.hosts), (&name("prod"), &chain.promoted("prod")), None).unwrap();
+    let kept = (&name("prod"), &chain.promoted("prod"));
+    assert!(!withdraw(&chain.access, Some(&chain.hosts), kept, Some(second)).unwrap());
+    assert!(again());
+    assert_eq!(chain.company.head("kalypso-promote/prod"), None);
+    assert_eq!(chain.pull_requests()[0].state, PullRequestState::Closed);
+    assert!(!again());
+}

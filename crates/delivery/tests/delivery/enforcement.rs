@@ -1,0 +1,266 @@
+//! Commits of the main branch behind gates: what is published, and what is refused.
+
+use std::collections::BTreeMap;
+
+use delivery::enforcement::{Answer, HubProof, Proof};
+use delivery::publish::{Options, Outcome, Request, publish};
+use delivery::refusal::Refusal;
+use delivery::rollout_store::{self, Advances, StateChange};
+use engine::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
+};
+use git::Person;
+use hub_api::client::ClientError;
+use hub_api::evidence::PlaceEvidence;
+use hub_api::places::PlaceState;
+use jiff::Timestamp;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::Promotion;
+use model::rollout::Counts;
+use testkit::chain::environment;
+use testkit::company::GITOPS;
+
+use crate::chain::{Chain, name};
+
+const GATE: &str = "gates: [{name: healthy, compliant: {share: 100%}}]";
+
+/// A proof with a fixed answer.
+#[derive(Debug)]
+struct Fixed(Answer);
+
+impl Proof for Fixed {
+    fn proved(&self, _: &EnvironmentName, _: GitId, _: &Promotion) -> Answer {
+        self.0.clone()
+    }
+}
+
+/// Two environments, both published, with a promotion from `dev` to `prod`, and a newer commit of the main branch in `prod`.
+struct World {
+    chain: Chain,
+    first: GitId,
+    newer: GitId,
+}
+
+impl World {
+    fn new(gates: &str) -> Self {
+        let mut chain = Chain::new(&["dev", "prod"]);
+        let promotion = format!(
+            "{{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {{name: to-prod}}, spec: {{from: [dev], to: prod, {gates}}}}}"
+        );
+        let first = chain.company.write_main(".environments/to-prod.yaml", &promotion);
+        chain.company.write_environment("dev", &environment("dev", Some(first)));
+        chain.company.write_environment("prod", &environment("prod", Some(first)));
+        let world = Self { chain, first, newer: first };
+        assert_eq!([world.word("dev", Options::default()), world.word("prod", Options::default())], ["published"; 2]);
+        world.moved()
+    }
+
+    /// Moves both environments to a newer commit. `dev` publishes it.
+    fn moved(mut self) -> Self {
+        self.newer = self.chain.company.change_value("second");
+        for name in ["dev", "prod"] {
+            self.chain.company.write_environment(name, &environment(name, Some(self.newer)));
+        }
+        assert_eq!(self.word("dev", Options::default()), "published");
+        self
+    }
+
+    fn publish(&self, environment: &str, options: Options<'_>) -> Outcome {
+        let environment = &name(environment);
+        let options = Options { is_direct: true, ..options };
+        let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+        publish(&self.chain.access, &request, &|_, _| {}).unwrap()
+    }
+
+    fn word(&self, environment: &str, options: Options<'_>) -> String {
+        let outcome = self.publish(environment, options);
+        let [place] = &outcome.places[..] else { panic!("{} places", outcome.places.len()) };
+        let refusal = |refusal: &Refusal| match refusal {
+            Refusal::Diagnostic(found) => format!("{} {}", found.code, found.notes.join("; ")),
+            Refusal::Unconfirmed { .. } => "unconfirmed".to_owned(),
+        };
+        let refusals: Vec<_> = place.refusals.iter().map(refusal).collect();
+        if refusals.is_empty() { "published".to_owned() } else { refusals.join(", ") }
+    }
+
+    fn prod(&self) -> String {
+        self.word("prod", Options::default())
+    }
+
+    fn with(&self, answer: Answer) -> String {
+        let proof = Fixed(answer);
+        self.word("prod", Options { proofs: &[&proof], ..Options::default() })
+    }
+
+    fn store(&self, environment: &str, state: AdvanceState) {
+        let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+        let change = StateChange {
+            rollouts: BTreeMap::new(),
+            advances: Some(Advances { platform: Some(state), ..Advances::default() }),
+            message: "A step",
+            author: &author,
+            seconds: 1_000,
+            lease: None,
+        };
+        rollout_store::write(&self.chain.access, &name(environment), None, &change).unwrap();
+    }
+}
+
+fn revision(commit: GitId) -> Revision {
+    Revision(commit.to_string().into())
+}
+
+fn proved(commit: GitId) -> AdvanceState {
+    let proved = Proved { revision: revision(commit), at: Position::default(), on: Timestamp::UNIX_EPOCH };
+    AdvanceState { proved: Some(proved), ..AdvanceState::default() }
+}
+
+fn candidate(commit: GitId, phase: CandidatePhase) -> AdvanceState {
+    let gate = |name: &str, status| GateRecord {
+        name: name.into(),
+        status,
+        since: Timestamp::UNIX_EPOCH,
+        text: "two of three".into(),
+    };
+    let gates = vec![gate("healthy", GateStatus::Passed), gate("approved", GateStatus::Waiting)];
+    let (since, revision) = (Timestamp::UNIX_EPOCH, revision(commit));
+    let current = Candidate { revision, since, phase, good_since: None, gates, approvals: Vec::new() };
+    AdvanceState { current: Some(current), ..AdvanceState::default() }
+}
+
+#[test]
+fn without_evidence_a_move_is_refused() {
+    let refused = "K0523 `dev`: there is no state of promotions, and no hub is configured";
+    assert_eq!(World::new(GATE).prod(), refused);
+}
+
+#[test]
+fn a_commit_that_is_published_already_needs_no_proof() {
+    let world = World::new(GATE);
+    let mut files = environment("prod", Some(world.first));
+    files.insert("more.yaml".to_owned(), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, labels: {platform-config: \"true\"}}\ndata: {MORE: x}\n".to_owned());
+    world.chain.company.write_environment("prod", &files);
+    assert_eq!(world.prod(), "published");
+}
+
+#[test]
+fn the_state_of_the_environment_before_proves_a_commit() {
+    let world = World::new(GATE);
+    world.store("dev", proved(world.first));
+    let refused = format!("K0520 `dev`: it has proved {}, which does not contain the commit", world.first.short());
+    assert_eq!(world.prod(), refused);
+    let world = World::new(GATE);
+    world.store("dev", proved(world.newer));
+    assert_eq!(world.prod(), "published");
+}
+
+#[test]
+fn a_newer_proved_commit_contains_the_older_ones() {
+    let mut world = World::new(GATE);
+    let newest = world.chain.company.change_value("third");
+    world.store("dev", proved(newest));
+    assert_eq!(world.prod(), "published");
+}
+
+#[test]
+fn other_proofs_count_if_there_is_no_state() {
+    let world = World::new(GATE);
+    assert_eq!(world.with(Answer::NotProved("one failed".to_owned())), "K0520 `dev`: one failed");
+    assert_eq!(world.with(Answer::Unknown("it is down".to_owned())), "K0523 `dev`: it is down");
+    assert_eq!(world.with(Answer::Proved), "published");
+}
+
+#[test]
+fn gates_that_only_the_controller_evaluates_are_never_passed_without_it() {
+    let world = World::new("gates: [{name: people, approval: {count: 2}}]");
+    assert_eq!(world.with(Answer::Proved), "K0523 gate `people` (approval by 2) is not evaluated");
+}
+
+#[test]
+fn the_controller_decides_where_it_has_a_state() {
+    let world = World::new(GATE);
+    world.store("prod", candidate(world.newer, CandidatePhase::Gated));
+    let waits = "K0522 gate `approved` waits since 1970-01-01T00:00:00Z: two of three";
+    assert_eq!(world.with(Answer::Proved), waits);
+    let world = World::new(GATE);
+    world.store("prod", proved(world.first));
+    assert_eq!(world.with(Answer::Proved), "K0522 the controller has not let it in");
+    let world = World::new(GATE);
+    world.store("prod", candidate(world.newer, CandidatePhase::Entering { since: Timestamp::UNIX_EPOCH }));
+    assert_eq!(world.prod(), "published");
+}
+
+#[test]
+fn a_base_repo_without_a_commit_is_refused() {
+    let world = World::new(GATE);
+    world.chain.company.write_environment("prod", &environment("prod", None));
+    assert_eq!(world.with(Answer::Proved), "K0521 ");
+}
+
+#[test]
+fn an_override_is_kept_and_shown() {
+    let world = World::new(GATE);
+    let outcome = world.publish("prod", Options { override_reason: Some("an outage"), ..Options::default() });
+    let place = &outcome.places[0];
+    assert!(place.refusals.is_empty());
+    let shown = |outcome: &Outcome| {
+        let found = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0525");
+        found.map(|found| found.message.clone()).collect::<Vec<_>>()
+    };
+    let (newer, _) = (world.newer.short(), ());
+    assert_eq!(
+        shown(&outcome),
+        [format!("nothing proves that commit {newer} may enter `prod`; published nevertheless: an outage")]
+    );
+    let message = world.chain.company.message(GITOPS, "prod");
+    assert!(message.contains("Kalypso-Override: an outage"), "{message}");
+    let next = world.publish("prod", Options::default());
+    assert_eq!(shown(&next), [format!("commit {newer} was published into `prod` past its gates: an outage")]);
+}
+
+#[test]
+fn without_a_promotion_nothing_is_refused() {
+    let mut chain = Chain::new(&["dev", "prod"]);
+    let first = chain.company.change_value("first");
+    let world = World { chain, first, newer: first };
+    assert_eq!(world.prod(), "published");
+    world.chain.company.write_environment("prod", &environment("prod", None));
+    assert_eq!(world.prod(), "published");
+}
+
+#[test]
+fn a_promotion_that_can_not_be_read_is_never_no_gate() {
+    let mut chain = Chain::new(&["dev", "prod"]);
+    let broken = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-prod}, spec: {to: prod, rings: 7}}";
+    let first = chain.company.write_main(".environments/to-prod.yaml", broken);
+    let world = World { chain, first, newer: first };
+    assert_eq!(world.prod(), "K0524 a gate that is not known is never passed");
+}
+
+/// A hub with reconcilers of one place.
+struct MemoryHub(Option<Counts>);
+
+impl PlaceEvidence for MemoryHub {
+    fn place_states(&self, _: &str, _: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
+        let down = || ClientError::Unreachable { url: "http://hub".to_owned(), reason: "it is down".to_owned() };
+        let counts = self.0.ok_or_else(down)?;
+        Ok(vec![PlaceState { counts, ..PlaceState::default() }])
+    }
+}
+
+#[test]
+fn the_hub_proves_what_is_published_and_applied() {
+    let world = World::new(GATE);
+    let check = |counts| {
+        let hub = MemoryHub(counts);
+        let proof = HubProof { access: &world.chain.access, hub: &hub };
+        world.word("prod", Options { proofs: &[&proof], ..Options::default() })
+    };
+    let counts = |succeeded, failed| Some(Counts { expected: 3, succeeded, failed, ..Counts::default() });
+    assert_eq!(check(None), "K0523 `dev`: the hub can't be asked: the hub at http://hub can't be reached: it is down");
+    let refused = "K0520 `dev`: 2 of 3 reconcilers applied it, 1 failed, 0 are silent";
+    assert_eq!(check(counts(2, 1)), refused);
+    assert_eq!(check(Some(Counts::default())), "K0523 `dev`: the hub knows no reconciler of it");
+    assert_eq!(check(counts(3, 0)), "published");
+}

@@ -1,0 +1,216 @@
+//! The state of promotions: where each subject stands in each environment, and what it waits for.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::timestamp::Timestamp;
+
+/// An environment in the graph of promotions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromotionStatus {
+    /// The environment.
+    pub environment: String,
+    /// The environments from which changes reach it.
+    pub before: Vec<String>,
+    /// The environments that changes reach from it.
+    pub after: Vec<String>,
+    /// When the service evaluated it last. None: not since it started.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub evaluated_on: Option<Timestamp>,
+    /// Why it can't be evaluated. None if it can.
+    pub problem: Option<String>,
+    /// What moves into it: the commits of the platform first, then workloads by name.
+    pub subjects: Vec<SubjectStatus>,
+}
+
+/// A subject in an environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubjectStatus {
+    /// The workload. None: the commits of the platform.
+    pub subject: Option<String>,
+    /// What it is.
+    pub kind: SubjectKind,
+    /// The revision that the environment has now. None: none yet.
+    pub at: Option<String>,
+    /// The last revision that the environment proved. None: none yet.
+    pub proved: Option<ProvedStatus>,
+    /// The revision that moves now. None: nothing moves.
+    pub moving: Option<MoveStatus>,
+    /// Newer revisions that wait, oldest first.
+    pub waiting_revisions: Vec<String>,
+    /// The revision that was rolled back or aborted last. It does not start again by itself.
+    pub rejected: Option<String>,
+    /// A hold: nothing moves.
+    pub hold: Option<PersonDecision>,
+}
+
+/// What moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SubjectKind {
+    /// Commits of the control plane's main branch.
+    Platform,
+    /// Releases of a workload.
+    Workload,
+}
+
+/// A proved revision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProvedStatus {
+    /// The revision.
+    pub revision: String,
+    /// When it was proved.
+    #[schema(value_type = String, format = DateTime)]
+    pub on: Timestamp,
+}
+
+/// A revision on its way into an environment, or through its rings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveStatus {
+    /// The revision.
+    pub revision: String,
+    /// When its move began.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+    /// Its phase.
+    pub phase: MovePhase,
+    /// When this phase began.
+    #[schema(value_type = String, format = DateTime)]
+    pub phase_since: Timestamp,
+    /// Why it stopped or is rolled back. None in other phases.
+    pub reason: Option<String>,
+    /// The rings of the environment, in their order. Empty: it has none.
+    pub rings: Vec<RingProgress>,
+    /// The gates that decide about the next step, as they were evaluated last.
+    pub gates: Vec<GateProgress>,
+    /// What the next step waits for. Empty: nothing.
+    pub waiting_for: Vec<Wait>,
+}
+
+/// The phase of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MovePhase {
+    /// It waits for the gates before the environment.
+    Gated,
+    /// The gates held, and it is being written into the environment, for example by a pull request that waits for its merge.
+    Entering,
+    /// It moves through the rings.
+    Moving,
+    /// All places have it, and the environment proves it.
+    Proving,
+    /// It failed and stopped.
+    Stopped,
+    /// The environment returns to the last proved revision.
+    RollingBack,
+}
+
+/// A ring of an environment during a move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RingProgress {
+    /// The name.
+    pub name: String,
+    /// How far it is.
+    pub state: RingState,
+    /// Since when. None while it waits.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Timestamp>,
+    /// The number of its places.
+    pub places: u64,
+    /// The number of its places that the move changes.
+    pub changed: u64,
+    /// The number of the changed places that are released.
+    pub released: u64,
+    /// The reconcilers of its released places.
+    pub counts: RingCounts,
+}
+
+/// How far a ring is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RingState {
+    /// A ring before it is not done.
+    Waiting,
+    /// It moves now.
+    Moving,
+    /// All its places have the revision, and its gates held.
+    Done,
+    /// Its places returned to the last proved revision.
+    Withdrawn,
+}
+
+/// The numbers of reconcilers of a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RingCounts {
+    /// Those expected to have the revision.
+    pub expected: u64,
+    /// Those of them that applied it.
+    pub succeeded: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Those of them whose report is overdue.
+    pub silent: u64,
+}
+
+/// A gate as it was evaluated last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GateProgress {
+    /// The name.
+    pub name: String,
+    /// Its status.
+    pub status: GateProgressStatus,
+    /// Since when it has had this status.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+    /// The evidence, or what it waits for.
+    pub text: String,
+    /// Who skipped it. None in other cases.
+    pub skipped: Option<PersonDecision>,
+}
+
+/// The status of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GateProgressStatus {
+    /// It holds.
+    Passed,
+    /// It does not hold yet, or can't be evaluated.
+    Waiting,
+    /// It can't hold any more without a change.
+    Failed,
+    /// A person skipped it.
+    Skipped,
+}
+
+/// What a move waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Wait {
+    /// The kind, such as `gate`, `pause`, `hold`, `publication` or `pullRequest`.
+    pub what: String,
+    /// What is missing, in one line for people.
+    pub text: String,
+    /// Since when. None: not known.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Timestamp>,
+}
+
+/// A decision of a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonDecision {
+    /// Who decided.
+    pub by: String,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,148 @@
+//! Promotions: where changes stand on their way through environments, and decisions of people.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use hub_api::audit::Action;
+use hub_api::limits::{MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
+use hub_api::promotions::{PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus};
+use serde_json::json;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::extract::{Body, Path};
+use super::problem::{Kind, ProblemResponse};
+use super::{Administrator, App, Reader};
+use crate::audit::{self, AuditRecord};
+use crate::store::Database;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(promotions)).routes(routes!(promotion)).routes(routes!(command))
+}
+
+/// Show the promotions of all environments
+///
+/// For each environment, in the order of the graph: which changes it has, which one moves into it and through its rings, and what the move waits for. Empty if the
+/// process is only a hub.
+#[utoipa::path(
+    get,
+    path = "/api/v1/promotions",
+    tag = "Service",
+    responses((status = 200, description = "The environments", body = Vec<PromotionStatus>), ProblemResponse),
+)]
+async fn promotions(State(app): State<App>, _reader: Reader) -> Json<Vec<PromotionStatus>> {
+    Json(app.promotions.as_ref().map(|service| service.status(None)).unwrap_or_default())
+}
+
+/// Show the promotions into one environment
+#[utoipa::path(
+    get,
+    path = "/api/v1/promotions/{environment}",
+    tag = "Service",
+    params(("environment" = String, Path, description = "The environment")),
+    responses((status = 200, description = "The environment", body = PromotionStatus), ProblemResponse),
+)]
+async fn promotion(
+    State(app): State<App>,
+    _reader: Reader,
+    Path(environment): Path<String>,
+) -> Result<Json<PromotionStatus>, ProblemResponse> {
+    let found = app.promotions.as_ref().map(|service| service.status(Some(&environment))).unwrap_or_default();
+    let found = found.into_iter().find(|status| status.environment == environment);
+    Ok(Json(found.ok_or(PromotionRefusal::UnknownEnvironment(environment))?))
+}
+
+/// Decide about a move
+///
+/// `hold`, `resume`, `abort`, `retry`, `skip`, `approve`, `rollback` or `promote`, for one workload or for the commits of the platform. The answer comes when the
+/// decision is stored, before anything moves.
+#[utoipa::path(
+    post,
+    path = "/api/v1/promotions/{environment}/commands",
+    tag = "Service",
+    params(("environment" = String, Path, description = "The environment")),
+    request_body = PromotionCommand,
+    responses((status = 202, description = "The decision is stored", body = PromotionReceipt), ProblemResponse),
+)]
+async fn command(
+    State(app): State<App>,
+    Administrator(identity): Administrator,
+    Path(environment): Path<String>,
+    Body(command): Body<PromotionCommand>,
+) -> Result<(StatusCode, Json<PromotionReceipt>), ProblemResponse> {
+    check(&command)?;
+    let service = Arc::clone(service(&app)?);
+    let work = carry_out(service, app.database, (environment, command, identity.name));
+    // A caller that does not wait for the answer must not keep the decision out of the audit log.
+    let receipt = tokio::spawn(work).await;
+    let receipt = receipt.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
+    Ok((StatusCode::ACCEPTED, Json(receipt)))
+}
+
+/// Carries out a command in an environment, and notes it in the audit log.
+async fn carry_out(
+    service: Arc<dyn PromotionService>,
+    database: Database,
+    (environment, command, by): (String, PromotionCommand, String),
+) -> Result<PromotionReceipt, ProblemResponse> {
+    let (named, asked, asker) = (environment.clone(), command.clone(), by.clone());
+    // Storing a decision pushes a commit, which takes seconds.
+    let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
+    let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
+    let PromotionCommand { subject, command, revision, gate, reason } = command;
+    let revision = receipt.revision.clone().or(revision);
+    let detail =
+        json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
+    let action = Action::Promotion;
+    let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };
+    audit::note_done(&database, record).await?;
+    Ok(receipt)
+}
+
+/// Refuses a command that is incomplete, or whose texts are too long to be kept.
+fn check(command: &PromotionCommand) -> Result<(), ProblemResponse> {
+    if let Some(missing) = command.missing() {
+        let detail = format!("`{}` needs `{missing}`", command.command.as_str());
+        return Err(ProblemResponse::new(Kind::Unprocessable, detail));
+    }
+    let texts = [
+        ("subject", &command.subject, NAME_CHARACTERS_MAX),
+        ("revision", &command.revision, NAME_CHARACTERS_MAX),
+        ("gate", &command.gate, NAME_CHARACTERS_MAX),
+        ("reason", &command.reason, MESSAGE_CHARACTERS_MAX),
+    ];
+    for (field, text, characters) in texts {
+        let Some(text) = text else { continue };
+        if text.chars().count() > characters || text.contains('\0') {
+            let detail = format!("`{field}` has more than {characters} characters, or contains NUL");
+            return Err(ProblemResponse::new(Kind::Unprocessable, detail));
+        }
+    }
+    Ok(())
+}
+
+fn service(app: &App) -> Result<&Arc<dyn PromotionService>, ProblemResponse> {
+    let missing = || {
+        ProblemResponse::new(Kind::NotFound, "this process is only a hub: it promotes nothing")
+            .hint("`kalypso serve` runs the hub with the service")
+    };
+    app.promotions.as_ref().ok_or_else(missing)
+}
+
+impl From<PromotionRefusal> for ProblemResponse {
+    fn from(refusal: PromotionRefusal) -> Self {
+        let kind = match refusal {
+            PromotionRefusal::UnknownEnvironment(_) | PromotionRefusal::UnknownSubject { .. } => Kind::NotFound,
+            PromotionRefusal::NotPossible(_) => Kind::Unprocessable,
+            PromotionRefusal::NotAllowed(_) => Kind::Forbidden,
+            PromotionRefusal::Unavailable(_) => Kind::Unavailable,
+        };
+        let problem = Self::new(kind, refusal.to_string());
+        match kind {
+            Kind::NotFound => problem.hint("GET /api/v1/promotions lists the environments and what moves into them"),
+            _ => problem,
+        }
+    }
+}

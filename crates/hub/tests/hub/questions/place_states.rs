@@ -1,0 +1,179 @@
+//! The state of places: of cluster types, of clusters, and of assignments inside their folders.
+
+use hub::questions::{QuestionError, place_states};
+use hub::store::Database;
+use hub::writer::Writer;
+use hub_api::endpoint::Endpoint;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
+use hub_api::places::PlaceState;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, Role};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
+use model::rollout::{Counts, RolloutState};
+
+use crate::sample;
+use crate::twins::Ground;
+
+twins![
+    a_place_has_the_states_of_its_reconcilers,
+    a_workload_is_where_its_content_is,
+    clusters_are_told_apart,
+    reconcilers_of_manifests_are_counted_beside_them,
+    pages_follow_each_other,
+    what_selects_some_reconcilers_is_refused,
+];
+
+const PLATFORM: &str = "https://git.example/acme/platform";
+const SHOP: &str = "https://git.example/acme/shop";
+
+fn place(path: &str, tree: i64, cluster: Option<&str>) -> DesiredPlace {
+    let (environment, cluster_type) = (Some("prod".to_owned()), Some("edge".to_owned()));
+    let workload = path.split_once('/').map(|(_, workload)| workload);
+    let (role, targets) = (Role::Platform, workload.map(target).into_iter().collect());
+    let (path, tree, cluster) = (path.to_owned(), Some(sample::hash(tree)), cluster.map(str::to_owned));
+    DesiredPlace { path, tree, role, environment, cluster_type, cluster, config_version: None, targets }
+}
+
+fn target(workload: &str) -> DesiredTarget {
+    let [workspace, application, name, environment] = ["acme", "shop", "eu", "prod"].map(str::to_owned);
+    DesiredTarget { workspace, application, workload: workload.into(), name, environment, ..DesiredTarget::default() }
+}
+
+async fn publish(ingest: &Writer, (repository, commit): (&str, i64), places: Vec<DesiredPlace>) {
+    let (repository, branch, commit_id) = (repository.to_owned(), "prod".to_owned(), sample::hash(commit));
+    let committed_on = Timestamp::from_millis(commit * 1_000);
+    let content = BranchContent { repository, branch, commit: commit_id, committed_on, places, is_complete: true };
+    ingest.publish(content).await.unwrap();
+}
+
+/// Reports that a host applied a folder at a commit.
+async fn report(ingest: &Writer, (host, repository, path): (&str, &str, &str), (commit, status): (i64, Status)) {
+    let report = sample::report(host, "prod", "", (commit, 100_000 + commit));
+    let endpoint = Endpoint::new(repository, "prod", path).ok();
+    ingest.submit(vec![Report { reconciler: path.into(), endpoint, status, ..report }]).await.unwrap();
+}
+
+/// Commit 1 adds `cart` and `portal` to the folder of type `edge`, and to those of the clusters a and b of this type. Commit 2 changes `cart`, commit 3 `portal`.
+async fn company(ground: &Ground) -> (&Database, Writer) {
+    let (ingest, _writer) = Writer::start(ground.database.clone());
+    for (commit, cart, portal) in [(1, 10, 20), (2, 11, 20), (3, 11, 21)] {
+        let mut places = Vec::new();
+        for (folder, cluster) in [("edge", None), ("a", Some("a")), ("b", Some("b"))] {
+            places.push(place(folder, 100 + commit, cluster));
+            places.push(place(&format!("{folder}/cart"), cart, cluster));
+            places.push(place(&format!("{folder}/portal"), portal, cluster));
+        }
+        publish(&ingest, (PLATFORM, commit), places).await;
+    }
+    (&ground.database, ingest)
+}
+
+fn counts(counts: &Counts) -> String {
+    let states = RolloutState::ALL.into_iter().filter(|state| counts.of(*state) > 0);
+    states.map(|state| format!(" {} {}", counts.of(state), state.as_str())).collect()
+}
+
+fn line(state: &PlaceState) -> String {
+    let tree = state.tree.trim_start_matches('0');
+    let applications = state.applications.map(|applications| format!(" |{}", counts(&applications)));
+    format!("{} {} {tree}:{}{}", state.place, state.path, counts(&state.counts), applications.unwrap_or_default())
+}
+
+/// A line for each place, on pages of this length, sorted.
+async fn check(database: &Database, workload: Option<&str>, limit: usize) -> Vec<String> {
+    let filter =
+        Filter { environment: Some("prod".into()), workload: workload.map(str::to_owned), ..Filter::default() };
+    let (mut page, mut lines) = (Page { cursor: None, limit: Some(limit) }, Vec::new());
+    loop {
+        let answer = place_states(database, &filter, &page).await.unwrap();
+        assert!(answer.items.len() <= limit);
+        lines.extend(answer.items.iter().map(line));
+        page.cursor = answer.next;
+        if page.cursor.is_none() {
+            lines.sort();
+            return lines;
+        }
+    }
+}
+
+async fn a_place_has_the_states_of_its_reconcilers(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    for (host, commit, status) in
+        [("h-1", 3, Status::Success), ("h-2", 3, Status::Failure), ("h-3", 2, Status::Success)]
+    {
+        report(&ingest, (host, PLATFORM, "edge"), (commit, status)).await;
+    }
+    report(&ingest, ("h-4", PLATFORM, "edge/cart"), (2, Status::Success)).await;
+    let lines = check(database, None, 100).await;
+    let of_type: Vec<_> = lines.iter().filter(|line| line.starts_with("edge")).collect();
+    assert_eq!(
+        of_type,
+        ["edge edge 67: 1 succeeded 1 failed 1 outdated", "edge edge/cart b: 1 succeeded", "edge edge/portal 15:"]
+    );
+    assert_eq!(lines.len(), 9);
+}
+
+async fn a_workload_is_where_its_content_is(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    for commit in 1..4 {
+        report(&ingest, (&format!("h-{commit}"), PLATFORM, "edge"), (commit, Status::Success)).await;
+    }
+    report(&ingest, ("h-4", PLATFORM, "edge"), (2, Status::Failure)).await;
+    report(&ingest, ("h-5", PLATFORM, "edge/cart"), (2, Status::Success)).await;
+    let of_type = async |workload| check(database, Some(workload), 100).await.remove(2);
+    assert_eq!(of_type("cart").await, "edge edge/cart b: 3 succeeded 1 failed 1 outdated |");
+    assert_eq!(of_type("portal").await, "edge edge/portal 15: 1 succeeded 3 outdated |");
+}
+
+async fn clusters_are_told_apart(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
+    report(&ingest, ("b", PLATFORM, "b"), (2, Status::Success)).await;
+    let expected = ["a a/portal 15: 1 succeeded |", "b b/portal 15: 1 outdated |", "edge edge/portal 15: |"];
+    assert_eq!(check(database, Some("portal"), 100).await, expected);
+    let expected = ["a a/cart b: 1 succeeded |", "b b/cart b: 1 succeeded |", "edge edge/cart b: |"];
+    assert_eq!(check(database, Some("cart"), 100).await, expected);
+    let all = check(database, None, 100).await;
+    assert!(
+        all.contains(&"a a 67: 1 succeeded".to_owned()) && all.contains(&"b b 67: 1 outdated".to_owned()),
+        "{all:?}"
+    );
+}
+
+async fn reconcilers_of_manifests_are_counted_beside_them(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    let manifests = DesiredPlace { role: Role::Application, ..place("x/cart", 30, None) };
+    publish(&ingest, (SHOP, 1), vec![DesiredPlace { cluster_type: None, ..manifests }]).await;
+    for (host, status) in [("a", Status::Failure), ("b", Status::Success)] {
+        report(&ingest, (host, PLATFORM, host), (3, Status::Success)).await;
+        report(&ingest, (host, SHOP, "x/cart"), (1, status)).await;
+    }
+    let expected =
+        ["a a/cart b: 1 succeeded | 1 failed", "b b/cart b: 1 succeeded | 1 succeeded", "edge edge/cart b: |"];
+    assert_eq!(check(database, Some("cart"), 100).await, expected);
+    assert_eq!(check(database, Some("portal"), 100).await[0], "a a/portal 15: 1 succeeded |");
+}
+
+async fn pages_follow_each_other(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
+    for workload in [None, Some("cart")] {
+        let all = check(database, workload, 100).await;
+        for limit in 1..5 {
+            assert_eq!(check(database, workload, limit).await, all, "{limit}");
+        }
+    }
+}
+
+async fn what_selects_some_reconcilers_is_refused(ground: Ground) {
+    let (database, _ingest) = company(&ground).await;
+    let refused = async |filter: &Filter, page: &Page| match place_states(database, filter, page).await {
+        Err(QuestionError::Wrong { parameter, .. }) => parameter,
+        other => panic!("{other:?}"),
+    };
+    let some = Filter { selector: Some("a=b".into()), ..Filter::default() };
+    assert_eq!(refused(&some, &Page::default()).await, "selector");
+    let page = Page { limit: Some(10_001), cursor: None };
+    assert_eq!(refused(&Filter::default(), &page).await, "limit");
+}

@@ -1,0 +1,176 @@
+//! The command line of promotions.
+
+use clap::Args;
+
+use super::HubConnection;
+
+/// What a decision is about.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct PromotionSubject {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The workload [default: the commits of the main branch]
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: HubConnection,
+}
+
+/// Stop all moves into an environment, until `resume`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What was released before stays as it is.
+
+Examples:
+  kalypso hold -e prod --reason 'inventory days'              no commit of main moves into prod
+  kalypso hold -e prod checkout --reason 'waits for team A'   no change of a workload moves through the rings of prod")]
+pub(crate) struct Hold {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// End a hold
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso resume -e prod
+  kalypso resume -e prod checkout")]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// End the move of a change: places keep what they have now
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The change does not start again by itself; `retry` or a newer change moves on.
+
+Examples:
+  kalypso abort -e prod --reason 'a fix follows'
+  kalypso abort -e prod checkout --reason 'wrong version'")]
+pub(crate) struct Abort {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// Move a change again that stopped, was rolled back or was aborted
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso retry -e prod
+  kalypso retry -e prod checkout --reason 'the registry is up again'")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// Let a change pass a gate that does not hold
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The name and the reason stay in the history. `kalypso rollout status` shows the names of gates.
+
+Examples:
+  kalypso skip -e prod --gate a-night-in-stage --reason 'security fix, agreed with the release managers'")]
+pub(crate) struct Skip {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// The gate
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gate: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// Approve the change that waits for approvals
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The service knows who approves by the token, and counts the account of the git host that `[promotion.accounts]` of kalypso.toml gives it.
+The author of a change does not count. A review of the pull request counts too, without this command.
+
+Examples:
+  kalypso approve -e prod
+  kalypso approve -e prod checkout --gate release-managers")]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// The gate [default: each gate that waits for approvals]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gate: Option<String>,
+    /// The revision that was reviewed [default: the one that moves now]
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) revision: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// Return to the last proved release: a new commit, never a rewritten history
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso rollback -e prod --reason 'tills are slow'
+  kalypso rollback -e prod checkout --reason 'wrong tax'")]
+pub(crate) struct Rollback {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// Move a change into an environment
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The gates before the environment still count; `skip` passes one. A change that was rolled back or aborted starts again.
+
+Examples:
+  kalypso promote 41c77fe --to stage              a commit of the main branch
+  kalypso promote 41c77fe --to prod --dry-run     each step with its rings and gates, and how many places it reaches")]
+pub(crate) struct Promote {
+    /// A commit of the main branch
+    #[arg(value_name = "COMMIT")]
+    pub(crate) what: String,
+    /// The environment
+    #[arg(long, value_name = "ENV")]
+    pub(crate) to: String,
+    /// Change nothing: show each step
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: HubConnection,
+}
+
+/// Run one step of the promotions without the service
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For CI jobs of teams without `kalypso serve`: each call evaluates the gates once, and moves what may move. The evidence comes from the hub.
+
+Exit status: 0 nothing moves · 1 a move stopped · 2 a move waits
+
+Examples:
+  kalypso rollout advance              all environments, in the order of promotion
+  kalypso rollout advance -e prod      one of them")]
+pub(crate) struct RolloutAdvance {
+    /// The environment [default: all]
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: HubConnection,
+}

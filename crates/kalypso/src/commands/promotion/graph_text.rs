@@ -1,0 +1,223 @@
+//! The graph of promotions as text: where each change stands, ring by ring, and what it waits for.
+
+use std::fmt::Write as _;
+
+use hub_api::promotions::{
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PromotionStatus, RingProgress, RingState, SubjectStatus,
+};
+use hub_api::timestamp::Timestamp;
+
+use crate::hub_client::{ago, length, plain, short};
+use crate::{table, terminal};
+
+/// The width of a bar.
+const BAR: u64 = 20;
+
+/// The graph, at this time.
+pub(super) fn text(graph: &[PromotionStatus], now: Timestamp) -> String {
+    if graph.is_empty() {
+        return "no environment has promotions\n".to_owned();
+    }
+    let blocks: Vec<_> = graph.iter().map(|status| environment(status, now)).collect();
+    blocks.join("\n")
+}
+
+fn environment(status: &PromotionStatus, now: Timestamp) -> String {
+    let after = match status.before.as_slice() {
+        [] => String::new(),
+        before => format!("  after {}", plain(&before.join(", "))),
+    };
+    let mut text = format!("{}{after}\n", plain(&status.environment));
+    if let Some(problem) = &status.problem {
+        let _ = writeln!(text, "  can't be evaluated: {}", plain(problem));
+    }
+    if status.subjects.is_empty() && status.problem.is_none() {
+        text.push_str("  not evaluated yet\n");
+    }
+    let names: Vec<_> = status.subjects.iter().map(|subject| name(subject)).collect();
+    let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
+    for (subject, name) in status.subjects.iter().zip(&names) {
+        let _ = writeln!(text, "  {}  {}", table::padded(name, width), summary(subject, now));
+        for line in details(subject, now) {
+            let _ = writeln!(text, "  {}  {line}", " ".repeat(width));
+        }
+    }
+    text
+}
+
+fn name(subject: &SubjectStatus) -> String {
+    subject.subject.as_deref().map_or_else(|| "main".to_owned(), plain)
+}
+
+/// The revision that an environment has, and whether it is proved.
+fn summary(subject: &SubjectStatus, now: Timestamp) -> String {
+    let at = plain(&short(subject.at.as_deref()));
+    match &subject.proved {
+        Some(proved) if Some(&proved.revision) == subject.at.as_ref() => {
+            format!("{at}  proved {}", ago(Some(proved.on), now))
+        }
+        Some(proved) => format!("{at}  proved before: {}", plain(&short(Some(&proved.revision)))),
+        None => format!("{at}  not proved yet"),
+    }
+}
+
+fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(hold) = &subject.hold {
+        lines.push(format!("held by {} since {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
+    }
+    if let Some(rejected) = &subject.rejected {
+        lines.push(format!("{} was rejected: `kalypso retry` moves it again", plain(&short(Some(rejected)))));
+    }
+    if let Some(moving) = &subject.moving {
+        lines.extend(move_lines(moving, now));
+    }
+    if !subject.waiting_revisions.is_empty() {
+        let waiting: Vec<_> = subject.waiting_revisions.iter().map(|one| plain(&short(Some(one)))).collect();
+        lines.push(format!("then: {}", waiting.join(", ")));
+    }
+    lines
+}
+
+fn move_lines(moving: &MoveStatus, now: Timestamp) -> Vec<String> {
+    let since = length(now.since(moving.phase_since));
+    let mut first = format!("{} {} since {since}", plain(&short(Some(&moving.revision))), phase(moving.phase));
+    if let Some(reason) = &moving.reason {
+        let _ = write!(first, ": {}", plain(reason));
+    }
+    let mut lines = vec![first];
+    let width = moving.rings.iter().map(|ring| table::columns(&plain(&ring.name))).max().unwrap_or(0);
+    lines.extend(moving.rings.iter().map(|one| format!("  {}", ring(one, width))));
+    lines.extend(moving.gates.iter().map(|one| format!("  {}", gate(one))));
+    lines.extend(moving.waiting_for.iter().map(|wait| {
+        let since = wait.since.map_or_else(String::new, |since| format!("   {}", length(now.since(since))));
+        format!("waits for {}: {}{since}", plain(&wait.what), plain(&wait.text))
+    }));
+    lines
+}
+
+fn phase(phase: MovePhase) -> &'static str {
+    match phase {
+        MovePhase::Gated => "waits before the environment",
+        MovePhase::Entering => "enters the environment",
+        MovePhase::Moving => "moves",
+        MovePhase::Proving => "proves itself",
+        MovePhase::Stopped => "stopped",
+        MovePhase::RollingBack => "is rolled back",
+    }
+}
+
+fn ring(ring: &RingProgress, width: usize) -> String {
+    let name = table::padded(&plain(&ring.name), width);
+    if ring.state == RingState::Waiting {
+        return format!("{name}  {} not yet", bar(0, 1));
+    }
+    let (expected, succeeded) = (ring.counts.expected, ring.counts.succeeded);
+    let number = |number: u64| terminal::thousands(usize::try_from(number).unwrap_or(usize::MAX));
+    let mut parts = vec![format!("{} of {} places released", number(ring.released), number(ring.changed))];
+    if expected > 0 {
+        parts.push(format!("{} of {} applied", number(succeeded), number(expected)));
+    }
+    let others = [(ring.counts.failed, "failed"), (ring.counts.silent, "silent")];
+    parts.extend(
+        others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count))),
+    );
+    let state = match ring.state {
+        RingState::Done if ring.changed == 0 => return format!("{name}  {} nothing changes", bar(1, 1)),
+        RingState::Done => return format!("{name}  {} done", bar(1, 1)),
+        RingState::Withdrawn => "withdrawn   ",
+        RingState::Moving | RingState::Waiting => "",
+    };
+    // A place without reconcilers is reached when it is released.
+    let (part, whole) = if expected > 0 { (succeeded, expected) } else { (ring.released, ring.changed) };
+    format!("{name}  {} {state}{}", bar(part, whole), parts.join(" · "))
+}
+
+fn bar(part: u64, whole: u64) -> String {
+    let full = if whole == 0 { 0 } else { part.saturating_mul(BAR) / whole };
+    (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
+}
+
+fn gate(gate: &GateProgress) -> String {
+    let word = match gate.status {
+        GateProgressStatus::Passed => "passed",
+        GateProgressStatus::Waiting => "waiting",
+        GateProgressStatus::Failed => "failed",
+        GateProgressStatus::Skipped => "skipped",
+    };
+    format!("{word:<7}  {}: {}", plain(&gate.name), plain(&gate.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_api::promotions::{ProvedStatus, RingCounts, SubjectKind, Wait};
+
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * MINUTE)
+    }
+
+    fn subject(name: Option<&str>, moving: Option<MoveStatus>) -> SubjectStatus {
+        let kind = if name.is_some() { SubjectKind::Workload } else { SubjectKind::Platform };
+        SubjectStatus {
+            subject: name.map(str::to_owned),
+            kind,
+            at: Some("41c77fe0".repeat(5)),
+            proved: Some(ProvedStatus { revision: "41c77fe0".repeat(5), on: at(0) }),
+            moving,
+            waiting_revisions: Vec::new(),
+            rejected: None,
+            hold: None,
+        }
+    }
+
+    fn ring(name: &str, state: RingState, (released, changed): (u64, u64), counts: RingCounts) -> RingProgress {
+        RingProgress { name: name.to_owned(), state, since: None, places: changed, changed, released, counts }
+    }
+
+    #[test]
+    fn a_graph_says_what_each_change_waits_for() {
+        let gate = |name: &str, status, text: &str| GateProgress {
+            name: name.to_owned(),
+            status,
+            since: at(60),
+            text: text.to_owned(),
+            skipped: None,
+        };
+        let counts = RingCounts { expected: 100, succeeded: 73, failed: 2, silent: 0 };
+        let moving = MoveStatus {
+            revision: "77aa0120".repeat(5),
+            since: at(60),
+            phase: MovePhase::Moving,
+            phase_since: at(60),
+            reason: None,
+            rings: vec![
+                ring("canary", RingState::Done, (12, 12), RingCounts::default()),
+                ring("shops", RingState::Moving, (100, 400), counts),
+                ring("rest", RingState::Waiting, (0, 9), RingCounts::default()),
+            ],
+            gates: vec![gate(
+                "failures",
+                GateProgressStatus::Failed,
+                "2 of 100 reconcilers failed, at most 1 may fail",
+            )],
+            waiting_for: vec![Wait { what: "failures".into(), text: "too many failed".into(), since: Some(at(110)) }],
+        };
+        let status = |name: &str, before: &[&str], subjects| PromotionStatus {
+            environment: name.to_owned(),
+            before: before.iter().map(|name| (*name).to_owned()).collect(),
+            after: Vec::new(),
+            evaluated_on: Some(at(120)),
+            problem: None,
+            subjects,
+        };
+        let graph = [
+            status("dev", &[], vec![subject(None, None)]),
+            status("prod", &["dev"], vec![subject(None, None), subject(Some("checkout"), Some(moving))]),
+        ];
+        insta::assert_snapshot!(text(&graph, at(120)), @r"");
+    }
+}

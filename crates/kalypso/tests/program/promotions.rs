@@ -1,0 +1,114 @@
+//! Promotions: their list, the order of environments, and gates that refuse a publication.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::company::{Ran, git, kalypso};
+
+/// A platform with the environments `dev`, `qa` and `prod`, in this order.
+struct Platform(TempDir);
+
+impl Platform {
+    fn new() -> Self {
+        let platform = Self(TempDir::new().unwrap());
+        fs::write(platform.0.path().join(".gitconfig"), "[user]\nname = Ann Ops\nemail = ann@acme.example\n").unwrap();
+        Ran::of(kalypso(platform.0.path()).args(["init", "platform", "--environments", "dev,qa,prod"])).ends(0);
+        platform
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.0.path().join("platform").join(relative)
+    }
+
+    fn kalypso(&self, arguments: &[&str]) -> Ran {
+        let mut command = kalypso(self.0.path());
+        Ran::of(command.current_dir(self.path("")).args(arguments))
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        self.kalypso(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn commit(&self, folder: &str) -> String {
+        let folder = self.path(folder);
+        git(&folder, &["add", "."]);
+        git(&folder, &["commit", "--quiet", "-m", "A change"]);
+        git(&folder, &["rev-parse", "HEAD"])
+    }
+
+    /// Commits a promotion to the main branch. Returns the commit.
+    fn promote(&self, name: &str, spec: &str) -> String {
+        let text = format!(
+            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+        );
+        fs::write(self.path("control-plane/.environments").join(format!("{name}.yaml")), text).unwrap();
+        self.commit("control-plane")
+    }
+
+    /// Writes a commit of the main branch into `prod`.
+    fn pin(&self, commit: &str) {
+        let file = self.path("environments/prod/base-repo.yaml");
+        let text = fs::read_to_string(&file).unwrap();
+        let kept = text.lines().filter(|line| !line.trim_start().starts_with("commit:"));
+        let text = kept.map(|line| {
+            if line.trim() == "branch: main" { format!("{line}\n  commit: {commit}\n") } else { format!("{line}\n") }
+        });
+        fs::write(&file, text.collect::<String>()).unwrap();
+        self.commit("environments/prod");
+    }
+}
+
+const TO_PROD: &str = "{from: [qa], to: prod, gates: [{name: healthy, compliant: {share: 98%}}], rings: [{name: canary, percent: 10%}, {name: rest}]}";
+
+#[test]
+fn environments_have_the_order_of_promotion() {
+    let platform = Platform::new();
+    platform.run("get environments -o name").ends(0).says(&["environment/dev\nenvironment/qa\nenvironment/prod"]);
+    platform.promote("to-qa", "{from: [prod], to: qa}");
+    platform.run("get environments -o name").says(&["environment/dev\nenvironment/prod\nenvironment/qa"]);
+}
+
+#[test]
+fn promotions_are_listed_and_described() {
+    let platform = Platform::new();
+    platform.run("get promotions").ends(0).says(&["there are no promotions"]);
+    platform.promote("to-prod", TO_PROD);
+    platform.run("get promotions").ends(0).says(&["to-prod", "qa", "compliant 98%", "canary > rest"]);
+    platform.run("describe promotion to-prod -e prod").ends(0).says(&["Rings", "canary", "10%", "all others"]);
+    let json = platform.run("get promotions -o json").ends(0).json();
+    assert_eq!(json["items"][0]["gates"][0]["condition"], "compliant 98%");
+}
+
+#[test]
+fn a_wrong_graph_is_reported() {
+    let platform = Platform::new();
+    platform.promote("to-prod", TO_PROD);
+    platform.promote("to-qa", "{from: [prod], to: qa}");
+    platform.run("check -e dev").ends(1).says(&["K0152", "prod → qa → prod", ".environments/to-prod.yaml:4"]);
+    platform.promote("to-qa", "{from: [devv], to: qa}");
+    platform.run("check -e dev").ends(1).says(&["K0153", "did you mean `dev`?"]);
+}
+
+#[test]
+fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
+    let platform = Platform::new();
+    let first =
+        platform.promote("to-prod", "{from: [qa], to: prod, gates: [{name: healthy, compliant: {share: 98%}}]}");
+    platform.pin(&first);
+    platform.run("publish -e prod --direct").ends(0);
+    fs::write(platform.path("control-plane/new.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, labels: {platform-config: \"true\"}}\ndata: {NEW: \"1\"}\n").unwrap();
+    let next = platform.commit("control-plane");
+    platform.pin(&next);
+    let words = ["K0523", "there is no state of promotions, and no hub is configured", "kalypso promote"];
+    platform.run("check -e prod").ends(1).says(&words);
+    platform.run("plan -e prod").ends(1).says(&words);
+    platform.run("publish -e prod --direct").ends(1).says(&words);
+    platform.kalypso(&["publish", "-e", "prod", "--direct", "--override", " "]).ends(64).says(&["needs a reason"]);
+    let reason = ["publish", "-e", "prod", "--direct", "--override", "the hub is down"];
+    platform.kalypso(&reason).ends(0).says(&["K0525", "the hub is down"]);
+    let message = git(&platform.path("platform-gitops.git"), &["log", "-1", "--format=%B", "prod"]);
+    assert!(message.contains("Kalypso-Override: the hub is down"), "{message}");
+    platform.run("check -e prod").ends(0).says(&["K0525", "past its gates: the hub is down"]);
+}
