@@ -2,4 +2,5 @@
 
 pub mod argocd;
 pub mod random;
+pub mod scenario;
 pub mod simulation;

@@ -112,20 +112,40 @@ impl Membership {
 
     fn of_rings(fleet: &Fleet, rings: Arc<[Ring]>) -> Self {
         let places = places(fleet);
+        let names = places.iter().map(|place| Arc::clone(place.name_text())).collect();
+        Self::of_columns(names, |place, key| places.get(place)?.label(key), rings)
+    }
+
+    /// Finds the rings of places by their names, which are sorted, and their labels: `label` gets the index of a place and a key. None if the promotion has no rings.
+    pub fn of_places<'l>(
+        names: Vec<Arc<str>>,
+        label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
+        promotion: &Promotion,
+    ) -> Option<Self> {
+        let rings = effective_rings(promotion);
+        (!rings.is_empty()).then(|| Self::of_columns(names, label, rings.into()))
+    }
+
+    fn of_columns<'l>(
+        names: Vec<Arc<str>>,
+        label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
+        rings: Arc<[Ring]>,
+    ) -> Self {
         let rules = Rules::new(&rings);
-        let found: Vec<_> = places.par_iter().map(|place| rules.apply(place)).collect();
+        let found: Vec<_> =
+            names.par_iter().enumerate().map(|(place, name)| rules.apply(name, |key| label(place, key))).collect();
         let mut domains = Domains::default();
         let mut membership = Self {
             rings: Arc::clone(&rings),
-            places: places.iter().map(|place| Arc::clone(place.name_text())).collect(),
             ring: Vec::with_capacity(found.len()),
             domain: Vec::with_capacity(found.len()),
             hash: Vec::with_capacity(found.len()),
             domains: Vec::new(),
+            places: names,
         };
-        for (place, (ring, hash)) in places.iter().zip(found) {
+        for (place, (ring, hash)) in found.into_iter().enumerate() {
             membership.ring.push(ring as u16);
-            membership.domain.push(rings.get(ring).map_or(0, |ring| domains.index(ring, |label| place.label(label))));
+            membership.domain.push(rings.get(ring).map_or(0, |ring| domains.index(ring, |key| label(place, key))));
             membership.hash.push(hash);
         }
         membership.domains = domains.keys;
@@ -217,11 +237,10 @@ impl<'a> Rules<'a> {
     }
 
     /// The ring of a place, and its hash.
-    fn apply(&self, place: &Place) -> (usize, u64) {
-        let name = place.name_text();
+    fn apply<'l>(&self, name: &Arc<str>, label: impl Fn(&str) -> Option<&'l Arc<str>>) -> (usize, u64) {
         let share = if self.has_shares { u128::from(salted_hash(SHARE_SALT, name)) } else { 0 };
         let selects = |rule: &Rule<'_>| match rule {
-            Rule::Labels(selector) => selector.matches_by(|key| place.label(key)),
+            Rule::Labels(selector) => selector.matches_by(&label),
             Rule::Share(range) => range.contains(&share),
             Rule::Names(names) => names.contains(&**name),
             Rule::Rest => true,

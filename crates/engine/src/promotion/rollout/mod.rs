@@ -62,14 +62,18 @@ pub struct RingPlaces<'a> {
     pub domains: &'a [Arc<str>],
 }
 
-/// The places whose folders differ between the base and the revision of a move: [`RolloutState::difference`] names both.
+/// The places that a move changes: their folders at the revision differ from those at the base, or from those of the stable revision.
+/// [`RolloutState::difference`] names the base and the revision.
+///
+/// A place that got an unproved revision by an earlier move, and keeps it, differs from the stable revision only. Its ring has to prove it again: otherwise, a
+/// newer revision that changes nothing in the ring would carry the unproved one past its gates.
 #[derive(Clone, Copy, Debug)]
 pub struct Changed<'a> {
     /// The base of the move.
     pub base: &'a Position,
     /// The revision of the move.
     pub revision: &'a Revision,
-    /// Whether the folder of a place differs, for each place. A place without a folder at the base differs.
+    /// Whether the folder of a place differs, for each place. A place without a folder there differs.
     pub places: &'a [bool],
 }
 
@@ -85,7 +89,8 @@ pub struct RolloutStep {
 }
 
 impl RolloutState {
-    /// The base and the revision whose difference the next step needs as [`RolloutInput::changed`]. None: nothing moves.
+    /// The base and the revision whose difference the next step needs as [`RolloutInput::changed`]. None: nothing moves. The difference from the stable
+    /// revision counts too, see [`Changed`].
     pub fn difference(&self) -> Option<(&Position, &Revision)> {
         self.current.as_ref().map(|current| (&current.base, &current.revision))
     }

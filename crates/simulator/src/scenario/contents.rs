@@ -1,0 +1,128 @@
+//! The contents of folders: which changes and which release a folder has at some commits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::label::Labels;
+
+use super::definition::Scope;
+
+/// The number of a content. 0: there is no folder.
+pub(super) type ContentId = u32;
+
+/// No folder.
+pub(super) const NOTHING: ContentId = 0;
+
+/// The commits that the folders of an environment are rendered from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Sources {
+    /// The number of commits of the main branch.
+    pub(super) main: usize,
+    /// The number of commits of the environment's branch.
+    pub(super) configuration: usize,
+    /// The number of releases of each workload. 0: it is not published.
+    pub(super) releases: Vec<usize>,
+}
+
+/// A commit that affects folders.
+#[derive(Clone, Debug)]
+pub(super) struct Commit {
+    /// The name.
+    pub(super) name: Arc<str>,
+    /// The folders that it affects.
+    pub(super) scope: Scope,
+    /// The number of the commit whose effect it removes.
+    pub(super) reverts: Option<usize>,
+    /// The author's account. None: it is unknown.
+    pub(super) author: Option<Arc<str>>,
+}
+
+impl Commit {
+    /// Whether it affects the folders of a workload on clusters with these labels.
+    pub(super) fn affects(&self, workload: &str, labels: &Labels) -> bool {
+        let Scope { workload: only, label } = &self.scope;
+        only.as_ref().is_none_or(|only| **only == *workload)
+            && label.as_ref().is_none_or(|(key, value)| labels.get(key) == Some(value))
+    }
+}
+
+/// A content: the names of the changes, and the release.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FolderContent {
+    /// The names of the changes, sorted.
+    pub(super) changes: Vec<Arc<str>>,
+    /// The version of the release.
+    pub(super) release: Arc<str>,
+}
+
+/// All contents that occurred.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    known: Vec<FolderContent>,
+    ids: HashMap<FolderContent, ContentId>,
+}
+
+impl Contents {
+    /// The content with this number. None: there is no folder.
+    pub(super) fn get(&self, id: ContentId) -> Option<&FolderContent> {
+        self.known.get((id as usize).checked_sub(1)?)
+    }
+
+    fn intern(&mut self, content: FolderContent) -> ContentId {
+        if let Some(id) = self.ids.get(&content) {
+            return *id;
+        }
+        self.known.push(content.clone());
+        let id = self.known.len() as ContentId;
+        self.ids.insert(content, id);
+        id
+    }
+
+    /// The content of a folder: of the changes that affect it, without those that are reverted.
+    pub(super) fn rendered(
+        &mut self,
+        commits: [&[Commit]; 2],
+        release: &Arc<str>,
+        (workload, labels): (&str, &Labels),
+    ) -> ContentId {
+        let mut changes = Vec::new();
+        for commits in commits {
+            let mut is_effective = vec![true; commits.len()];
+            for (number, commit) in commits.iter().enumerate().rev() {
+                if let Some(reverted) = commit.reverts.filter(|_| is_effective[number]) {
+                    is_effective[reverted] = false;
+                }
+            }
+            let effective = commits.iter().zip(is_effective).filter(|(commit, is_effective)| {
+                *is_effective && commit.reverts.is_none() && commit.affects(workload, labels)
+            });
+            changes.extend(effective.map(|(commit, _)| Arc::clone(&commit.name)));
+        }
+        changes.sort_unstable();
+        self.intern(FolderContent { changes, release: Arc::clone(release) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(name: &str, label: Option<(&str, &str)>, reverts: Option<usize>) -> Commit {
+        let label = label.map(|(key, value)| (key.into(), value.into()));
+        Commit { name: name.into(), scope: Scope { workload: None, label }, reverts, author: None }
+    }
+
+    #[test]
+    fn a_folder_has_the_changes_that_affect_it_and_are_not_reverted() {
+        let mut contents = Contents::default();
+        let commits =
+            [commit("c1", None, None), commit("c2", Some(("region", "west")), None), commit("r", None, Some(0))];
+        let (west, east) = (Labels::from_iter([("region", "west")]), Labels::from_iter([("region", "east")]));
+        let mut at = |count: usize, labels: &Labels| {
+            let id = contents.rendered([&commits[..count], &[]], &"1.0.0".into(), ("shop", labels));
+            contents.get(id).unwrap().changes.join(" ")
+        };
+        assert_eq!([at(1, &west), at(2, &west), at(2, &east)], ["c1", "c1 c2", "c1"]);
+        assert_eq!([at(3, &west), at(3, &east)], ["c2", ""]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Scenarios of promotions, run in virtual time: a fleet, changes, failures and time in, a story out.
+//!
+//! The state machines of `engine` decide, as in the service. The repositories, the git host, the hub and the hosts are virtual. The same scenario and seed
+//! give the same story on every machine.
+
+mod contents;
+mod definition;
+mod fleet;
+mod hosts;
+mod names;
+mod queue;
+mod read;
+mod story;
+mod task;
+pub mod walk;
+mod world;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use self::definition::Scenario;
+pub use self::read::{Unreadable, read};
+pub use self::story::{Entry, ExpectationResult, Story};
+use self::world::World;
+
+/// Runs a scenario. `seed` replaces the seed of the scenario, `until` the usual end: three days after the last event and the last time of an expectation.
+pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> Story {
+    let seed = seed.unwrap_or(scenario.seed);
+    let mut world = World::new(Arc::new(scenario), seed);
+    let until = until.unwrap_or_else(|| world.usual_end());
+    world.run(until);
+    world.story
+}
+
+/// A time between 0 and a limit, the same for the same seed and number.
+fn random_time(seed: u64, number: u32, limit: i64) -> i64 {
+    let mut random = crate::random::Random::new(seed ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    random.below(u64::try_from(limit).unwrap_or(1)) as i64
+}

@@ -1,0 +1,182 @@
+//! Reads the events of a timeline: `fail store-17 for 2h`.
+
+use std::sync::Arc;
+
+use super::Names;
+use super::claim;
+use super::words::{Expected, Words};
+use crate::scenario::definition::{ClusterGroup, Event, Fault, Part, PersonDecision};
+use crate::scenario::names::NamePattern;
+
+/// The verbs with their forms, in the order of the manual.
+pub(super) const FORMS: &[(&str, &str)] = &[
+    ("change", "change NAME [of WORKLOAD] [where KEY=VALUE] [by ACCOUNT|by unknown]"),
+    ("revert", "revert NAME"),
+    ("release", "release WORKLOAD VERSION [by ACCOUNT|by unknown]"),
+    ("configure", "configure ENVIRONMENT NAME [of WORKLOAD] [where KEY=VALUE]"),
+    ("write", "write NAME into ENVIRONMENT by hand"),
+    ("fail", "fail CLUSTERS [on NAME] [for DURATION]"),
+    ("silence", "silence CLUSTERS [for DURATION]"),
+    ("flap", "flap CLUSTERS every DURATION [for DURATION]"),
+    ("lie", "lie CLUSTERS [for DURATION]"),
+    ("slow", "slow CLUSTERS by DURATION [for DURATION]"),
+    ("repair", "repair CLUSTERS"),
+    ("add", "add CLUSTERS to ENVIRONMENT [where KEY=VALUE]"),
+    ("remove", "remove CLUSTERS"),
+    ("check", "check NAME passes|fails|is unknown [for DURATION]"),
+    ("kill", "kill the service for DURATION, or kill the service at every step"),
+    ("git-host", "git-host API is down for DURATION"),
+    ("hub", "hub is down for DURATION"),
+    ("clock", "clock is wrong by [-]DURATION [for DURATION]"),
+    ("approve", "approve ENVIRONMENT [WORKLOAD] by ACCOUNT"),
+    ("hold", "hold ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
+    ("resume", "resume ENVIRONMENT [WORKLOAD] by ACCOUNT"),
+    ("abort", "abort ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
+    ("retry", "retry ENVIRONMENT [WORKLOAD] by ACCOUNT"),
+    ("skip", "skip ENVIRONMENT [WORKLOAD] gate NAME by ACCOUNT because REASON"),
+    ("rollback", "rollback ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
+    ("promote", "promote ENVIRONMENT [WORKLOAD] [to REVISION] by ACCOUNT because REASON"),
+    ("expect", "expect CLAIM"),
+];
+
+/// Reads an event.
+pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
+    let mut words = Words::new(text);
+    let verb = words.word("an event")?;
+    let event = match verb {
+        "change" | "revert" | "release" | "configure" | "write" => source(verb, &mut words, names)?,
+        "fail" | "silence" | "flap" | "lie" | "slow" | "repair" => hosts(verb, &mut words, names)?,
+        "add" | "remove" => fleet(verb, &mut words, names)?,
+        "check" | "kill" | "git-host" | "hub" | "clock" => outside(verb, &mut words)?,
+        "expect" => Event::Expect(claim::read(&mut words, names)?),
+        _ if FORMS.iter().any(|(known, _)| *known == verb) => decision(verb, &mut words, names)?,
+        other => return Err(format!("`{other}` is no event")),
+    };
+    words.end()?;
+    Ok(event)
+}
+
+fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    Ok(match verb {
+        "change" => {
+            let name = words.name("the name of the change")?;
+            Event::Change { name, scope: words.scope()?, author: author(words)? }
+        }
+        "revert" => Event::Revert(words.name("the name of the change")?),
+        "release" => {
+            let workload = names.workload(words)?;
+            Event::Release { workload, version: words.name("the version")?, author: author(words)? }
+        }
+        "configure" => {
+            let environment = words.environment(&names.environments)?;
+            Event::Configure { environment, name: words.name("the name of the change")?, scope: words.scope()? }
+        }
+        _ => {
+            let commit = words.name("the name of the change")?;
+            words.must("into")?;
+            let environment = words.environment(&names.environments)?;
+            words.must("by hand")?;
+            Event::MoveByHand { environment, commit }
+        }
+    })
+}
+
+/// `by ACCOUNT`, or the usual author.
+fn author(words: &mut Words<'_>) -> Result<Option<Arc<str>>, Expected> {
+    if words.take("by unknown") {
+        return Ok(None);
+    }
+    if words.take("by") { words.name("an account").map(Some) } else { Ok(Some("dora".into())) }
+}
+
+fn hosts(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    let who = words.who(&names.environments)?;
+    let fault = match verb {
+        "fail" if words.take("on") => Fault::Failing(Some(words.name("the name of a change")?)),
+        "fail" => Fault::Failing(None),
+        "silence" => Fault::Silent,
+        "lie" => Fault::Lying,
+        "flap" => {
+            words.must("every")?;
+            Fault::Flapping(words.duration()?)
+        }
+        "slow" => {
+            words.must("by")?;
+            Fault::Slow(words.duration()?)
+        }
+        _ => return Ok(Event::Repair(who)),
+    };
+    Ok(Event::Hosts { who, fault, lasts: words.lasts()? })
+}
+
+fn fleet(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    if verb == "remove" {
+        return Ok(Event::Shrink(words.who(&names.environments)?));
+    }
+    let word = words.word("the names of the clusters")?;
+    let pattern = NamePattern::parse(word).ok_or_else(|| format!("`{word}` is no name: write `store-[4-9]`"))?;
+    words.must("to")?;
+    let environment = words.environment(&names.environments)?;
+    let labels = words.only()?.into_iter().map(|(key, value)| (key, vec![value])).collect();
+    Ok(Event::Grow { environment, group: ClusterGroup { names: pattern, labels, hosts: 1 } })
+}
+
+fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
+    let down = |part, words: &mut Words<'_>| {
+        words.must("for")?;
+        Ok(Event::Down { part, lasts: words.duration()? })
+    };
+    match verb {
+        "check" => {
+            let name = words.name("the name of a check")?;
+            let outcome = match words.word("the outcome")? {
+                "passes" => Some(true),
+                "fails" => Some(false),
+                "is" => words.must("unknown").map(|()| None)?,
+                other => return Err(format!("`passes`, `fails` or `is unknown` is expected at `{other}`")),
+            };
+            Ok(Event::Check { name, outcome, lasts: words.lasts()? })
+        }
+        "kill" => {
+            words.must("the service")?;
+            if words.take("at every step") { Ok(Event::KillAtEveryStep) } else { down(Part::Service, words) }
+        }
+        "git-host" => words.must("API is down").and_then(|()| down(Part::HostApi, words)),
+        "hub" => words.must("is down").and_then(|()| down(Part::Hub, words)),
+        _ => {
+            words.must("is wrong by")?;
+            let word = words.word("a duration")?;
+            let (sign, size) = word.strip_prefix('-').map_or((1, word), |size| (-1, size));
+            let size = model::duration::parse(size).map_err(|error| format!("`{word}`: {error}"))?;
+            let seconds = sign * i64::try_from(size.as_secs()).unwrap_or(i64::MAX);
+            Ok(Event::Skew { seconds, lasts: words.lasts()? })
+        }
+    }
+}
+
+fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    let environment = words.environment(&names.environments)?;
+    let is_workload = words.peek().is_some_and(|word| names.workloads.iter().any(|name| **name == *word));
+    let subject = if is_workload { Some(words.name("the workload")?) } else { None };
+    let decision = match verb {
+        "approve" => PersonDecision::Approve,
+        "hold" => PersonDecision::Hold,
+        "resume" => PersonDecision::Resume,
+        "abort" => PersonDecision::Abort,
+        "retry" => PersonDecision::Retry,
+        "rollback" => PersonDecision::RollBack,
+        "skip" => {
+            words.must("gate")?;
+            PersonDecision::Skip(words.name("the name of a gate")?)
+        }
+        _ if words.take("to") => PersonDecision::Promote(Some(words.name("the revision")?)),
+        _ => PersonDecision::Promote(None),
+    };
+    words.must("by")?;
+    let by = words.name("an account")?;
+    let reason = words.rest_after("because");
+    if reason.is_empty() && matches!(verb, "hold" | "abort" | "skip" | "rollback" | "promote") {
+        return Err("`because REASON` is missing at the end".to_owned());
+    }
+    Ok(Event::Decide { environment, subject, by, decision, reason })
+}

@@ -1,0 +1,140 @@
+//! The words of a sentence, such as `fail store-17 for 2h`, one after another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::duration;
+
+use crate::scenario::definition::{Members, Scope, Who};
+use crate::scenario::names::NamePattern;
+
+/// A sentence that can't be read: what is expected instead.
+pub(super) type Expected = String;
+
+/// The rest of a sentence.
+pub(super) struct Words<'t> {
+    rest: Vec<&'t str>,
+}
+
+impl<'t> Words<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let mut rest: Vec<_> = text.split_whitespace().collect();
+        rest.reverse();
+        Self { rest }
+    }
+
+    /// The next word, which stays.
+    pub(super) fn peek(&self) -> Option<&'t str> {
+        self.rest.last().copied()
+    }
+
+    /// The next word. `what` says what it is.
+    pub(super) fn word(&mut self, what: &str) -> Result<&'t str, Expected> {
+        self.rest.pop().ok_or_else(|| format!("{what} is missing at the end"))
+    }
+
+    /// The next word as a name.
+    pub(super) fn name(&mut self, what: &str) -> Result<Arc<str>, Expected> {
+        self.word(what).map(Into::into)
+    }
+
+    /// Takes these words if they come next.
+    pub(super) fn take(&mut self, words: &str) -> bool {
+        let expected: Vec<_> = words.split(' ').rev().collect();
+        let is_next = self.rest.ends_with(&expected);
+        if is_next {
+            self.rest.truncate(self.rest.len() - expected.len());
+        }
+        is_next
+    }
+
+    /// Takes these words, which must come next.
+    pub(super) fn must(&mut self, words: &str) -> Result<(), Expected> {
+        if self.take(words) {
+            return Ok(());
+        }
+        Err(match self.peek() {
+            Some(found) => format!("`{words}` is expected before `{found}`"),
+            None => format!("`{words}` is missing at the end"),
+        })
+    }
+
+    /// The text after a word, up to the end. Empty if the word does not come next.
+    pub(super) fn rest_after(&mut self, word: &str) -> Arc<str> {
+        if !self.take(word) {
+            return "".into();
+        }
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.reverse();
+        rest.join(" ").into()
+    }
+
+    /// The end of the sentence.
+    pub(super) fn end(&self) -> Result<(), Expected> {
+        match self.peek() {
+            Some(found) => Err(format!("nothing is expected at `{found}`")),
+            None => Ok(()),
+        }
+    }
+
+    /// A duration.
+    pub(super) fn duration(&mut self) -> Result<Duration, Expected> {
+        let word = self.word("a duration")?;
+        duration::parse(word).map_err(|error| format!("`{word}`: {error}"))
+    }
+
+    /// `for DURATION`, which may be left out.
+    pub(super) fn lasts(&mut self) -> Result<Option<Duration>, Expected> {
+        if self.take("for") { self.duration().map(Some) } else { Ok(None) }
+    }
+
+    /// `KEY=VALUE`
+    pub(super) fn label(&mut self) -> Result<(Arc<str>, Arc<str>), Expected> {
+        let word = self.word("a label")?;
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no label: write `KEY=VALUE`"))?;
+        Ok((key.into(), value.into()))
+    }
+
+    /// `where KEY=VALUE`, which may be left out.
+    pub(super) fn only(&mut self) -> Result<Option<(Arc<str>, Arc<str>)>, Expected> {
+        if self.take("where") { self.label().map(Some) } else { Ok(None) }
+    }
+
+    /// `of WORKLOAD where KEY=VALUE`, both of which may be left out.
+    pub(super) fn scope(&mut self) -> Result<Scope, Expected> {
+        let workload = if self.take("of") { Some(self.name("a workload")?) } else { None };
+        Ok(Scope { workload, label: self.only()? })
+    }
+
+    /// Clusters: `store-17`, `store-[1-3] of prod`, `3 of prod`, `5% of prod`, `all of prod where region=west`, `prod`.
+    pub(super) fn who(&mut self, environments: &[Arc<str>]) -> Result<Who, Expected> {
+        let word = self.word("the clusters")?;
+        if environments.iter().any(|name| **name == *word) {
+            return Ok(Who { members: Members::All, environment: Some(word.into()), label: self.only()? });
+        }
+        let number = |text: &str| text.parse::<usize>().ok();
+        let members = if word == "all" {
+            Members::All
+        } else if let Some(percent) = word.strip_suffix('%').and_then(number).filter(|percent| *percent <= 100) {
+            Members::Percent(percent)
+        } else if let Some(count) = number(word) {
+            Members::Count(count)
+        } else {
+            let names = NamePattern::parse(word);
+            Members::Named(names.ok_or_else(|| format!("`{word}` is no name: write `store-17` or `store-[1-3]`"))?)
+        };
+        let _ = self.take("clusters");
+        let environment = if self.take("of") { Some(self.environment(environments)?) } else { None };
+        Ok(Who { members, environment, label: self.only()? })
+    }
+
+    /// The name of an environment.
+    pub(super) fn environment(&mut self, environments: &[Arc<str>]) -> Result<Arc<str>, Expected> {
+        let word = self.word("an environment")?;
+        let found = environments.iter().find(|name| ***name == *word);
+        found.cloned().ok_or_else(|| {
+            let known: Vec<_> = environments.iter().map(|name| &**name).collect();
+            format!("there is no environment `{word}`: there are {}", super::fields::listed(&known))
+        })
+    }
+}

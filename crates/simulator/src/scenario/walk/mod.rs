@@ -1,0 +1,208 @@
+//! Random walks: faults, changes and decisions at random, with rules that hold in every step.
+//!
+//! A walk is made from its seed alone. A walk that breaks a rule is shown as a scenario, as short as the search finds one.
+
+mod generate;
+mod referee;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::generate::Setting;
+use self::referee::{Broken, Referee};
+use super::definition::{Event, PersonDecision, Scenario};
+use super::read::{self, Names};
+use super::story::Story;
+use super::world::World;
+
+/// How often people and time are given a chance after the last step, until everything rests.
+const ROUNDS_MAX: usize = 60;
+/// The time of one such round, in seconds.
+const ROUND_S: i64 = 2 * 3_600;
+
+/// A walk that broke a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkFailure {
+    /// The seed.
+    pub seed: u64,
+    /// The rule.
+    pub rule: &'static str,
+    /// What happened.
+    pub text: String,
+    /// The number of steps that are left in the scenario.
+    pub steps: usize,
+    /// The scenario.
+    pub scenario: String,
+    /// Its story.
+    pub story: Story,
+}
+
+/// The end of a walk that broke no rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkEnd {
+    /// The number of steps of the controller.
+    pub decisions: u64,
+    /// The story, if it was asked for.
+    pub story: Story,
+}
+
+/// How a walk is made.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkOptions {
+    /// The seed.
+    pub seed: u64,
+    /// The number of steps.
+    pub steps: usize,
+    /// Whether the service is killed before each step of the controller.
+    pub is_killed: bool,
+    /// Whether a story is written.
+    pub has_story: bool,
+}
+
+/// Walks. The walk that breaks a rule is made shorter, and then returned.
+///
+/// # Errors
+/// A rule is broken.
+pub fn walk(options: WalkOptions) -> Result<WalkEnd, Box<WalkFailure>> {
+    let setting = generate::setting(options.seed);
+    let all: BTreeSet<usize> = (0..options.steps).collect();
+    match attempt(options, &setting, &all) {
+        Ok(world) => Ok(WalkEnd { decisions: world.decisions, story: world.story }),
+        Err((broken, last)) => Err(Box::new(shortened(options, &setting, (broken, last)))),
+    }
+}
+
+/// Leaves out steps, as long as the same rule is broken.
+fn shortened(options: WalkOptions, setting: &Setting, (broken, last): (Broken, usize)) -> WalkFailure {
+    let mut kept: BTreeSet<usize> = (0..=last).filter(|step| generate::event(options.seed, *step, setting).0.is_some()).collect();
+    let (mut found, mut size) = (broken, kept.len().div_ceil(2));
+    while size > 0 {
+        let steps: Vec<_> = kept.iter().copied().collect();
+        for part in steps.chunks(size) {
+            let rest: BTreeSet<_> = kept.iter().copied().filter(|step| !part.contains(step)).collect();
+            match attempt(options, setting, &rest) {
+                Err((broken, _)) if broken.rule == found.rule => (found, kept) = (broken, rest),
+                _ => {}
+            }
+        }
+        size /= 2;
+    }
+    let story = match Walker::new(WalkOptions { has_story: true, ..options }, setting) {
+        Some(mut walker) => {
+            let _ = walker.all(&kept);
+            walker.world.story
+        }
+        None => Story::default(),
+    };
+    let scenario = written(options, setting, &kept);
+    WalkFailure { seed: options.seed, rule: found.rule, text: found.text, steps: kept.len(), scenario, story }
+}
+
+/// The walk as a scenario that can be run again.
+fn written(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>) -> String {
+    let mut text = format!("# Walk {} in {} steps.\n{}timeline:\n", options.seed, options.steps, setting.header);
+    let mut at = 0;
+    for step in 0..options.steps {
+        let (event, pause) = generate::event(options.seed, step, setting);
+        if let Some(event) = event.filter(|_| kept.contains(&step)) {
+            let time = model::duration::text(Duration::from_secs(at as u64));
+            let _ = writeln!(text, "  - at {time}: {event}");
+        }
+        at += pause;
+    }
+    text + &setting.promotions
+}
+
+/// A walk with some of its steps.
+fn attempt(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>) -> Result<World, (Broken, usize)> {
+    let Some(mut walker) = Walker::new(options, setting) else {
+        let text = format!("{}{}", setting.header, setting.promotions);
+        return Err((Broken { rule: "a random scenario can be read", text }, 0));
+    };
+    walker.all(kept)?;
+    Ok(walker.world)
+}
+
+/// A walk on its way.
+struct Walker<'s> {
+    options: WalkOptions,
+    setting: &'s Setting,
+    names: Names,
+    world: World,
+    referee: Referee,
+}
+
+impl<'s> Walker<'s> {
+    fn new(options: WalkOptions, setting: &'s Setting) -> Option<Self> {
+        let text = format!("{}{}", setting.header, setting.promotions);
+        let scenario: Scenario = read::read("walk.yaml", text.as_bytes()).ok()?;
+        let names = Names::of(&scenario);
+        let mut world = World::new(Arc::new(scenario), options.seed);
+        world.is_quiet = !options.has_story;
+        if options.is_killed {
+            world.happen(&Event::KillAtEveryStep, "");
+        }
+        let referee = Referee::new(&world);
+        Some(Self { options, setting, names, world, referee })
+    }
+
+    /// All kept steps, and the end. The error has the number of the last step.
+    fn all(&mut self, kept: &BTreeSet<usize>) -> Result<(), (Broken, usize)> {
+        for step in 0..self.options.steps {
+            let (event, pause) = generate::event(self.options.seed, step, self.setting);
+            if let Some(text) = event.filter(|_| kept.contains(&step)) {
+                self.happen(&text);
+            }
+            self.pass(pause).map_err(|broken| (broken, step))?;
+        }
+        self.come_to_rest().map_err(|broken| (broken, self.options.steps))
+    }
+
+    /// Something happens.
+    fn happen(&mut self, text: &str) {
+        let Ok(event) = read::event(text, &self.names) else { return };
+        if let Event::Decide { environment, subject, by, decision, .. } = &event
+            && let Some(number) = self.world.number(environment)
+        {
+            let workload = subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
+            match decision {
+                PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, (number, workload), gate),
+                PersonDecision::Approve => self.referee.note_approval(&self.world, (number, workload), by),
+                _ => {}
+            }
+        }
+        self.world.happen(&event, text);
+    }
+
+    /// Time passes, and each step of the controller is checked.
+    fn pass(&mut self, seconds: i64) -> Result<(), Broken> {
+        let until = self.world.now + seconds;
+        while self.world.advance_to_step(until) {
+            self.referee.before(&self.world);
+            self.world.perform_next(until);
+            self.referee.after(&self.world)?;
+        }
+        self.world.now = until;
+        Ok(())
+    }
+
+    /// All faults end, and people decide what waits for them: everything comes to rest.
+    fn come_to_rest(&mut self) -> Result<(), Broken> {
+        self.world.repair_everything();
+        let mut open = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            self.pass(ROUND_S)?;
+            open = self.world.open_moves();
+            if open.is_empty() {
+                return Ok(());
+            }
+            for text in open.iter().flat_map(|found| &found.answers) {
+                self.happen(text);
+            }
+        }
+        let text = open.iter().map(|found| found.text.clone()).collect::<Vec<_>>().join("; ");
+        Err(Broken { rule: "everything comes to rest when the faults are over", text })
+    }
+}

@@ -1,0 +1,209 @@
+//! The rules that hold in every step of every walk, checked with a model of its own: from contents, reports and decisions, not from the words of the
+//! state machines.
+
+mod entering;
+mod moving;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::promotion::evidence::{Measured, PlaceState};
+use engine::promotion::report::{Report, ReportPhase};
+use engine::promotion::state::Revision;
+use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
+
+use crate::scenario::contents::ContentId;
+use crate::scenario::world::World;
+
+/// A rule that a step broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// The rule.
+    pub(super) rule: &'static str,
+    /// What happened.
+    pub(super) text: String,
+}
+
+/// The referee of a walk.
+#[derive(Default)]
+pub(super) struct Referee {
+    rollouts: BTreeMap<(usize, usize), RolloutRecord>,
+    subjects: BTreeMap<(usize, usize), SubjectRecord>,
+    /// When the service's clock changed last, in seconds since 1970.
+    clock_changed: i64,
+    skew: i64,
+}
+
+/// What the referee knows of a rollout.
+#[derive(Default)]
+struct RolloutRecord {
+    /// The content of each place when all rings proved a revision last.
+    proved: Vec<ContentId>,
+    stable: Option<Revision>,
+    /// Before the step.
+    target: Vec<ContentId>,
+    states: Vec<PlaceState>,
+    was_rolling_back: bool,
+    /// The move, and since when each of its rings has been good without interruption.
+    moving: Option<Revision>,
+    good_since: Vec<Option<i64>>,
+    /// The gates that people skipped in this move.
+    skipped: BTreeSet<Arc<str>>,
+}
+
+/// What the referee knows of a subject on its way into an environment.
+#[derive(Default)]
+struct SubjectRecord {
+    /// Before the step.
+    at: Option<Revision>,
+    proposal: Option<Revision>,
+    measured: Option<Measured>,
+    is_settled: bool,
+    /// Since when this environment has been good without interruption.
+    good_since: Option<i64>,
+    /// The revisions that the environment proved.
+    proved: BTreeSet<Revision>,
+    /// The gates that people skipped, with the revision for which.
+    skipped: BTreeSet<(Option<Revision>, Arc<str>)>,
+    /// The approvals, with the revision for which.
+    approvals: BTreeSet<(Revision, Arc<str>)>,
+}
+
+/// The result of a check.
+type Checked = Result<(), Broken>;
+
+fn broken(rule: &'static str, text: impl Into<String>) -> Checked {
+    Err(Broken { rule, text: text.into() })
+}
+
+impl Referee {
+    /// The beginning of a walk: everything is proved.
+    pub(super) fn new(world: &World) -> Self {
+        let mut referee = Self::default();
+        for (number, environment) in world.environments.iter().enumerate() {
+            for (workload, rollout) in environment.workloads.iter().enumerate() {
+                let stable = rollout.state.stable.as_ref().map(|stable| stable.revision.clone());
+                let proved = rollout.reconcilers.published.clone();
+                referee.rollouts.insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
+            }
+            for subject in 0..=environment.workloads.len() {
+                let at = world.revision_of(number, subject);
+                let proved = at.iter().cloned().collect();
+                referee.subjects.insert((number, subject), SubjectRecord { proved, ..SubjectRecord::default() });
+            }
+        }
+        referee
+    }
+
+    /// Sees the world before a step of the controller.
+    pub(super) fn before(&mut self, world: &World) {
+        if world.skew() != self.skew {
+            (self.skew, self.clock_changed) = (world.skew(), world.now);
+        }
+        for (number, environment) in world.environments.iter().enumerate() {
+            for subject in 0..=environment.workloads.len() {
+                let record = self.subjects.entry((number, subject)).or_default();
+                record.at = world.revision_of(number, subject);
+                record.proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
+                record.measured = world.measured(number, subject).ok();
+                record.is_settled = world.is_settled(number, subject);
+            }
+            for (workload, rollout) in environment.workloads.iter().enumerate() {
+                let record = self.rollouts.entry((number, workload)).or_default();
+                record.target.clone_from(&rollout.reconcilers.target);
+                record.states.clone_from(&rollout.reconcilers.states);
+                let report = rollout.memory.report.as_ref();
+                record.was_rolling_back = report.is_some_and(|report| report.phase == ReportPhase::RollingBack);
+            }
+        }
+        self.note_goodness(world);
+    }
+
+    /// Checks a step of the controller.
+    pub(super) fn after(&mut self, world: &World) -> Checked {
+        for number in 0..world.environments.len() {
+            for subject in 0..=world.environments[number].workloads.len() {
+                self.check_subject(world, (number, subject))?;
+            }
+            for workload in 0..world.environments[number].workloads.len() {
+                self.check_rollout(world, (number, workload))?;
+            }
+        }
+        check_reports(world)
+    }
+
+    /// A person skipped a gate of a rollout, or of the way into an environment.
+    pub(super) fn note_skip(&mut self, world: &World, (number, workload): (usize, Option<usize>), gate: &Arc<str>) {
+        if let Some(record) = workload.and_then(|workload| self.rollouts.get_mut(&(number, workload))) {
+            record.skipped.insert(Arc::clone(gate));
+        }
+        let subject = workload.map_or(0, |workload| workload + 1);
+        let revision = candidate(world, number, subject);
+        if let Some(record) = self.subjects.get_mut(&(number, subject)) {
+            record.skipped.insert((revision, Arc::clone(gate)));
+        }
+    }
+
+    /// A person approved the candidate of an environment.
+    pub(super) fn note_approval(&mut self, world: &World, (number, workload): (usize, Option<usize>), by: &Arc<str>) {
+        let subject = workload.map_or(0, |workload| workload + 1);
+        if let (Some(revision), Some(record)) =
+            (candidate(world, number, subject), self.subjects.get_mut(&(number, subject)))
+        {
+            record.approvals.insert((revision, Arc::clone(by)));
+        }
+    }
+
+    /// Whether a time is long enough after another one by the service's clock. Unknown, and so long enough, if the clock changed in between.
+    fn is_after(&self, since: Option<i64>, now: i64, time: std::time::Duration) -> bool {
+        since.is_some_and(|since| {
+            self.clock_changed >= since || now - since >= i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
+        })
+    }
+}
+
+fn candidate(world: &World, number: usize, subject: usize) -> Option<Revision> {
+    world.environments[number].subjects[subject].state.current.as_ref().map(|current| current.revision.clone())
+}
+
+/// Everything that does not rest has a reason.
+fn check_reports(world: &World) -> Checked {
+    let check = |name: String, report: Option<&Report>| -> Checked {
+        let Some(report) = report.filter(|report| report.phase != ReportPhase::Rest) else { return Ok(()) };
+        let has_reason = report.waiting.first().is_some_and(|first| !first.text.is_empty() && !first.what.is_empty());
+        if has_reason { Ok(()) } else { broken("every wait and every stop has a reason", format!("{name}: {report:?}")) }
+    };
+    for environment in &world.environments {
+        for (workload, rollout) in environment.workloads.iter().enumerate() {
+            check(format!("{} {}", environment.name, world.workloads[workload]), rollout.memory.report.as_ref())?;
+        }
+        for subject in &environment.subjects {
+            check(environment.name.to_string(), subject.report.as_ref())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a share of the reconcilers applied their content.
+fn is_compliant(measured: &Measured, share: Share, silent: Silent) -> bool {
+    let left_out = if silent == Silent::Ignore { measured.silent } else { 0 };
+    let expected = measured.expected.saturating_sub(left_out);
+    measured.unpublished == 0 && expected > 0 && share.is_reached(measured.succeeded, expected)
+}
+
+/// Whether not too many reconcilers failed.
+fn is_within(measured: &Measured, budget: Amount) -> bool {
+    measured.failed <= budget.of(measured.expected)
+}
+
+/// Whether the gates of a list that measure the fleet hold.
+fn measures_hold(gates: &[Gate], measured: &Measured, is_skipped: impl Fn(&str) -> bool) -> bool {
+    gates.iter().all(|gate| {
+        is_skipped(&gate.name)
+            || match &gate.kind {
+                GateKind::Compliant { share, silent } => is_compliant(measured, *share, *silent),
+                GateKind::Failures(budget) => is_within(measured, *budget),
+                _ => true,
+            }
+    })
+}

@@ -1,0 +1,163 @@
+//! Rules of moves between environments: nothing enters an environment before the gates of the environments before held.
+
+use engine::promotion::evidence::Measured;
+use engine::promotion::state::Revision;
+use model::object::promotion::{Gate, GateKind, Promotion, Require};
+
+use super::{Checked, Referee, SubjectRecord, broken, measures_hold};
+use crate::scenario::world::World;
+
+impl Referee {
+    /// Notes since when environments have been good, by the gates of the promotions from them.
+    pub(super) fn note_environments(&mut self, world: &World) {
+        for ((number, _), record) in &mut self.subjects {
+            let name = &world.environments[*number].name;
+            let promotions = world.environments.iter().filter_map(|environment| environment.promotion.as_ref());
+            let mut after = promotions.filter(|promotion| promotion.from.contains(name));
+            let is_known = record.measured.is_some();
+            // Good for the least of the promotions after it: an interruption is one for all of them.
+            let is_good = record.is_settled
+                && record.measured.as_ref().is_some_and(|measured| {
+                    after.any(|promotion| measures_hold(&promotion.gates, measured, |_| false))
+                });
+            record.good_since = if is_good { record.good_since.or(Some(world.now)) } else { record.good_since.filter(|_| !is_known) };
+        }
+    }
+
+    pub(super) fn check_subject(&mut self, world: &World, key: (usize, usize)) -> Checked {
+        let (number, subject) = key;
+        let environment = &world.environments[number];
+        if let Some(proved) = environment.subjects[subject].state.proved.as_ref().map(|proved| &proved.revision)
+            && self.subjects.get(&key).is_some_and(|record| !record.proved.contains(proved))
+        {
+            self.check_proof(world, key, proved)?;
+        }
+        if !world.is_moved(number, subject) {
+            return Ok(());
+        }
+        let Some(promotion) = environment.promotion.as_ref() else { return Ok(()) };
+        let Some(record) = self.subjects.get(&key) else { return Ok(()) };
+        let at = world.revision_of(number, subject);
+        let proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
+        let written = at.filter(|at| Some(at) != record.at.as_ref());
+        let proposed = proposal.filter(|proposal| Some(proposal) != record.proposal.as_ref());
+        for revision in written.into_iter().chain(proposed) {
+            if record.proved.contains(&revision) {
+                continue;
+            }
+            self.check_gates(world, key, (promotion, &revision))?;
+        }
+        Ok(())
+    }
+
+    /// An environment proved a revision: all of its reconcilers except silent ones applied it.
+    fn check_proof(&mut self, world: &World, key: (usize, usize), proved: &Revision) -> Checked {
+        let (number, subject) = key;
+        let Some(record) = self.subjects.get_mut(&key) else { return Ok(()) };
+        let name = world.subject_name(number, subject);
+        let has_rings = world.environments[number].has_rings();
+        let Some(measured) = record.measured.as_ref() else {
+            return broken("nothing is proved without evidence", name);
+        };
+        let Measured { expected, succeeded, silent, unpublished, .. } = *measured;
+        if unpublished > 0 || (!has_rings && succeeded + silent < expected) {
+            return broken("a revision is proved when all reconcilers applied it", format!("{name}: {measured:?}"));
+        }
+        record.proved.insert(proved.clone());
+        Ok(())
+    }
+
+    fn check_gates(&self, world: &World, key: (usize, usize), (promotion, revision): (&Promotion, &Revision)) -> Checked {
+        let (number, subject) = key;
+        let Some(record) = self.subjects.get(&key) else { return Ok(()) };
+        let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
+        if world.environments[number].subjects[subject].state.hold.is_some() {
+            return broken("nothing enters an environment during a hold", name);
+        }
+        let is_skipped = |gate: &str| {
+            let meant = |(of, skipped): &(Option<Revision>, std::sync::Arc<str>)| {
+                (of.as_ref() == Some(revision) || of.is_none()) && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
+            };
+            record.skipped.iter().any(meant)
+        };
+        for gate in &promotion.gates {
+            self.check_gate(world, (key, revision, &name), gate, is_skipped(&gate.name))?;
+        }
+        let holds = |before: &str| self.has_proved(world, (before, subject), (promotion, revision), &is_skipped);
+        let mut before = promotion.from.iter().map(|before| (before, holds(before)));
+        let is_good = match promotion.require {
+            Require::All => before.all(|(_, holds)| holds.is_ok()),
+            Require::Any => promotion.from.is_empty() || before.any(|(_, holds)| holds.is_ok()),
+        };
+        if is_good {
+            return Ok(());
+        }
+        let reasons: Vec<_> = promotion.from.iter().map(|before| format!("{before}: {:?}", holds(before))).collect();
+        broken("nothing enters an environment before the gates of the environments before hold", format!("{name}: {}", reasons.join("; ")))
+    }
+
+    fn check_gate(
+        &self,
+        world: &World,
+        (key, revision, name): ((usize, usize), &Revision, &str),
+        gate: &Gate,
+        is_skipped: bool,
+    ) -> Checked {
+        let holds = match &gate.kind {
+            GateKind::Check(check) => world.check_outcome(&check.name) == Some(true),
+            GateKind::Manual => false,
+            GateKind::Approval(approval) => {
+                let author = world.author_of(key.1, revision);
+                let approvals = self.subjects.get(&key).map_or(0, |record| {
+                    let of_revision = record.approvals.iter().filter(|(of, _)| of == revision);
+                    of_revision.filter(|(_, by)| Some(by) != author.as_ref()).count()
+                });
+                approvals >= approval.count as usize + usize::from(author.is_none())
+            }
+            _ => true,
+        };
+        if holds || is_skipped {
+            return Ok(());
+        }
+        broken("nothing enters an environment before its gates hold", format!("{name}: {}", gate.name))
+    }
+
+    /// Whether an environment before has proved a revision by the gates of a promotion.
+    fn has_proved(
+        &self,
+        world: &World,
+        (before, subject): (&str, usize),
+        (promotion, revision): (&Promotion, &Revision),
+        is_skipped: &impl Fn(&str) -> bool,
+    ) -> Result<(), &'static str> {
+        let Some(number) = world.number(before) else { return Err("it does not exist") };
+        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject)) else {
+            return Err("it is not known");
+        };
+        if is_skipped("settled") {
+            return Ok(());
+        }
+        let line = world.line(subject);
+        let position = |revision: &Revision| line.iter().position(|known| known == revision);
+        let contains = at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
+        if !contains {
+            return Err("it does not have the revision");
+        }
+        let Some(measured) = measured else { return Err("there is no evidence") };
+        if !is_settled {
+            return Err("a rollout is open");
+        }
+        if !measures_hold(&promotion.gates, measured, is_skipped) {
+            return Err("the fleet is not good");
+        }
+        let soaks = promotion.gates.iter().filter_map(|gate| match gate.kind {
+            GateKind::Soak(time) if !is_skipped(&gate.name) => Some(time),
+            _ => None,
+        });
+        let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
+        match soaks.max().filter(|time| !is_measure_skipped && !self.is_after(*good_since, world.now, *time)) {
+            Some(_) => Err("the soak is not over"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Rules of rollouts: the order of rings, their limits, budgets and gates, and rollbacks.
+
+use engine::promotion::evidence::{Measured, PlaceState};
+use engine::promotion::report::ReportPhase;
+use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
+
+use super::{Checked, Referee, RolloutRecord, broken, is_compliant, is_within, measures_hold};
+use crate::scenario::contents::{ContentId, NOTHING};
+use crate::scenario::world::World;
+
+/// A move as the referee sees it: columns by place.
+struct Seen<'a> {
+    rings: &'a [Ring],
+    ring: &'a [u16],
+    /// The content of the revision.
+    moving: &'a [ContentId],
+    /// Whether the revision changes the place.
+    changed: &'a [bool],
+    record: &'a RolloutRecord,
+    target: &'a [ContentId],
+    published: &'a [ContentId],
+}
+
+impl Seen<'_> {
+    fn places(&self, ring: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.target.len()).filter(move |place| usize::from(self.ring[*place]) == ring && self.is_changed(*place))
+    }
+
+    fn is_changed(&self, place: usize) -> bool {
+        self.changed.get(place).copied().unwrap_or(false)
+    }
+
+    /// Whether the place had the revision as its target before the step.
+    fn had(&self, place: usize) -> bool {
+        self.record.target.get(place) == self.moving.get(place)
+    }
+
+    fn state(&self, place: usize) -> PlaceState {
+        self.record.states.get(place).copied().unwrap_or_default()
+    }
+
+    /// The state of places that had the revision before the step.
+    fn measured(&self, ring: Option<usize>) -> Measured {
+        let mut measured = Measured::default();
+        for place in 0..self.target.len() {
+            let is_meant = ring.is_none_or(|ring| usize::from(self.ring[place]) == ring);
+            if is_meant && self.is_changed(place) {
+                let state = if self.had(place) { self.state(place) } else { PlaceState::default() };
+                if ring.is_some() || self.had(place) {
+                    measured.add(state);
+                }
+            }
+        }
+        measured
+    }
+
+    /// How silent reconcilers count in a ring.
+    fn silent(&self, ring: usize) -> Silent {
+        let modes = self.rings[ring].gates.iter().filter_map(|gate| match gate.kind {
+            GateKind::Compliant { silent, .. } => Some(silent),
+            _ => None,
+        });
+        modes.last().unwrap_or_default()
+    }
+
+    /// Whether the fleet of a ring is good: the gates that measure it hold, and the failures of all places are within its budget.
+    fn is_good(&self, ring: usize) -> bool {
+        let (measured, options) = (self.measured(Some(ring)), &self.rings[ring]);
+        let has_share = options.gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
+        let is_skipped = |name: &str| self.record.skipped.contains(name);
+        (is_skipped("failures") || is_within(&self.measured(None), options.failures))
+            && measures_hold(&options.gates, &measured, is_skipped)
+            && (has_share || is_skipped("compliant") || is_compliant(&measured, Share::ALL, Silent::Wait))
+    }
+}
+
+impl Referee {
+    /// Notes since when rings have been good.
+    pub(super) fn note_goodness(&mut self, world: &World) {
+        let is_hub_down = world.is_hub_down();
+        for ((number, workload), record) in &mut self.rollouts {
+            let environment = &world.environments[*number];
+            let rollout = &environment.workloads[*workload];
+            let current = rollout.state.current.as_ref().map(|current| &current.revision);
+            let Some(rings) = environment.promotion.as_ref().map(|promotion| &promotion.rings) else { continue };
+            if record.moving.as_ref() != current {
+                record.moving = current.cloned();
+                record.skipped.clear();
+                record.good_since = vec![None; rings.len()];
+            }
+            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else { continue };
+            let (target, published) = (&record.target, &rollout.reconcilers.published);
+            let seen = Seen { rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let good: Vec<_> = (0..rings.len()).map(|ring| seen.is_good(ring)).collect();
+            for (since, is_good) in record.good_since.iter_mut().zip(good) {
+                *since = if is_hub_down || is_good { since.or((is_good && !is_hub_down).then_some(world.now)) } else { None };
+            }
+        }
+        self.note_environments(world);
+    }
+
+    pub(super) fn check_rollout(&mut self, world: &World, key: (usize, usize)) -> Checked {
+        let (number, workload) = key;
+        let environment = &world.environments[number];
+        let rollout = &environment.workloads[workload];
+        let Some(record) = self.rollouts.get(&key) else { return Ok(()) };
+        let Some(promotion) = environment.promotion.as_ref().filter(|promotion| !promotion.rings.is_empty()) else {
+            return Ok(());
+        };
+        let target = &rollout.reconcilers.target;
+        let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
+        let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
+        let forward: Vec<_> =
+            (0..target.len()).filter(|place| target[*place] != was(*place) && target[*place] != proved(*place)).collect();
+        if let (Some(first), Some((_, _, changed)), Some((_, moving))) =
+            (forward.first(), &rollout.memory.changed, &rollout.memory.moving)
+        {
+            let published = &rollout.reconcilers.published;
+            let rings = &promotion.rings;
+            let seen = Seen { rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let ring = usize::from(environment.rings.ring[*first]);
+            let name = format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
+            if rollout.state.hold.is_some() {
+                return broken("nothing moves during a hold", name);
+            }
+            if world.is_hub_down() {
+                return broken("nothing moves without evidence", name);
+            }
+            if forward.iter().any(|place| usize::from(environment.rings.ring[*place]) != ring) {
+                return broken("only one ring moves at a time", name);
+            }
+            if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
+                return broken("a ring begins when the rings before have the revision", name);
+            }
+            let is_continued = record.moving.is_some() && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
+            if is_continued {
+                self.check_budget(&seen, ring, &name)?;
+                self.check_entry(world, (&seen, record), (ring, &name))?;
+            }
+            check_limits(world, number, &seen, (ring, &name))?;
+        }
+        self.check_end(world, key)
+    }
+
+    fn check_budget(&self, seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
+        let measured = seen.measured(None);
+        let is_skipped = seen.record.skipped.contains("failures");
+        if is_skipped || is_within(&measured, seen.rings[ring].failures) {
+            return Ok(());
+        }
+        broken("no ring releases places beyond its budget", format!("{name}: {measured:?}"))
+    }
+
+    /// The first places of a ring: the gates of the ring before hold.
+    fn check_entry(&self, world: &World, (seen, record): (&Seen<'_>, &RolloutRecord), (ring, name): (usize, &str)) -> Checked {
+        if seen.places(ring).any(|place| seen.had(place)) {
+            return Ok(());
+        }
+        let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
+        let options = &seen.rings[before];
+        if !seen.is_good(before) {
+            return broken("a ring begins when the gates of the ring before hold", format!("{name}: {:?}", seen.measured(Some(before))));
+        }
+        let since = record.good_since.get(before).copied().flatten();
+        let is_skipped = |gate: &str| record.skipped.contains(gate);
+        if !options.pause.is_zero() && !is_skipped("pause") && !self.is_after(since, world.now, options.pause) {
+            return broken("a ring begins after the pause of the ring before", format!("{name}: good since {since:?}, now {}", world.now));
+        }
+        let failing = options.gates.iter().find(|gate| match &gate.kind {
+            GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
+            _ => false,
+        });
+        match failing {
+            Some(gate) => broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The end of a move: all places have the proved revision after it, or after a rollback.
+    fn check_end(&mut self, world: &World, key: (usize, usize)) -> Checked {
+        let (number, workload) = key;
+        let environment = &world.environments[number];
+        let rollout = &environment.workloads[workload];
+        let Some(record) = self.rollouts.get_mut(&key) else { return Ok(()) };
+        let name = || format!("{} {}", environment.name, world.workloads[workload]);
+        let phase = rollout.memory.report.as_ref().map(|report| report.phase);
+        let reconcilers = &rollout.reconcilers;
+        let there = || (0..environment.fleet.len()).filter(|place| environment.fleet.is_there(*place));
+        let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
+        if record.was_rolling_back && phase != Some(ReportPhase::RollingBack) && record.stable.as_ref() == stable {
+            let is_back = |place: &usize| {
+                record.target.get(*place) == record.proved.get(*place) || record.proved.get(*place).is_none()
+            };
+            if let Some(place) = there().find(|place| !is_back(place)) {
+                let text = format!("{}: {}", name(), environment.fleet.names[place]);
+                return broken("after a rollback, the fleet has the proved release", text);
+            }
+        }
+        if record.stable.as_ref() != stable {
+            record.stable = stable.cloned();
+            // The next move may have begun in the same step.
+            let was = |place: &usize| record.target.get(*place).copied().unwrap_or(NOTHING);
+            if let Some(place) = there().find(|place| reconcilers.published[*place] != was(place)) {
+                let text = format!("{}: {}", name(), environment.fleet.names[place]);
+                return broken("a revision is proved when all places have it", text);
+            }
+            record.proved.clone_from(&reconcilers.published);
+        }
+        Ok(())
+    }
+}
+
+/// The limits of a ring.
+fn check_limits(world: &World, number: usize, seen: &Seen<'_>, (ring, name): (usize, &str)) -> Checked {
+    let options = &seen.rings[ring];
+    let silent = seen.silent(ring);
+    let is_changing = |place: &usize| {
+        let place = *place;
+        if seen.target[place] != seen.moving[place] {
+            return false;
+        }
+        let state = seen.state(place);
+        let left_out = if silent == Silent::Ignore { state.silent } else { 0 };
+        !(seen.had(place) && state.is_published && state.succeeded + left_out >= state.expected)
+    };
+    let changing: Vec<_> = seen.places(ring).filter(is_changing).collect();
+    let environment = &world.environments[number];
+    let is_place = |place: &usize| environment.fleet.is_there(*place) || seen.published[*place] != NOTHING;
+    let places = (0..seen.target.len()).filter(|place| usize::from(seen.ring[*place]) == ring && is_place(place));
+    let limit = options.at_once.map(|amount| match amount {
+        Amount::Count(count) => count as usize,
+        Amount::Share(_) => usize::try_from(amount.of(places.count() as u64)).unwrap_or(usize::MAX).max(1),
+    });
+    if limit.is_some_and(|limit| changing.len() > limit) {
+        return broken("no ring exceeds its limit", format!("{name}: {} change at once", changing.len()));
+    }
+    for per in &options.per {
+        let mut counts = std::collections::BTreeMap::new();
+        for place in &changing {
+            *counts.entry(environment.fleet.labels(*place).get(&per.label)).or_insert(0_u32) += 1;
+        }
+        if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
+            let text = format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
+            return broken("no ring exceeds the limit of a failure domain", text);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Decisions of people in a world: commands for rollouts and for moves between environments.
+
+use std::sync::Arc;
+
+use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
+use engine::promotion::state::Revision;
+
+use super::World;
+use super::subjects::PLATFORM;
+use crate::scenario::definition::PersonDecision;
+
+impl World {
+    /// A person decides about a workload in an environment, or about the commits of the main branch.
+    ///
+    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment.
+    pub(super) fn decide(
+        &mut self,
+        (environment, workload): (&str, Option<&Arc<str>>),
+        (by, reason): (&Arc<str>, &Arc<str>),
+        decision: &PersonDecision,
+    ) {
+        let Some(number) = self.number(environment) else { return };
+        let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
+        let subject = workload.map_or(PLATFORM, |workload| workload + 1);
+        let kind = match decision {
+            PersonDecision::Approve => CommandKind::Approve,
+            PersonDecision::Hold => CommandKind::Hold,
+            PersonDecision::Resume => CommandKind::Resume,
+            PersonDecision::Abort => CommandKind::Abort,
+            PersonDecision::Retry => CommandKind::Retry,
+            PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
+            PersonDecision::RollBack => CommandKind::Rollback,
+            PersonDecision::Promote(revision) => {
+                let newest = self.line(subject).into_iter().next();
+                let revision = revision.clone().map(Revision).or(newest);
+                CommandKind::Request { revision: revision.unwrap_or_else(|| Revision("".into())) }
+            }
+        };
+        let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
+        let rollout = workload.filter(|_| self.environments[number].has_rings());
+        let refused = match rollout.map(|workload| self.command_rollout((number, workload), &command)) {
+            Some(Ok(())) => return,
+            Some(Err(refusal)) => Some(refusal),
+            None => None,
+        };
+        if let Err(refusal) = self.command_subject((number, subject), &command) {
+            let refusal = refused.unwrap_or(refusal);
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
+        }
+    }
+
+    fn command_rollout(&mut self, (number, workload): (usize, usize), command: &Command) -> Result<(), Refusal> {
+        let place = format!("{} {}", self.environments[number].name, self.workloads[workload]);
+        let rollout = &mut self.environments[number].workloads[workload];
+        let state = apply_to_rollout(&rollout.state, command)?;
+        let revision = state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());
+        rollout.state = state;
+        self.tell_events(&place, &[command.event(revision)]);
+        let (environment, mut repository) = self.environment(number);
+        environment.keep_positions(workload);
+        environment.follow(workload, &mut repository);
+        Ok(())
+    }
+
+    fn command_subject(&mut self, (number, subject): (usize, usize), command: &Command) -> Result<(), Refusal> {
+        let place = self.subject_name(number, subject);
+        let known = &mut self.environments[number].subjects[subject];
+        let state = apply_to_advance(&known.state, command)?;
+        let revision = state.current.as_ref().or(known.state.current.as_ref()).map(|current| current.revision.clone());
+        known.state = state;
+        self.tell_events(&place, &[command.event(revision)]);
+        Ok(())
+    }
+}

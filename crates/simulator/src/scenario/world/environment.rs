@@ -1,0 +1,284 @@
+//! An environment of a simulation: its fleet, its commits, and the rollouts of its workloads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::report::Report;
+use engine::promotion::state::{Content, Position, Revision, RolloutState};
+use model::object::promotion::Promotion;
+
+use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
+use crate::scenario::fleet::Fleet;
+use crate::scenario::hosts::Reconcilers;
+
+use super::subjects::Subject;
+
+/// An environment.
+#[derive(Debug)]
+pub(in crate::scenario) struct Environment {
+    pub(in crate::scenario) name: Arc<str>,
+    /// The promotion into the environment, with all its rings.
+    pub(in crate::scenario) promotion: Option<Promotion>,
+    pub(in crate::scenario) fleet: Fleet,
+    pub(in crate::scenario) rings: RingColumns,
+    /// The commits of its branch.
+    pub(in crate::scenario) commits: Vec<Commit>,
+    /// The numbers of commits of its branch after which the list of clusters changed.
+    pub(in crate::scenario) fleet_commits: Vec<usize>,
+    /// The commits that its output follows from now.
+    pub(in crate::scenario) sources: Sources,
+    pub(in crate::scenario) workloads: Vec<Rollout>,
+    /// The commits of the main branch, and the releases of each workload, on their way into it.
+    pub(in crate::scenario) subjects: Vec<Subject>,
+    /// The number of commits of its GitOps branch.
+    pub(in crate::scenario) published: u64,
+    /// Whether the branch is to get other content.
+    pub(in crate::scenario) is_due: bool,
+    /// Whether a publication is planned.
+    pub(in crate::scenario) is_planned: bool,
+}
+
+/// The places of an environment, as columns for the rollouts.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct RingColumns {
+    pub(in crate::scenario) ring: Vec<u16>,
+    pub(in crate::scenario) domain: Vec<u32>,
+    pub(in crate::scenario) hash: Vec<u64>,
+    pub(in crate::scenario) domains: Vec<Arc<str>>,
+}
+
+/// A workload in an environment.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Rollout {
+    pub(in crate::scenario) reconcilers: Reconcilers,
+    pub(in crate::scenario) state: RolloutState,
+    /// The revision of the sources. None: the workload is not published yet.
+    pub(in crate::scenario) compiled: Option<Revision>,
+    pub(in crate::scenario) revisions: Revisions,
+    /// The contents of the GitOps branch at the positions that the state names.
+    pub(in crate::scenario) snapshots: BTreeMap<Position, Arc<[ContentId]>>,
+    pub(in crate::scenario) memory: Memory,
+}
+
+/// What the controller remembers between two steps. A restart loses it.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Memory {
+    /// The places that the current move changes.
+    pub(in crate::scenario) changed: Option<(Position, Revision, Vec<bool>)>,
+    /// The contents of the moving revision.
+    pub(in crate::scenario) moving: Option<(Revision, Vec<ContentId>)>,
+    /// The last report.
+    pub(in crate::scenario) report: Option<Report>,
+}
+
+/// The revisions of a workload: what they are rendered from.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Revisions {
+    /// The revision of each content of all folders.
+    names: BTreeMap<FolderKey, Revision>,
+    sources: BTreeMap<Revision, Sources>,
+}
+
+/// The content of all folders of a workload: by the labels of the clusters, with the number of changes of the list of clusters.
+type FolderKey = (Vec<ContentId>, usize);
+
+impl Revisions {
+    /// The revision of a content. A new one gets this name, or the name with a number.
+    fn name(&mut self, key: FolderKey, sources: &Sources, name: &str) -> Revision {
+        if let Some(known) = self.names.get(&key) {
+            return known.clone();
+        }
+        let is_free = |name: &str| !self.sources.contains_key(&Revision(name.into()));
+        let numbered = (2..).map(|number| format!("{name}~{number}"));
+        let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| is_free(name)).unwrap_or_default();
+        let revision = Revision(free.into());
+        self.names.insert(key, revision.clone());
+        self.sources.insert(revision.clone(), sources.clone());
+        revision
+    }
+
+    /// The commits that a revision is rendered from.
+    fn sources(&self, revision: &Revision) -> Option<&Sources> {
+        self.sources.get(revision)
+    }
+}
+
+/// All commits and releases, which renderings read.
+pub(in crate::scenario) struct Repository<'a> {
+    pub(in crate::scenario) main: &'a [Commit],
+    /// The versions of the releases of each workload.
+    pub(in crate::scenario) versions: &'a [Vec<Arc<str>>],
+    /// The names of the workloads.
+    pub(in crate::scenario) workloads: &'a [Arc<str>],
+    pub(in crate::scenario) contents: &'a mut Contents,
+}
+
+impl Environment {
+    /// The position of the GitOps branch.
+    pub(super) fn position(&self) -> Position {
+        Position(format!("gitops={}", self.published).into())
+    }
+
+    /// Whether content moves through rings.
+    pub(in crate::scenario) fn has_rings(&self) -> bool {
+        self.promotion.as_ref().is_some_and(|promotion| !promotion.rings.is_empty())
+    }
+
+    /// The contents of the folders for each class of clusters.
+    fn classes(&self, workload: usize, sources: &Sources, repository: &mut Repository<'_>) -> Vec<ContentId> {
+        let Some(version) = sources.releases[workload].checked_sub(1) else {
+            return vec![NOTHING; self.fleet.classes.len()];
+        };
+        let release = &repository.versions[workload][version];
+        let commits = [&repository.main[..sources.main], &self.commits[..sources.configuration]];
+        let name = &repository.workloads[workload];
+        let classes = self.fleet.classes.iter();
+        classes.map(|labels| repository.contents.rendered(commits, release, (name, labels))).collect()
+    }
+
+    /// The contents of the folders of all places.
+    fn column(&self, workload: usize, sources: &Sources, repository: &mut Repository<'_>) -> Vec<ContentId> {
+        let classes = self.classes(workload, sources, repository);
+        let registered = |place: usize| self.fleet.is_registered(place, sources.configuration);
+        let content = |place| if registered(place) { classes[self.fleet.class[place] as usize] } else { NOTHING };
+        (0..self.fleet.len()).map(content).collect()
+    }
+
+    /// Computes the output of the sources. `name` names a new content. Returns the numbers of the workloads with another output.
+    pub(super) fn compile(&mut self, name: &str, repository: &mut Repository<'_>) -> Vec<usize> {
+        let sources = self.sources.clone();
+        let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= sources.configuration).count();
+        let mut changed = Vec::new();
+        for workload in 0..self.workloads.len() {
+            if sources.releases[workload] == 0 {
+                continue;
+            }
+            let key = (self.classes(workload, &sources, repository), fleet_changes);
+            let revision = self.workloads[workload].revisions.name(key, &sources, name);
+            if self.workloads[workload].compiled.as_ref() != Some(&revision) {
+                self.workloads[workload].compiled = Some(revision);
+                changed.push(workload);
+                if !self.has_rings() {
+                    let column = self.column(workload, &sources, repository);
+                    self.set_targets(workload, |place, _| column[place]);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Sets the targets of all places. `content` gets a place and its published content.
+    fn set_targets(&mut self, workload: usize, content: impl Fn(usize, ContentId) -> ContentId) {
+        let reconcilers = &mut self.workloads[workload].reconcilers;
+        for place in 0..self.fleet.len() {
+            let target = content(place, reconcilers.published[place]);
+            self.is_due |= reconcilers.set_target(place, target, &self.fleet) || target != reconcilers.published[place];
+        }
+    }
+
+    /// Sets all places to the output of the sources, as proved for a long time.
+    pub(super) fn settle(&mut self, now: jiff::Timestamp, repository: &mut Repository<'_>) {
+        self.compile("start", repository);
+        let (sources, position) = (self.sources.clone(), self.position());
+        for workload in 0..self.workloads.len() {
+            let column = self.column(workload, &sources, repository);
+            self.set_targets(workload, |place, _| column[place]);
+            let (has_rings, rollout) = (self.has_rings(), &mut self.workloads[workload]);
+            rollout.reconcilers.settle(&self.fleet);
+            if has_rings && let Some(revision) = rollout.compiled.clone() {
+                let proved = engine::promotion::state::Proved { revision, at: position.clone(), on: now };
+                rollout.snapshots.insert(position.clone(), rollout.reconcilers.published.clone().into());
+                rollout.state.stable = Some(proved);
+            }
+        }
+        self.is_due = false;
+    }
+
+    /// The contents that the state of a rollout demands become the targets.
+    pub(super) fn follow(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        self.remember_moving(workload, repository);
+        let rollout = &self.workloads[workload];
+        let state = rollout.state.clone();
+        let snapshot =
+            |position: Option<&Position>| position.and_then(|position| rollout.snapshots.get(position)).cloned();
+        let base = snapshot(state.current.as_ref().map(|current| &current.base));
+        let stable = snapshot(state.stable.as_ref().map(|stable| &stable.at));
+        let moving = self.workloads[workload].memory.moving.take();
+        let rings = std::mem::take(&mut self.rings);
+        let at = |column: Option<&[ContentId]>, place: usize| {
+            column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING)
+        };
+        self.set_targets(workload, |place, published| {
+            let domain = rings.domains.get(rings.domain[place] as usize).map_or("", |domain| &**domain);
+            match state.content(usize::from(rings.ring[place]), domain, rings.hash[place]) {
+                Content::Published => published,
+                Content::Base => at(base.as_deref(), place),
+                Content::Stable => at(stable.as_deref(), place),
+                Content::Moving => at(moving.as_ref().map(|(_, column)| &**column), place),
+            }
+        });
+        self.rings = rings;
+        self.workloads[workload].memory.moving = moving;
+    }
+
+    /// Renders the moving revision, if that is not done yet.
+    fn remember_moving(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        let rollout = &self.workloads[workload];
+        let Some(revision) = rollout.state.current.as_ref().map(|current| current.revision.clone()) else {
+            self.workloads[workload].memory.moving = None;
+            return;
+        };
+        if rollout
+            .memory
+            .moving
+            .as_ref()
+            .is_some_and(|(known, column)| *known == revision && column.len() == self.fleet.len())
+        {
+            return;
+        }
+        let Some(sources) = rollout.revisions.sources(&revision).cloned() else { return };
+        let column = self.column(workload, &sources, repository);
+        self.workloads[workload].memory.moving = Some((revision, column));
+    }
+
+    /// Finds the places that the current move changes.
+    pub(super) fn remember_changed(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        let rollout = &self.workloads[workload];
+        let Some((base, revision)) = rollout.state.difference() else {
+            self.workloads[workload].memory.changed = None;
+            return;
+        };
+        let places = self.fleet.len();
+        let is_known = rollout.memory.changed.as_ref().is_some_and(|(known_base, known, column)| {
+            known_base == base && known == revision && column.len() == places
+        });
+        if is_known {
+            return;
+        }
+        let (base, revision) = (base.clone(), revision.clone());
+        self.remember_moving(workload, repository);
+        let rollout = &mut self.workloads[workload];
+        let stable = rollout.state.stable.as_ref().map(|stable| &stable.at);
+        let Some((_, moving)) = rollout.memory.moving.as_ref() else { return };
+        let differs = |position: &Position, place: usize| {
+            let column = rollout.snapshots.get(position);
+            column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING) != moving[place]
+        };
+        let changed = (0..places).map(|place| differs(&base, place) || stable.is_some_and(|stable| differs(stable, place)));
+        let changed = changed.collect();
+        rollout.memory.changed = Some((base, revision, changed));
+    }
+
+    /// Keeps the contents of the positions that a state names, and only these.
+    pub(super) fn keep_positions(&mut self, workload: usize) {
+        let position = self.position();
+        let rollout = &mut self.workloads[workload];
+        let base = rollout.state.current.as_ref().map(|current| current.base.clone());
+        let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
+        let named = |wanted: &Position| base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted);
+        if named(&position) && !rollout.snapshots.contains_key(&position) {
+            rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());
+        }
+        rollout.snapshots.retain(|known, _| named(known));
+    }
+}

@@ -1,0 +1,148 @@
+//! The events of a timeline, in a world.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{World, ring_columns, seconds};
+use crate::scenario::contents::Commit;
+use crate::scenario::definition::{ClusterGroup, Event, Scope, Who};
+use crate::scenario::task::{Ending, Task};
+
+impl World {
+    /// Something happens. `text` is its sentence.
+    pub(in crate::scenario) fn happen(&mut self, event: &Event, text: &str) {
+        if !matches!(event, Event::Expect(_)) && !text.is_empty() {
+            self.tell(("", "event"), text);
+        }
+        match event {
+            Event::Change { name, scope, author } => self.change(name, scope, author.as_ref()),
+            Event::Revert(name) => self.revert(name),
+            Event::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
+            Event::Configure { environment, name, scope } => self.configure(environment, name, scope),
+            Event::MoveByHand { environment, commit } => self.move_by_hand(environment, commit),
+            Event::Hosts { who, fault, lasts } => self.break_hosts(who, fault, lasts.map(seconds)),
+            Event::Repair(who) => self.repair_hosts(who),
+            Event::Grow { environment, group } => self.grow(environment, group),
+            Event::Shrink(who) => self.shrink(who),
+            Event::Check { name, outcome, lasts } => {
+                let ending = self.system.set_check(name, *outcome);
+                self.end_later(ending, *lasts);
+            }
+            Event::Down { part, lasts } => {
+                let ending = self.system.take_down(*part);
+                self.end_later(ending, Some(*lasts));
+            }
+            Event::KillAtEveryStep => self.system.is_killed_at_every_step = true,
+            Event::Skew { seconds, lasts } => {
+                self.system.set_skew(*seconds);
+                self.end_later(Ending::Clock, *lasts);
+            }
+            Event::Decide { environment, subject, by, decision, reason } => {
+                self.decide((environment, subject.as_ref()), (by, reason), decision);
+            }
+            Event::Expect(_) => {}
+        }
+        self.wake();
+    }
+
+    fn end_later(&mut self, ending: Ending, lasts: Option<Duration>) {
+        if let Some(lasts) = lasts {
+            self.queue.add(self.now + seconds(lasts), Task::End(ending));
+        }
+    }
+
+    /// Something that lasted for a while ends.
+    pub(super) fn end(&mut self, ending: Ending) {
+        if let Ending::Fault { environment, host, number } = ending {
+            self.repair_host(environment, host, Some(number));
+        } else {
+            self.system.end(ending);
+        }
+        self.wake();
+    }
+
+    /// The number of an environment with this name.
+    pub(in crate::scenario) fn number(&self, environment: &str) -> Option<usize> {
+        self.environments.iter().position(|found| *found.name == *environment)
+    }
+
+    fn change(&mut self, name: &Arc<str>, scope: &Scope, author: Option<&Arc<str>>) {
+        self.main.push(Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: author.cloned() });
+    }
+
+    fn revert(&mut self, name: &Arc<str>) {
+        let reverts = self.main.iter().position(|commit| commit.name == *name);
+        let name = format!("revert-{name}");
+        let author = Some("dora".into());
+        self.main.push(Commit { name: name.into(), scope: Scope::default(), reverts, author });
+    }
+
+    fn release(&mut self, workload: &Arc<str>, (version, author): (&Arc<str>, Option<&Arc<str>>)) {
+        let Some(workload) = self.workloads.iter().position(|name| name == workload) else { return };
+        self.versions[workload].push(Arc::clone(version));
+        self.authors[workload].push(author.cloned());
+        // The next step of the controller writes it where no promotion moves releases.
+    }
+
+    fn configure(&mut self, environment: &str, name: &Arc<str>, scope: &Scope) {
+        let Some(number) = self.number(environment) else { return };
+        self.commit(number, Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: None });
+    }
+
+    /// A commit on the branch of an environment.
+    fn commit(&mut self, number: usize, commit: Commit) {
+        let name = Arc::clone(&commit.name);
+        let environment = &mut self.environments[number];
+        environment.commits.push(commit);
+        environment.sources.configuration = environment.commits.len();
+        self.compile(number, &name);
+    }
+
+    /// The output of an environment follows from its sources.
+    pub(super) fn compile(&mut self, number: usize, name: &str) {
+        let (environment, mut repository) = self.environment(number);
+        environment.compile(name, &mut repository);
+        self.wake();
+    }
+
+    fn grow(&mut self, environment: &str, group: &ClusterGroup) {
+        let Some(number) = self.number(environment) else { return };
+        let environment = &mut self.environments[number];
+        environment.fleet.add(group, environment.commits.len() + 1);
+        self.change_fleet(number, &format!("added-{}", group.names.at(0)));
+    }
+
+    fn shrink(&mut self, who: &Who) {
+        for number in 0..self.environments.len() {
+            let environment = &mut self.environments[number];
+            if who.environment.as_ref().is_some_and(|name| *name != environment.name) {
+                continue;
+            }
+            let places = environment.fleet.select(who);
+            if let Some(first) = places.first() {
+                let name = format!("removed-{}", environment.fleet.names[*first]);
+                for place in places {
+                    environment.fleet.removed[place] = environment.commits.len() as u32 + 1;
+                }
+                self.change_fleet(number, &name);
+            }
+        }
+    }
+
+    /// The list of clusters of an environment is another one.
+    fn change_fleet(&mut self, number: usize, name: &str) {
+        let environment = &mut self.environments[number];
+        environment.fleet_commits.push(environment.commits.len() + 1);
+        environment.rings = ring_columns(&environment.fleet, environment.promotion.as_ref());
+        for rollout in &mut environment.workloads {
+            rollout.reconcilers.grow(&environment.fleet);
+            for place in 0..environment.fleet.len() {
+                rollout.reconcilers.refresh(place, &environment.fleet);
+            }
+        }
+        // A commit that changes no content: only the list of clusters.
+        let nothing = Some(("".into(), "".into()));
+        let scope = Scope { workload: Some("".into()), label: nothing };
+        self.commit(number, Commit { name: name.into(), scope, reverts: None, author: None });
+    }
+}

@@ -1,0 +1,83 @@
+//! How a world comes to rest: the end of all faults, and what people still have to decide.
+
+use engine::promotion::report::{Report, ReportPhase};
+use engine::promotion::state::Phase;
+use model::object::promotion::{Gate, GateKind};
+
+use super::World;
+use super::subjects::failed;
+
+/// A move that does not rest.
+pub(in crate::scenario) struct OpenMove {
+    /// What it is, and what it waits for.
+    pub(in crate::scenario) text: String,
+    /// The decisions of people that let it go on, as events.
+    pub(in crate::scenario) answers: Vec<String>,
+}
+
+impl World {
+    /// All faults end.
+    pub(in crate::scenario) fn repair_everything(&mut self) {
+        self.system.repair();
+        self.repair_all();
+        self.wake();
+    }
+
+    /// The moves that do not rest. A stop rests only if the failure can't go away by itself: after a rollback.
+    pub(in crate::scenario) fn open_moves(&self) -> Vec<OpenMove> {
+        let mut open = Vec::new();
+        for environment in &self.environments {
+            for (rollout, name) in environment.workloads.iter().zip(&self.workloads) {
+                let Some(report) = &rollout.memory.report else { continue };
+                let phase = rollout.state.current.as_ref().map(|current| &current.phase);
+                let has_returned = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
+                if !has_returned {
+                    let about = format!("{} {name}", environment.name);
+                    let ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
+                    let ring = environment.promotion.as_ref().and_then(|promotion| promotion.rings.get(ring));
+                    open.extend(open_move(&about, report, ring.map_or(&[], |ring| &ring.gates)));
+                }
+            }
+            for (number, subject) in environment.subjects.iter().enumerate() {
+                let Some(report) = &subject.report else { continue };
+                if report.phase == ReportPhase::Stopped && failed(environment, number).is_some() {
+                    continue;
+                }
+                let about = match number.checked_sub(1) {
+                    None => environment.name.to_string(),
+                    Some(workload) => format!("{} {}", environment.name, self.workloads[workload]),
+                };
+                let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
+                open.extend(open_move(&about, report, gates));
+            }
+        }
+        open
+    }
+}
+
+fn open_move(about: &str, report: &Report, gates: &[Gate]) -> Option<OpenMove> {
+    let mut answers = Vec::new();
+    if report.is_held {
+        answers.push(format!("resume {about} by ana"));
+    }
+    if report.phase == ReportPhase::Rest && !report.is_held {
+        return None;
+    }
+    for waiting in &report.waiting {
+        let is_meant = |gate: &&Gate| waiting.what.rsplit('/').next() == Some(&*gate.name);
+        match gates.iter().find(is_meant).map(|gate| &gate.kind) {
+            Some(GateKind::Approval(_)) => {
+                answers.extend(["ana", "ben", "carl", "eve"].map(|person| format!("approve {about} by {person}")));
+            }
+            Some(GateKind::Manual) => {
+                answers.push(format!("skip {about} gate {} by ana because the walk ends", waiting.what));
+            }
+            _ if *waiting.what == *"request" => {
+                answers.push(format!("promote {about} by ana because the walk ends"));
+            }
+            _ => {}
+        }
+    }
+    let reasons: Vec<_> = report.waiting.iter().map(|waiting| format!("{}: {}", waiting.what, waiting.text)).collect();
+    Some(OpenMove { text: format!("{about} {}: {}", report.phase.name(), reasons.join(", ")), answers })
+}

@@ -1,0 +1,323 @@
+//! Subjects of a world: commits of the main branch, and releases of workloads, on their way into environments.
+
+use std::sync::Arc;
+
+use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
+use engine::promotion::evidence::Measured;
+use engine::promotion::report::Report;
+use engine::promotion::state::{AdvanceState, Phase, Proved, Revision};
+use model::object::promotion::{ChangeDelivery, Promotion};
+
+use super::controller::is_restless;
+use super::environment::{Environment, Rollout};
+use super::moves::SeenMove;
+use super::{World, seconds};
+use crate::scenario::task::Task;
+
+/// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
+pub(super) const PLATFORM: usize = 0;
+/// The revision of an environment that has no commit of the scenario.
+const START: &str = "start";
+/// The largest number of steps of one subject in one step of the controller.
+const REPEATS_MAX: usize = 4;
+
+/// A subject on its way into an environment.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Subject {
+    pub(in crate::scenario) state: AdvanceState,
+    pub(in crate::scenario) report: Option<Report>,
+    /// The open pull request: its number, and the revision that it writes.
+    pub(in crate::scenario) proposal: Option<(u32, Revision)>,
+}
+
+/// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
+fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
+    promotion.is_some_and(|promotion| match subject {
+        PLATFORM => promotion.select.platform,
+        _ => promotion.select.workloads.as_ref().is_some_and(|selector| selector.matches(labels)),
+    })
+}
+
+impl World {
+    pub(in crate::scenario) fn is_moved(&self, number: usize, subject: usize) -> bool {
+        let none = model::label::Labels::default();
+        let workload = subject.checked_sub(1).and_then(|workload| self.scenario.workloads.get(workload));
+        let labels = workload.map_or(&none, |workload| &workload.labels);
+        moves(self.environments[number].promotion.as_ref(), subject, labels)
+    }
+
+    /// Whether an environment has published its revision of a subject, and no rollout is open in it.
+    pub(in crate::scenario) fn is_settled(&self, number: usize, subject: usize) -> bool {
+        settled(&self.environments[number], subject).is_ok()
+    }
+
+    /// All environments have their subjects proved, at the beginning.
+    pub(super) fn settle_subjects(&mut self, number: usize) {
+        for subject in 0..=self.workloads.len() {
+            let revision = self.revision_of(number, subject);
+            let proved = revision.map(|revision| Proved { revision, at: Default::default(), on: self.timestamp() });
+            let state = AdvanceState { proved, ..AdvanceState::default() };
+            self.environments[number].subjects.push(Subject { state, ..Subject::default() });
+        }
+    }
+
+    /// The revision that an environment has.
+    pub(in crate::scenario) fn revision_of(&self, number: usize, subject: usize) -> Option<Revision> {
+        let sources = &self.environments[number].sources;
+        match subject.checked_sub(1) {
+            None => Some(Revision(self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)))),
+            Some(workload) => {
+                let release = sources.releases[workload].checked_sub(1)?;
+                Some(Revision(Arc::clone(&self.versions[workload][release])))
+            }
+        }
+    }
+
+    /// The revisions of a subject, newest first.
+    pub(in crate::scenario) fn line(&self, subject: usize) -> Vec<Revision> {
+        let names: Vec<_> = match subject.checked_sub(1) {
+            None => std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect(),
+            Some(workload) => self.versions[workload].clone(),
+        };
+        names.into_iter().rev().map(Revision).collect()
+    }
+
+    pub(in crate::scenario) fn author_of(&self, subject: usize, revision: &Revision) -> Option<Arc<str>> {
+        match subject.checked_sub(1) {
+            None => self.main.iter().find(|commit| commit.name == revision.0).and_then(|commit| commit.author.clone()),
+            Some(workload) => {
+                let release = self.versions[workload].iter().position(|version| *version == revision.0)?;
+                self.authors[workload][release].clone()
+            }
+        }
+    }
+
+    /// Steps of all subjects into an environment. True: one needs another step later.
+    pub(super) fn step_subjects(&mut self, number: usize) -> bool {
+        let mut is_restless = false;
+        for subject in 0..=self.workloads.len() {
+            if self.is_moved(number, subject) {
+                is_restless |= self.step_subject(number, subject);
+            } else if let Some(newest) = self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty()) {
+                self.write(number, subject, &newest.clone());
+            }
+        }
+        is_restless
+    }
+
+    fn step_subject(&mut self, number: usize, subject: usize) -> bool {
+        let mut is_changed = false;
+        for _ in 0..REPEATS_MAX {
+            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else { break };
+            let place = self.subject_name(number, subject);
+            self.tell_events(&place, &events);
+            let known = &mut self.environments[number].subjects[subject];
+            let is_same = known.state == state;
+            (known.state, known.report) = (state, Some(report));
+            let has_acted = self.act((number, subject), action.as_ref());
+            is_changed |= !is_same || has_acted;
+            if is_same && !has_acted {
+                break;
+            }
+        }
+        is_changed || self.environments[number].subjects[subject].report.as_ref().is_some_and(is_restless)
+    }
+
+    /// The name of a subject in the story.
+    pub(in crate::scenario) fn subject_name(&self, number: usize, subject: usize) -> String {
+        let environment = &self.environments[number].name;
+        match subject.checked_sub(1) {
+            None => environment.to_string(),
+            Some(workload) => format!("{environment} {} release", self.workloads[workload]),
+        }
+    }
+
+    fn decide_subject(&self, number: usize, subject: usize) -> Option<AdvanceStep> {
+        let environment = &self.environments[number];
+        let promotion = environment.promotion.as_ref()?;
+        let now = self.service_time();
+        let line = self.line(subject);
+        let before = promotion.from.iter().filter_map(|name| self.number(name));
+        let from: Vec<_> = before.map(|from| self.from_environment(from, subject)).collect();
+        let state = &environment.subjects[subject].state;
+        let moving = state.current.as_ref().map(|current| &current.revision);
+        let author = moving.or(line.first()).and_then(|revision| self.author_of(subject, revision));
+        let at = self.revision_of(number, subject);
+        let input = AdvanceInput {
+            now,
+            promotion,
+            line: &line,
+            head: line.first(),
+            from: &from,
+            at: at.as_ref(),
+            to_settled: settled(environment, subject),
+            to_failed: failed(environment, subject),
+            to_measured: self.measured(number, subject),
+            checks: &self.system.results(&promotion.gates, now.as_second()),
+            approvals: &[],
+            author: author.as_deref(),
+            teams: &self.system.teams,
+        };
+        Some(advance::step(&input, state))
+    }
+
+    fn from_environment(&self, number: usize, subject: usize) -> FromEnvironment {
+        let environment = &self.environments[number];
+        FromEnvironment {
+            name: Arc::clone(&environment.name),
+            has: self.revision_of(number, subject),
+            settled: settled(environment, subject),
+            measured: self.measured(number, subject),
+        }
+    }
+
+    /// The state of all places of an environment, for the workloads that a subject concerns.
+    pub(in crate::scenario) fn measured(&self, number: usize, subject: usize) -> Result<Measured, Arc<str>> {
+        if self.system.is_hub_down() {
+            return Err("the hub can't be reached".into());
+        }
+        let mut measured = Measured::default();
+        for rollout in concerned(&self.environments[number], subject) {
+            rollout.reconcilers.states.iter().for_each(|state| measured.add(*state));
+        }
+        Ok(measured)
+    }
+
+    /// Does what a step demands. True: something is different now.
+    fn act(&mut self, (number, subject): (usize, usize), action: Option<&Action>) -> bool {
+        let revision = action.map(|action| match action {
+            Action::Write { revision } | Action::RollBack { to: revision } => revision.clone(),
+        });
+        let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
+        match revision {
+            Some(revision) if delivery == Some(ChangeDelivery::Direct) => self.write(number, subject, &revision),
+            Some(revision) => {
+                self.propose((number, subject), revision);
+                false
+            }
+            None => {
+                self.withdraw(number, subject);
+                false
+            }
+        }
+    }
+
+    /// Opens a pull request, if there is none for the revision and the API of the git host answers.
+    fn propose(&mut self, (number, subject): (usize, usize), revision: Revision) {
+        let proposal = &mut self.environments[number].subjects[subject].proposal;
+        if proposal.as_ref().is_some_and(|(_, open)| *open == revision) || self.system.is_host_api_down() {
+            return;
+        }
+        self.proposals += 1;
+        *proposal = Some((self.proposals, revision.clone()));
+        let task = Task::Merge { environment: number as u16, subject: subject as u16, number: self.proposals };
+        self.queue.add(self.now + seconds(self.pace.merge), task);
+        let place = self.subject_name(number, subject);
+        self.tell((&place, "proposed"), format!("{}: a pull request waits for its merge", revision.0));
+    }
+
+    /// Closes the pull request, if there is one and the API of the git host answers.
+    fn withdraw(&mut self, number: usize, subject: usize) {
+        let proposal = &mut self.environments[number].subjects[subject].proposal;
+        if !self.system.is_host_api_down()
+            && let Some((_, revision)) = proposal.take()
+        {
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "withdrawn"), format!("{}: the pull request is closed", revision.0));
+        }
+    }
+
+    /// A person merges a pull request, if it is still open.
+    pub(super) fn merge(&mut self, number: usize, subject: usize, proposal: u32) {
+        let open = &mut self.environments[number].subjects[subject].proposal;
+        if let Some((_, revision)) = open.take_if(|(open, _)| *open == proposal) {
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "merged"), format!("{}: the pull request is merged", revision.0));
+            self.write(number, subject, &revision);
+        }
+    }
+
+    /// An environment gets a revision. True: it had another one.
+    fn write(&mut self, number: usize, subject: usize, revision: &Revision) -> bool {
+        let position = match subject.checked_sub(1) {
+            None if *revision.0 == *START => Some(0),
+            None => self.main.iter().position(|commit| commit.name == revision.0).map(|at| at + 1),
+            Some(workload) => self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1),
+        };
+        let Some(position) = position else { return false };
+        let sources = &mut self.environments[number].sources;
+        let place = match subject.checked_sub(1) {
+            None => &mut sources.main,
+            Some(workload) => &mut sources.releases[workload],
+        };
+        if std::mem::replace(place, position) == position {
+            return false;
+        }
+        self.compile(number, &revision.0);
+        true
+    }
+
+    pub(super) fn move_by_hand(&mut self, environment: &str, commit: &Arc<str>) {
+        if let Some(number) = self.number(environment) {
+            self.write(number, PLATFORM, &Revision(Arc::clone(commit)));
+        }
+    }
+
+    /// The moves of the subjects of an environment: of one workload, or of all.
+    pub(super) fn subject_moves(&self, number: usize, workload: Option<&str>) -> Vec<SeenMove> {
+        let subjects = self.environments[number].subjects.iter().enumerate();
+        let is_meant = |subject: usize| match (workload, subject.checked_sub(1)) {
+            (None, _) => true,
+            (Some(meant), Some(workload)) => *self.workloads[workload] == *meant,
+            (Some(_), None) => false,
+        };
+        let meant = subjects.filter(|(subject, _)| is_meant(*subject));
+        meant
+            .filter_map(|(subject, known)| {
+                let report = known.report.as_ref()?;
+                Some(SeenMove::new(self.subject_name(number, subject), report, known.state.rejected.is_some()))
+            })
+            .collect()
+    }
+}
+
+/// The rollouts of the workloads that a subject concerns.
+fn concerned(environment: &Environment, subject: usize) -> impl Iterator<Item = &Rollout> {
+    let all = environment.workloads.iter().enumerate();
+    let meant = all.filter(move |(workload, _)| subject == PLATFORM || *workload + 1 == subject);
+    meant.map(|(_, rollout)| rollout).filter(|rollout| rollout.compiled.is_some())
+}
+
+/// Whether an environment has published its revision, and no rollout is open in it, or why not.
+fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
+    for rollout in concerned(environment, subject) {
+        if environment.has_rings() {
+            let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
+            if rollout.state.current.is_some() {
+                return Err("a rollout is open".into());
+            }
+            if stable != rollout.compiled.as_ref() {
+                return Err("a rollout has not begun, or its revision was rejected".into());
+            }
+        }
+        if environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published {
+            return Err("it is not published yet".into());
+        }
+    }
+    Ok(())
+}
+
+/// Why an environment can't take its revision without a change.
+pub(super) fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
+    let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
+    rollouts.find_map(|rollout| match &rollout.state.current {
+        Some(current) => match &current.phase {
+            Phase::Stopped { reason, .. } | Phase::RollingBack { reason, .. } => Some(Arc::clone(reason)),
+            Phase::Moving => None,
+        },
+        None => {
+            let is_rejected = rollout.compiled.is_some() && rollout.state.rejected == rollout.compiled;
+            is_rejected.then(|| "its rollout was rolled back or aborted".into())
+        }
+    })
+}

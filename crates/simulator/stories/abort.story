@@ -1,0 +1,18 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
+      00:30             abort prod shop by ana because customers complain
+             prod shop  c1: abort by ana: customers complain
+             prod       c1: abort by ana: customers complain
+      00:33  prod shop  c1: all places have the proved revision again
+
+Expectations
+      02:00  ok      prod lacks c1 at 2h
+      02:00  ok      prod shop rejected
+      02:00  ok      prod stopped because customers complain

@@ -1,0 +1,36 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:08  prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 2 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:09  prod shop  c1: waits for compliant: 4 places are not published yet
+      00:13  prod shop  c1: 3 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:14  prod shop  c1: 4 of 6 changed places of the ring `stores` have the revision, or get it now
+      00:15  prod shop  c1: waits for compliant: 2 places are not published yet
+      00:16  prod shop  c1: 5 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:17  prod shop  c1: waits for compliant: 1 place is not published yet
+      00:18  prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:19  prod shop  c1: waits for compliant: 4 of 6 reconcilers applied the change, 100% are needed
+      00:22  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c1: all rings are done
+      00:23  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      00:24  ok      at most 1 of prod where region=west change at once
+      00:24  ok      at most 1 of prod where region=east change at once
+      00:22  ok      prod has c1 by 2h

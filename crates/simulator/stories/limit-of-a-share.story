@@ -1,0 +1,39 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `stores`
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 1 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:02  prod shop  c1: waits for compliant: 7 places are not published yet
+      00:08  prod shop  c1: 2 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:09  prod shop  c1: waits for compliant: 6 places are not published yet
+      00:13  prod shop  c1: 3 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:14  prod shop  c1: waits for compliant: 5 places are not published yet
+      00:19  prod shop  c1: 4 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:20  prod shop  c1: waits for compliant: 4 places are not published yet
+      00:23  prod shop  c1: 5 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:24  prod shop  c1: waits for compliant: 3 places are not published yet
+      00:28  prod shop  c1: 6 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:29  prod shop  c1: waits for compliant: 2 places are not published yet
+      00:32  prod shop  c1: 7 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:33  prod shop  c1: waits for compliant: 1 place is not published yet
+      00:36  prod shop  c1: 8 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      00:37  prod shop  c1: waits for compliant: 7 of 8 reconcilers applied the change, 100% are needed
+      00:42  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 8 of 8 reconcilers applied the change
+             prod shop  c1: all rings are done
+      00:43  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      00:44  ok      at most 1 of prod change at once
+      00:42  ok      prod has c1 by 4h

@@ -1,0 +1,38 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
+      01:08  prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+                            pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 2 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      01:09  prod shop  c1: waits for compliant: 4 places are not published yet
+      01:13  prod shop  c1: 3 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      01:14  prod shop  c1: 4 of 6 changed places of the ring `stores` have the revision, or get it now
+      01:15  prod shop  c1: waits for compliant: 2 places are not published yet
+      01:17  prod shop  c1: 5 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 1 place is not published yet
+      01:18  prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+      01:19  prod shop  c1: waits for compliant: 4 of 6 reconcilers applied the change, 100% are needed
+      01:22  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c1: all rings are done
+      01:23  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      00:20  ok      canary-1 has c1
+      00:20  ok      store-[1-6] lacks c1
+      01:22  ok      prod has c1 by 3h
+      01:24  ok      at most 2 of prod change at once
+      01:24  ok      everything rests

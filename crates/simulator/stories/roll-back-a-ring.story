@@ -1,0 +1,40 @@
+      00:00             fail store-2 on c1
+      00:10             change c1
+      00:11  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:12  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:18  prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 6 places are not published yet
+      00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+      00:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
+             prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; the ring returns to the proved revision
+             prod shop  c1: waits for failures: 1 of 8 reconcilers failed, at most 0 may fail
+      05:00             repair store-2
+                        retry prod shop by ana
+             prod shop  c1: retry by ana
+      05:01  prod       c1: the failures are gone
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 6 places are not published yet
+      05:02  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+      05:08  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c1: all rings are done
+      05:09  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      04:00  ok      prod stopped because ring
+      04:00  ok      store-[1-6] lacks c1
+      04:00  ok      canary-1 has c1
+      05:08  ok      prod has c1 by 7h
+      05:10  ok      everything rests

@@ -1,0 +1,48 @@
+      00:00             fail store-2 on c1
+      00:10             change c1
+      00:11  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:12  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:18  prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 6 places are not published yet
+      00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+      00:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
+             prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
+      00:28  prod shop  c1: all places have the proved revision again
+      00:29  prod       c1: the environment has the proved revision again
+      10:00             change c2
+                        repair store-2
+      10:01  prod       c2: it is the newest revision that can move
+             prod       c2: the gates hold
+             prod shop  c2: the move begins with the ring `canary`
+             prod shop  c2: the ring `canary` begins
+             prod shop  c2: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c2: waits for failures: 2 places are not published yet
+      10:02  prod shop  c2: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      10:08  prod shop  c2: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+             prod shop  c2: the ring `stores` begins
+             prod shop  c2: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c2: waits for failures: 6 places are not published yet
+      10:09  prod shop  c2: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+      10:14  prod shop  c2: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c2: all rings are done
+      10:15  prod       c2: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      04:00  ok      prod lacks c1
+      04:00  ok      prod shop rejected
+      10:14  ok      prod has c2 by 14h
+      10:16  ok      everything rests

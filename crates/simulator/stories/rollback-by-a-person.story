@@ -1,0 +1,17 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
+      00:30             rollback prod shop by ana because prices are wrong
+             prod shop  c1: rollback by ana: prices are wrong
+             prod       c1: rollback by ana: prices are wrong
+      00:33  prod shop  c1: all places have the proved revision again
+
+Expectations
+      01:00  ok      prod lacks c1 at 1h
+      01:00  ok      prod shop rejected

@@ -1,0 +1,28 @@
+      00:00             silence canary-1
+      01:00             change c1
+      01:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      01:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed, 1 are silent
+   2d 01:00             repair canary-1
+   2d 01:03  prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 6 places are not published yet
+   2d 01:04  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+   2d 01:09  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c1: all rings are done
+   2d 01:10  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+   2d 00:00  ok      prod waits for silent
+   2d 00:00  ok      store-[1-6] lacks c1
+   2d 01:09  ok      prod has c1 by 2d3h

@@ -1,0 +1,28 @@
+      00:00             change c1
+      00:01  prod       c1: it is the newest revision that can move
+             prod       c1: the gates hold
+             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: the ring `canary` begins
+             prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
+             prod shop  c1: waits for failures: 2 places are not published yet
+      00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
+      00:30             skip prod shop gate pause by ana because the fix is urgent
+             prod shop  c1: skip of the gate `pause` by ana: the fix is urgent
+             prod shop  c1: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+                            pause: skipped by ana: the fix is urgent
+             prod shop  c1: the ring `stores` begins
+             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
+             prod shop  c1: waits for failures: 6 places are not published yet
+      00:31  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
+      00:36  prod shop  c1: the ring `stores` is done
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+                            compliant: 6 of 6 reconcilers applied the change
+             prod shop  c1: all rings are done
+      00:37  prod       c1: the environment proved it
+                            failures: 0 of 8 reconcilers failed, at most 0 may fail
+
+Expectations
+      00:36  ok      prod has c1 by 1h
