@@ -102,18 +102,18 @@ impl Membership {
     /// Finds the rings of all places of a fleet. None if the promotion has no rings.
     pub fn new(fleet: &Fleet, promotion: &Promotion) -> Option<Self> {
         let rings = effective_rings(promotion);
-        (!rings.is_empty()).then(|| Self::of_fleet(fleet, rings.into()))
+        (!rings.is_empty()).then(|| Self::of_rings(fleet, rings.into()))
     }
 
     /// All places in one ring, for an environment whose rings are not known.
     pub fn in_one_ring(fleet: &Fleet) -> Self {
-        Self::of_fleet(fleet, Arc::new([rest()]))
+        Self::of_rings(fleet, Arc::new([rest()]))
     }
 
-    fn of_fleet(fleet: &Fleet, rings: Arc<[Ring]>) -> Self {
+    fn of_rings(fleet: &Fleet, rings: Arc<[Ring]>) -> Self {
         let places = places(fleet);
         let names = places.iter().map(|place| Arc::clone(place.name_text())).collect();
-        Self::of_rings(names, |place, key| places.get(place)?.label(key), rings)
+        Self::of_columns(names, |place, key| places.get(place)?.label(key), rings)
     }
 
     /// Finds the rings of places by their names, which are sorted, and their labels: `label` gets the index of a place and a key. None if the promotion has no rings.
@@ -122,11 +122,11 @@ impl Membership {
         label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
         promotion: &Promotion,
     ) -> Option<Self> {
-        let rings: Arc<[Ring]> = effective_rings(promotion).into();
-        (!rings.is_empty()).then(|| Self::of_rings(names, label, rings))
+        let rings = effective_rings(promotion);
+        (!rings.is_empty()).then(|| Self::of_columns(names, label, rings.into()))
     }
 
-    fn of_rings<'l>(
+    fn of_columns<'l>(
         names: Vec<Arc<str>>,
         label: impl Fn(usize, &str) -> Option<&'l Arc<str>> + Sync,
         rings: Arc<[Ring]>,
@@ -296,7 +296,7 @@ impl Domains {
 
 #[cfg(test)]
 mod tests {
-    use model::object::promotion::{ChangeDelivery, DomainLimit, Newer, OnFailure, Require, Selection, Start};
+    use model::object::promotion::{DomainLimit, Selection};
     use model::selector::{Operator, Requirement};
     use testkit::generator::clusters;
 
@@ -319,12 +319,12 @@ mod tests {
         Promotion {
             to: "prod".into(),
             from: Vec::new(),
-            require: Require::default(),
+            require: Default::default(),
             select: Selection { platform: true, workloads: None },
-            delivery: ChangeDelivery::default(),
-            start: Start::default(),
-            newer: Newer::default(),
-            on_failure: OnFailure::default(),
+            delivery: Default::default(),
+            start: Default::default(),
+            newer: Default::default(),
+            on_failure: Default::default(),
             gates: Vec::new(),
             rings,
         }

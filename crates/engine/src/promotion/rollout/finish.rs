@@ -57,7 +57,7 @@ impl Machine<'_> {
                 places,
                 changed: counts.changed,
                 released: counts.released,
-                measured: is_known.then_some(counts.measured),
+                measured: is_known.then_some(counts.measured()),
                 is_done: self.state.current.as_ref().is_some_and(|current| index < current.ring),
             }
         });
@@ -149,7 +149,7 @@ impl Machine<'_> {
         if let Err(why) = &self.input.measured {
             return format!("the state of the fleet is not known: {why}");
         }
-        let (all, changed) = (self.tally.all, self.tally.changed);
+        let (all, changed) = (&self.tally, self.tally.state());
         if all.unpublished > 0 {
             let places = count(all.places as usize, "place");
             return format!("{} of {places} do not have the proved revision yet", thousands(all.unpublished as usize));

@@ -32,11 +32,21 @@ pub(super) struct Machine<'a> {
     pub(super) tally: Tally,
     /// Whether the tally is that of the state. It can't be counted without the places that the move changes.
     pub(super) is_counted: bool,
+    /// The ring whose places this step released.
+    released_ring: Option<usize>,
 }
 
 impl<'a> Machine<'a> {
     pub(super) fn new(input: &'a RolloutInput<'a>, before: &'a RolloutState) -> Self {
-        Self { input, before, state: before.clone(), events: Vec::new(), tally: Tally::default(), is_counted: false }
+        Self {
+            input,
+            before,
+            state: before.clone(),
+            events: Vec::new(),
+            tally: Tally::default(),
+            is_counted: false,
+            released_ring: None,
+        }
     }
 
     pub(super) fn run(&mut self) {
@@ -98,7 +108,9 @@ impl<'a> Machine<'a> {
     /// Counts the places. False: the places that the move changes are not known.
     pub(super) fn count(&mut self) -> bool {
         if !self.is_counted && self.changed().is_some() {
-            self.tally = tally::tally(self.rows(), self.input.promotion.rings.len());
+            let phase = self.state.current.as_ref().map(|current| &current.phase);
+            let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
+            self.tally = tally::tally(self.rows(), self.input.promotion.rings.len(), is_rollback);
             self.is_counted = true;
         }
         self.is_counted
@@ -127,8 +139,8 @@ impl<'a> Machine<'a> {
     /// Evaluates the gates of the moving ring, and keeps their records.
     fn evaluate(&mut self) -> Option<RingGates> {
         let (index, ring) = self.ring()?;
-        let measured = self.tally.rings.get(index)?.measured;
-        let moving = self.tally.moving;
+        let measured = self.tally.rings.get(index)?.measured();
+        let moving = self.tally.state();
         let current = self.state.current.as_mut()?;
         let known = |measured: Measured| self.input.measured.as_ref().map(|_| measured).map_err(Arc::clone);
         let approvals = [&*current.approvals, self.input.approvals].concat();
@@ -164,17 +176,20 @@ impl<'a> Machine<'a> {
             return true;
         }
         if counts.released < counts.changed {
-            return self.input.measured.is_ok() && self.release(index, ring);
+            // All that the limits allow is released at once.
+            let has_released = self.released_ring == Some(index);
+            return self.input.measured.is_ok() && !has_released && self.release(index, ring);
         }
-        let is_published = self.input.measured.is_err() || counts.measured.unpublished == 0;
+        let is_published = self.input.measured.is_err() || counts.measured().unpublished == 0;
         if report.all_hold && is_published {
-            self.end_ring(ring, Some(counts.measured));
+            self.end_ring(ring, Some(counts.measured()));
             return true;
         }
         false
     }
 
     fn release(&mut self, index: usize, ring: &Ring) -> bool {
+        self.released_ring = Some(index);
         let domains = self.input.places.domains;
         let rows = || self.rows().filter(|row| row.ring == index);
         let changing = Changing::count(rows(), domains.len(), release::silent(ring));
@@ -281,10 +296,10 @@ impl<'a> Machine<'a> {
     /// Ends a rollback when the proved revision is published and applied again. Silent reconcilers are not waited for. Failed ones are not waited for if a
     /// newer revision can repair them.
     fn end_rollback(&mut self) -> bool {
-        let changed = self.tally.changed;
+        let changed = self.tally.state();
         let has_newer = !self.state.waiting.is_empty();
         let reported = changed.succeeded + changed.silent + if has_newer { changed.failed } else { 0 };
-        if self.input.measured.is_err() || self.tally.all.unpublished > 0 || reported < changed.expected {
+        if self.input.measured.is_err() || self.tally.unpublished > 0 || reported < changed.expected {
             return false;
         }
         let Some(current) = self.state.current.take() else { return false };

@@ -75,6 +75,9 @@ impl Changing {
         let mut limits = DomainLimits::new(&ring.per, domains, &self.in_flight);
         let quotas: Vec<usize> = (0..domains.len()).map(|domain| quota(limits.free(domain).min(slots))).collect();
         let slots = quota(slots);
+        if quotas.iter().all(|quota| *quota == 0) {
+            return BTreeMap::new();
+        }
         let mut candidates = self.first_of_each_domain(rows, &quotas);
         if limits.overlap() {
             candidates.sort_unstable();

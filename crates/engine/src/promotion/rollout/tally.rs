@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::object::promotion::Silent;
 
-use super::RolloutInput;
+use super::{RingPlaces, RolloutInput};
 use crate::promotion::evidence::{Measured, PlaceState};
 use crate::promotion::state::{Content, Move, Phase, RolloutState};
 
@@ -67,12 +67,10 @@ fn thresholds(current: &Move, domains: &[Arc<str>]) -> Vec<Option<u64>> {
 pub(super) struct Tally {
     /// The rings, in their order.
     pub(super) rings: Vec<RingTally>,
-    /// The state of all changed places that have, or are to have, the moving revision.
-    pub(super) moving: Measured,
-    /// The state of all changed places.
-    pub(super) changed: Measured,
-    /// The state of all places.
-    pub(super) all: Measured,
+    /// The number of all places.
+    pub(super) places: u64,
+    /// The number of all places whose content is not published yet.
+    pub(super) unpublished: u64,
 }
 
 /// The counts of a ring.
@@ -81,8 +79,31 @@ pub(super) struct RingTally {
     pub(super) places: u64,
     pub(super) changed: u64,
     pub(super) released: u64,
+    /// The state of its released places, or in a rollback of all its changed places.
+    state: Measured,
+}
+
+impl RingTally {
     /// The state of its changed places. Those that are not released are not published.
-    pub(super) measured: Measured,
+    pub(super) fn measured(&self) -> Measured {
+        let missing = self.changed - self.state.places;
+        Measured { places: self.changed, unpublished: self.state.unpublished + missing, ..self.state }
+    }
+}
+
+impl Tally {
+    /// The state of all released places, or in a rollback of all changed places.
+    pub(super) fn state(&self) -> Measured {
+        self.rings.iter().fold(Measured::default(), |mut sum, ring| {
+            sum.places += ring.state.places;
+            sum.unpublished += ring.state.unpublished;
+            sum.expected += ring.state.expected;
+            sum.succeeded += ring.state.succeeded;
+            sum.failed += ring.state.failed;
+            sum.silent += ring.state.silent;
+            sum
+        })
+    }
 }
 
 /// One place of the columns.
@@ -114,36 +135,36 @@ pub(super) fn rows<'r>(
     before: Contents,
     now: Contents,
 ) -> impl Iterator<Item = Row> + use<'r> {
-    let places = &input.places;
+    let RingPlaces { ring, domain, hash, .. } = input.places;
     let states: &[PlaceState] = input.measured.as_deref().unwrap_or_default();
-    let columns = places.ring.iter().zip(places.domain).zip(places.hash).zip(changed);
-    let states = states.iter().copied().chain(std::iter::repeat(PlaceState::default()));
-    columns.zip(states).map(move |((((ring, domain), hash), is_changed), mut state)| {
-        let ring = usize::from(*ring);
+    // Contents are compared only if the step changed some.
+    let before = (before != now).then_some(before);
+    let columns = ring.iter().zip(domain).zip(hash).zip(changed).enumerate();
+    columns.map(move |(index, (((ring, domain), hash), is_changed))| {
+        let (ring, mut state) = (usize::from(*ring), states.get(index).copied().unwrap_or_default());
         let content = now.content(ring, *domain, *hash);
-        state.is_published &= !is_changed || content == before.content(ring, *domain, *hash);
+        if let Some(before) = &before {
+            state.is_published &= !is_changed || content == before.content(ring, *domain, *hash);
+        }
         let is_moving = content == Content::Moving;
         Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_moving, state }
     })
 }
 
-/// Counts the places.
-pub(super) fn tally(rows: impl Iterator<Item = Row>, rings: usize) -> Tally {
+/// Counts the places. In a rollback, no place has the moving revision, and the states of all changed places count.
+pub(super) fn tally(rows: impl Iterator<Item = Row>, rings: usize, is_rollback: bool) -> Tally {
     let mut tally = Tally { rings: vec![RingTally::default(); rings], ..Tally::default() };
-    let unpublished = PlaceState::default();
     for row in rows {
-        tally.all.add(row.state);
+        tally.places += 1;
+        tally.unpublished += u64::from(!row.state.is_published);
         let Some(ring) = tally.rings.get_mut(row.ring) else { continue };
         ring.places += 1;
-        if !row.is_changed {
-            continue;
-        }
-        ring.changed += 1;
-        ring.released += u64::from(row.is_moving);
-        ring.measured.add(if row.is_moving { row.state } else { unpublished });
-        tally.changed.add(row.state);
-        if row.is_moving {
-            tally.moving.add(row.state);
+        if row.is_changed {
+            ring.changed += 1;
+            ring.released += u64::from(row.is_moving);
+            if row.is_moving || is_rollback {
+                ring.state.add(row.state);
+            }
         }
     }
     tally
