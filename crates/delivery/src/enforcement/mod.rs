@@ -5,6 +5,7 @@
 mod base_repos;
 mod facts;
 mod proof;
+mod status_proof;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use model::object::{Object, Promotion};
 use self::base_repos::MainReference;
 use self::facts::Facts;
 pub use self::proof::{Answer, HubProof, Proof};
+pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 
