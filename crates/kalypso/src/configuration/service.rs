@@ -22,7 +22,6 @@ pub(super) struct ServiceOptions {
     settle: Option<String>,
     settle_max: Option<String>,
     resync: Option<String>,
-    promotion: Option<String>,
     pub(super) confirm: Option<Vec<String>>,
     #[serde(default)]
     control_plane: Vec<OtherControlPlane>,
@@ -78,7 +77,7 @@ impl ServiceOptions {
             settle: one("settle", &self.settle, default.settle)?,
             settle_max: one("settle-max", &self.settle_max, default.settle_max)?,
             resync: one("resync", &self.resync, default.resync)?.max(POLL_MIN),
-            promotion: one("promotion", &self.promotion, default.promotion)?.max(POLL_MIN),
+            promotion: default.promotion,
         };
         if timing.settle > timing.settle_max {
             return Err(Failure::usage("`service.settle` is longer than `service.settle-max`"));
@@ -102,7 +101,6 @@ mod tests {
         let timing = check("settle = '200ms'\npoll = '10s'").unwrap();
         assert_eq!((timing.settle, timing.poll), (Duration::from_millis(200), Duration::from_secs(10)));
         assert!(check("settle = '1m'").unwrap_err().contains("longer than"));
-        assert_eq!(check("promotion = '100ms'").unwrap().promotion, POLL_MIN);
         assert!(check("poll = '30'").unwrap_err().contains("service.poll = 30"));
         assert!(check("pol = '30s'").unwrap_err().contains("unknown field `pol`"));
     }
