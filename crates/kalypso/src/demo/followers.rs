@@ -18,7 +18,7 @@ use simulator::simulation::Simulation;
 use tokio::runtime::Runtime;
 
 use super::pulled::{self, Heads};
-use super::{ENVIRONMENTS, hosts, messages};
+use super::{ENVIRONMENTS, failing, hosts, messages};
 use crate::arguments::{HubDatabase, SourceOptions};
 use crate::{compiling, configuration, loading};
 
@@ -65,17 +65,28 @@ struct Fleet {
     branches: Vec<(RepositoryUrl, String)>,
     /// The commits that hosts pulled last. None if no host has pulled anything.
     pulled: Option<Heads>,
-    /// The environments in which hosts pull something.
-    moving: BTreeMap<usize, Moving>,
+    /// The hosts of environments in which something was pulled, by the numbers of the environments.
+    followed: BTreeMap<usize, Followed>,
+    /// The hosts that can't apply new content.
+    failing: BTreeSet<String>,
     /// The last error, so that it is logged once.
     error: String,
 }
 
-/// The hosts of an environment, while they pull something.
-struct Moving {
+/// The hosts of an environment.
+struct Followed {
     hosts: Vec<Simulation>,
+    /// What they pull.
     heads: Heads,
-    ends_on: i64,
+    /// The time until which they report at least, in seconds since 1970. None: they have nothing to do.
+    ends_on: Option<i64>,
+}
+
+impl Followed {
+    /// Whether the hosts have done all that they can: those that fail try again.
+    fn is_done(&self, now: i64) -> bool {
+        self.ends_on.is_some_and(|ends_on| ends_on <= now) && !self.hosts.iter().any(Simulation::is_outdated)
+    }
 }
 
 impl Fleet {
@@ -90,18 +101,32 @@ impl Fleet {
             repositories: GitRepositories::new(watch.git),
             branches: watch.branches.into_iter().map(|branch| (branch.url, branch.branch)).collect(),
             pulled: pulled::read(folder),
-            moving: BTreeMap::new(),
+            followed: BTreeMap::new(),
+            failing: BTreeSet::new(),
             error: String::new(),
         })
     }
 
     fn run(&mut self, stopped: &Receiver<()>) {
         while stopped.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
+            self.read_failing();
             for (number, environment) in ENVIRONMENTS.iter().enumerate() {
                 if let Err(error) = self.step(number, environment) {
                     self.log(environment, &error);
                 }
             }
+        }
+    }
+
+    /// Reads which hosts fail, and tells the hosts.
+    fn read_failing(&mut self) {
+        let failing = failing::read(&self.folder);
+        if failing != self.failing {
+            tracing::info!(failing = failing.len(), "simulated hosts fail, or are repaired");
+            self.failing = failing;
+        }
+        for followed in self.followed.values_mut() {
+            followed.hosts.iter_mut().for_each(|hosts| hosts.set_failing(|name| self.failing.contains(name)));
         }
     }
 
@@ -115,21 +140,22 @@ impl Fleet {
 
     fn step(&mut self, number: usize, environment: &str) -> anyhow::Result<()> {
         let (heads, now) = (self.heads(environment)?, super::now());
-        let known = |moving: &Moving| moving.heads == heads;
-        if !self.moving.get(&number).is_some_and(known) && !self.is_pulled(&heads) {
+        let known = |followed: &Followed| followed.heads == heads;
+        if !self.followed.get(&number).is_some_and(known) && !self.is_pulled(&heads) {
             let hosts = self.hosts((number, environment), &heads, now)?;
             let count: usize = hosts.iter().map(|hosts| hosts.hosts().count()).sum();
             tracing::info!(environment, hosts = count, "simulated hosts pull what is new");
-            self.moving.insert(number, Moving { hosts, heads, ends_on: now + REPORT_SECONDS });
+            self.followed.insert(number, Followed { hosts, heads, ends_on: Some(now + REPORT_SECONDS) });
         }
-        let Some(moving) = self.moving.get_mut(&number) else { return Ok(()) };
-        let sent: Vec<_> = moving.hosts.iter_mut().flat_map(|hosts| hosts.advance(now)).collect();
+        let Some(followed) = self.followed.get_mut(&number).filter(|followed| followed.ends_on.is_some()) else {
+            return Ok(());
+        };
+        let sent: Vec<_> = followed.hosts.iter_mut().flat_map(|hosts| hosts.advance(now)).collect();
         self.runtime.block_on(messages::deliver(&self.client, sent))?;
-        if now >= moving.ends_on
-            && let Some(moving) = self.moving.remove(&number)
-        {
+        if followed.is_done(now) {
+            followed.ends_on = None;
             let pulled = self.pulled.get_or_insert_default();
-            pulled.extend(moving.heads);
+            pulled.extend(followed.heads.clone());
             pulled::write(&self.folder, pulled)?;
         }
         Ok(())
@@ -153,7 +179,7 @@ impl Fleet {
 
     /// The hosts of an environment, which have what they pulled last, and pull what is in the branches now.
     fn hosts(&self, (number, environment): (usize, &str), heads: &Heads, now: i64) -> anyhow::Result<Vec<Simulation>> {
-        // Hosts that are still pulling something begin again from what all of them have: so each reports how it ends.
+        let earlier = self.followed.get(&number).map(|followed| followed.hosts.as_slice()).unwrap_or_default();
         let is_known = |pulled: &&Heads| heads.keys().any(|branch| pulled.contains_key(branch));
         let pulled = self.pulled.as_ref().filter(is_known);
         let (loaded, compiled) = self.compiled(environment)?;
@@ -174,6 +200,8 @@ impl Fleet {
                 hosts.read_contents_at(&*access.repositories, |url, branch| revision(pulled, url, branch))?;
                 hosts.settle();
             }
+            earlier.iter().for_each(|earlier| hosts.resume(earlier));
+            hosts.set_failing(|name| self.failing.contains(name));
             hosts.read_contents(&*access.repositories)?;
             all.push(hosts);
         }

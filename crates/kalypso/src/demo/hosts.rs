@@ -1,5 +1,7 @@
 //! The simulated hosts of the example company. They exist only while the demo runs.
 
+use std::ops::RangeInclusive;
+
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
 use simulator::simulation::{Behavior, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
@@ -27,6 +29,9 @@ const STORIES: [Story; 3] = [
 /// The simulated time of a second run in seconds. Publications of the second run are in this time.
 const RERUN: i64 = 120;
 
+/// The time in seconds in which hosts apply content while a person waits for them.
+const LIVE_SECONDS: RangeInclusive<i64> = 1..=4;
+
 /// The time of an environment's publication in seconds since 1970: in the past, but after the publication before it.
 pub(crate) fn published_on(environment: usize, (now, previous): (i64, Option<i64>), is_new: bool) -> i64 {
     let ago = if is_new { story(environment).minutes * 60 } else { RERUN };
@@ -49,7 +54,7 @@ pub(crate) struct Source<'a> {
     pub(crate) folder: &'a dyn Fn(&str, &str) -> String,
     /// Whether hosts pull this branch of a repository with manifests.
     pub(crate) is_pulled: &'a dyn Fn(&RepositoryUrl, &str) -> bool,
-    /// Whether the hosts run beside the service. Then a person waits for them, and all of them follow.
+    /// Whether the hosts run beside the service. Then a person waits for them, and all of them follow, except for those that the person lets fail.
     pub(crate) is_live: bool,
 }
 
@@ -58,7 +63,7 @@ pub(crate) struct Source<'a> {
 pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Simulation {
     let mut behavior = behavior(story(source.environment), (ends_on - starts_on).max(1));
     if source.is_live {
-        behavior = Behavior { lagging: 0, silent: 0, ..behavior };
+        behavior = Behavior { lagging: 0, silent: 0, failing: 0, faltering: 0, takes: LIVE_SECONDS, ..behavior };
     }
     let seed = SEED + source.environment as u64;
     Simulation::new(SimulationOptions { seed, starts_on, behavior, hosts: hosts(compiled, source) })

@@ -1,6 +1,7 @@
 //! The example company on this machine: real Git repositories in a separate folder.
 
 mod company;
+mod failing;
 mod followers;
 mod git_host;
 pub(crate) mod hosts;

@@ -38,6 +38,8 @@ pub(super) struct Host {
     silent_from: i64,
     /// The time until which it stays at the content of its first pull, in seconds since 1970.
     lags_until: i64,
+    /// Whether it can't apply new content at present.
+    pub(super) is_failing: bool,
     reconcilers: Vec<Reconciler>,
 }
 
@@ -84,7 +86,17 @@ impl Host {
             behavior: behavior.clone(),
             options,
             random,
+            is_failing: false,
             reconcilers,
+        }
+    }
+
+    /// Takes over what an earlier simulation of the same host has applied.
+    pub(super) fn resume(&mut self, earlier: &Self) {
+        for (reconciler, pull) in self.reconcilers.iter_mut().zip(&self.options.pulls) {
+            let mut known = earlier.reconcilers.iter().zip(&earlier.options.pulls);
+            let Some((known, _)) = known.find(|(_, other)| *other == pull) else { continue };
+            *reconciler = Reconciler { next: reconciler.next, applying: None, ..known.clone() };
         }
     }
 
@@ -189,6 +201,7 @@ impl Host {
     fn finish(&mut self, number: usize, content: Content) -> (Status, Content, &'static str) {
         let reconciler = &mut self.reconcilers[number];
         match &mut reconciler.failures {
+            Some((.., reason)) if self.is_failing => (Status::Failure, content, reason),
             Some((_, attempts, reason)) if *attempts > 0 => {
                 *attempts -= 1;
                 (Status::Failure, content, reason)

@@ -299,6 +299,23 @@ impl Simulation {
         }
     }
 
+    /// Takes over what hosts of an earlier simulation have applied. Hosts are the same if their names are, and reconcilers if they pull the same.
+    pub fn resume(&mut self, earlier: &Self) {
+        let known: BTreeMap<_, _> = earlier.hosts.iter().map(|host| (host.options.name.as_str(), host)).collect();
+        for host in &mut self.hosts {
+            if let Some(earlier) = known.get(host.options.name.as_str()) {
+                host.resume(earlier);
+            }
+        }
+    }
+
+    /// Sets which hosts can't apply new content from now on. All others can, as far as their behavior lets them.
+    pub fn set_failing(&mut self, is_failing: impl Fn(&str) -> bool) {
+        for host in &mut self.hosts {
+            host.is_failing = is_failing(&host.options.name);
+        }
+    }
+
     /// Whether there is content that a host has not applied.
     pub fn is_outdated(&self) -> bool {
         self.hosts.iter().any(|host| host.is_outdated(&self.contents))

@@ -137,3 +137,41 @@ fn what_is_on_its_way_has_not_been_said_yet() {
     fleet.remaining_messages();
     assert_eq!(fleet.last_reports(i64::MAX).len(), 36);
 }
+
+/// The number of hosts' reconcilers whose last report is a failure.
+fn failures(fleet: &Simulation) -> usize {
+    let last = fleet.last_reports(i64::MAX);
+    last.values().filter(|report| report.status == Status::Failure).count()
+}
+
+#[test]
+fn chosen_hosts_fail_until_they_are_repaired() {
+    let (memory, mut fleet) = (MemoryRepositories::default(), fleet(3, smooth()));
+    committed(&memory, "one");
+    fleet.read_contents(&memory).unwrap();
+    fleet.settle();
+    fleet.set_failing(|host| host == "edge-00");
+    committed(&memory, "two");
+    fleet.read_contents(&memory).unwrap();
+    let mut live = |fleet: &mut Simulation, until| {
+        fleet.advance(until);
+        fleet.remaining_messages();
+        (failures(fleet), fleet.is_outdated())
+    };
+    assert_eq!(live(&mut fleet, 3_000), (2, true));
+    fleet.set_failing(|_| false);
+    assert_eq!(live(&mut fleet, 6_000), (0, false));
+}
+
+#[test]
+fn hosts_go_on_in_a_later_simulation() {
+    let (memory, mut earlier) = (MemoryRepositories::default(), fleet(3, smooth()));
+    committed(&memory, "one");
+    earlier.read_contents(&memory).unwrap();
+    earlier.settle();
+    let mut later = fleet(4, smooth());
+    later.read_contents(&memory).unwrap();
+    assert!(later.is_outdated());
+    later.resume(&earlier);
+    assert!(!later.is_outdated());
+}
