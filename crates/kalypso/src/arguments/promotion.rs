@@ -139,11 +139,18 @@ The gates before the environment still count; `skip` passes one. A change that w
 
 Examples:
   kalypso promote 41c77fe --to stage              a commit of the main branch
+  kalypso promote checkout@2.4.0 --to stage       a release of a workload
+  kalypso promote checkout --to prod              the release that the environment before has
+  kalypso promote 2026-11 --to prod               a named release: its commit and its workloads
+  kalypso promote --all --to prod                 all that waits for prod
   kalypso promote 41c77fe --to prod --dry-run     each step with its rings and gates, and how many places it reaches")]
 pub(crate) struct Promote {
-    /// A commit of the main branch
-    #[arg(value_name = "COMMIT")]
-    pub(crate) what: String,
+    /// A commit of the main branch, a workload with or without a version, or a named release
+    #[arg(value_name = "COMMIT|WORKLOAD[@VERSION]|RELEASE", required_unless_present = "all")]
+    pub(crate) what: Option<String>,
+    /// All that waits to move into the environment
+    #[arg(long, conflicts_with = "what")]
+    pub(crate) all: bool,
     /// The environment
     #[arg(long, value_name = "ENV")]
     pub(crate) to: String,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use delivery::controller::plane::{KnownBranches, Plane};
+use delivery::controller::settled;
 use delivery::reading::from_git;
 use engine::promotion::graph::Step;
 use engine::promotion::membership::Membership;
@@ -15,6 +16,7 @@ use model::object::promotion::{ChangeDelivery, GateKind, Start};
 use serde_json::{Value as Json, json};
 
 use super::local::LocalController;
+use super::what::Wanted;
 use crate::exit::Failure;
 
 /// A step of a commit into an environment.
@@ -31,19 +33,52 @@ pub(super) struct PlannedStep {
     rings: Vec<(Arc<str>, usize)>,
 }
 
-/// The steps of a commit into an environment, in their order: those of the environments before it, and its own.
-pub(super) fn steps(
-    controller: &LocalController,
-    (digits, to): (&str, &str),
-) -> anyhow::Result<(Revision, Vec<PlannedStep>)> {
-    let plane = Plane::read(&controller.access).map_err(|error| Failure::outside(error.to_string()))?;
-    let commit = plane.line.find(digits).cloned().map_err(|found| {
-        let message = match found {
-            0 => format!("no commit of the main branch begins with `{digits}`"),
-            found => format!("{found} commits of the main branch begin with `{digits}`"),
+/// The steps of a revision into an environment.
+pub(super) struct PlannedMove {
+    /// The workload. None: a commit of the main branch.
+    subject: Option<String>,
+    revision: Revision,
+    steps: Vec<PlannedStep>,
+}
+
+/// The steps of a revision into an environment, in their order: those of the environments before it, and its own.
+pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str)) -> anyhow::Result<PlannedMove> {
+    let outside = |error: &dyn std::fmt::Display| Failure::outside(error.to_string());
+    let plane = Plane::read(&controller.access).map_err(|error| outside(&error))?;
+    let revision = match &wanted.subject {
+        Some(_) => Revision(wanted.revision.as_str().into()),
+        None => plane.line.find(&wanted.revision).cloned().map_err(|found| no_commit(&wanted.revision, found))?,
+    };
+    let mut known = KnownBranches::default();
+    let mut found = Vec::new();
+    for name in chain(controller, &plane, to)? {
+        let Some(step) = plane.step(&name) else { continue };
+        let is_done = match &wanted.subject {
+            Some(workload) => {
+                let record = settled::read(&controller.access, &name).map_err(|error| outside(&error))?;
+                record.is_some_and(|record| record.releases.get(workload.as_str()) == Some(&revision.0))
+            }
+            None => {
+                let standing = plane.standing(&name, &mut known).map_err(|error| outside(&error))?;
+                let position = |revision: &Revision| plane.line.commits.iter().position(|commit| commit == revision);
+                let at = standing.and_then(|standing| position(&standing.at?));
+                at.zip(position(&revision)).is_some_and(|(at, commit)| at <= commit)
+            }
         };
-        Failure::refused(message)
-    })?;
+        found.push(planned(controller, (&name, step), is_done)?);
+    }
+    Ok(PlannedMove { subject: wanted.subject.clone(), revision, steps: found })
+}
+
+fn no_commit(digits: &str, found: usize) -> Failure {
+    Failure::refused(match found {
+        0 => format!("no commit of the main branch begins with `{digits}`"),
+        found => format!("{found} commits of the main branch begin with `{digits}`"),
+    })
+}
+
+/// The environments through which a change reaches one, in their order.
+fn chain(controller: &LocalController, plane: &Plane<'_>, to: &str) -> anyhow::Result<Vec<EnvironmentName>> {
     let to = controller.names(Some(to))?.remove(0);
     let mut wanted = vec![to];
     let mut index = 0;
@@ -55,17 +90,7 @@ pub(super) fn steps(
         }
         index += 1;
     }
-    let mut known = KnownBranches::default();
-    let mut found = Vec::new();
-    for name in plane.graph.order().iter().filter(|name| wanted.contains(name)) {
-        let Some(step) = plane.step(name) else { continue };
-        let standing = plane.standing(name, &mut known).map_err(|error| Failure::outside(error.to_string()))?;
-        let position = |revision: &Revision| plane.line.commits.iter().position(|commit| commit == revision);
-        let at = standing.and_then(|standing| position(&standing.at?));
-        let is_done = at.zip(position(&commit)).is_some_and(|(at, commit)| at <= commit);
-        found.push(planned(controller, (name, step), is_done)?);
-    }
-    Ok((commit, found))
+    Ok(plane.graph.order().iter().filter(|name| wanted.contains(name)).cloned().collect())
 }
 
 fn planned(
@@ -114,9 +139,19 @@ fn kind(kind: &GateKind) -> String {
 }
 
 /// The steps for people.
-pub(super) fn text((commit, steps): &(Revision, Vec<PlannedStep>)) -> String {
-    let short: String = commit.0.chars().take(7).collect();
-    let mut text = format!("{short} of main\n");
+pub(super) fn text(moves: &[PlannedMove]) -> String {
+    let mut text: String = moves.iter().map(text_of).collect();
+    let steps = moves.iter().flat_map(|one| &one.steps).filter(|step| !step.is_done);
+    let reached: BTreeMap<_, _> = steps.map(|step| (&step.environment, step.places)).collect();
+    let _ = writeln!(text, "Reaches {} places. Nothing was changed.", thousands(reached.values().sum()));
+    text
+}
+
+fn text_of(PlannedMove { subject, revision, steps }: &PlannedMove) -> String {
+    let mut text = match subject {
+        Some(workload) => format!("{workload} {}\n", revision.0),
+        None => format!("{} of main\n", revision.0.chars().take(7).collect::<String>()),
+    };
     for (number, step) in steps.iter().enumerate() {
         let by = match step.delivery {
             ChangeDelivery::Direct => "a commit on its branch",
@@ -135,8 +170,6 @@ pub(super) fn text((commit, steps): &(Revision, Vec<PlannedStep>)) -> String {
             let _ = writeln!(text, "   ring {name}: {}", count(*places, "place"));
         }
     }
-    let reached: usize = steps.iter().filter(|step| !step.is_done).map(|step| step.places).sum();
-    let _ = writeln!(text, "Reaches {} places. Nothing was changed.", thousands(reached));
     text
 }
 
@@ -145,7 +178,7 @@ fn listed(gates: &[String]) -> String {
 }
 
 /// The steps for programs.
-pub(super) fn json((commit, steps): &(Revision, Vec<PlannedStep>)) -> Json {
+pub(super) fn json(moves: &[PlannedMove]) -> Json {
     let of = |step: &PlannedStep| {
         let rings: Vec<_> = step.rings.iter().map(|(name, places)| json!({"name": **name, "places": places})).collect();
         json!({
@@ -157,5 +190,9 @@ pub(super) fn json((commit, steps): &(Revision, Vec<PlannedStep>)) -> Json {
             "rings": rings,
         })
     };
-    json!({"commit": *commit.0, "steps": steps.iter().map(of).collect::<Vec<_>>()})
+    let all = moves.iter().map(|one| {
+        let steps: Vec<_> = one.steps.iter().map(of).collect();
+        json!({"subject": one.subject, "revision": &*one.revision.0, "steps": steps})
+    });
+    json!({"moves": all.collect::<Vec<_>>()})
 }

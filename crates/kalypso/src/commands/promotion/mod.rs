@@ -3,6 +3,7 @@
 mod dry_run;
 mod graph_text;
 mod local;
+mod what;
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use self::local::LocalController;
+use self::what::Wanted;
 
 use crate::arguments::{
     Abort, Approve, Format, Hold, HubConnection, Promote, PromotionSubject, Resume, Retry, Rollback, RolloutAdvance,
@@ -60,21 +62,34 @@ pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
-    if options.dry_run {
-        let controller = LocalController::open(&options.connection)?;
-        let steps = dry_run::steps(&controller, (&options.what, &options.to))?;
+    let controller = LocalController::open(&options.connection);
+    let status = || graph(&options.connection, Some(&options.to));
+    let wanted = match (&controller, what::plain(options)) {
+        // The service finds out whether it has such a commit or workload.
+        (Err(_), Some(plain)) if !options.dry_run && service(&options.connection)?.is_some() => vec![plain],
+        (Ok(controller), _) => what::wanted(&controller.access, options, status)?,
+        (Err(_), _) => Vec::new(),
+    };
+    if options.dry_run || wanted.is_empty() {
+        let controller = controller?;
+        let steps = wanted.iter().map(|wanted| dry_run::steps(&controller, (wanted, &options.to)));
+        let steps = steps.collect::<anyhow::Result<Vec<_>>>()?;
         match options.connection.output {
             Format::Human => terminal::answer(&dry_run::text(&steps))?,
             format => terminal::answer(&terminal::structured(&dry_run::json(&steps), format))?,
         }
         return Ok(Exit::Good);
     }
-    let of =
-        PromotionSubject { environment: options.to.clone(), subject: None, connection: options.connection.clone() };
-    decide(&of, PromotionAction::Promote, |command| {
-        command.revision = Some(options.what.clone());
-        command.reason.clone_from(&options.reason);
-    })
+    let mut exit = Exit::Good;
+    for Wanted { subject, revision } in wanted {
+        let (environment, connection) = (options.to.clone(), options.connection.clone());
+        let of = PromotionSubject { environment, subject, connection };
+        exit = decide(&of, PromotionAction::Promote, |command| {
+            command.revision = Some(revision);
+            command.reason.clone_from(&options.reason);
+        })?;
+    }
+    Ok(exit)
 }
 
 /// Sends a decision to the service. Without one, stores it on the branch with the states.
