@@ -107,7 +107,8 @@ impl World {
             for cluster in ["east", "west"] {
                 let is_failing = *self.failing.lock().unwrap() == Some((environment, cluster));
                 let status = if is_failing { "failure" } else { "success" };
-                let place = format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
+                let place =
+                    format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
                 let reconciler = format!("{environment}-{cluster}");
                 self.run(&format!("report --host {reconciler} --reconciler {reconciler} --status {status} {place}"));
             }
