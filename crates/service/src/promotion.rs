@@ -35,8 +35,9 @@ impl fmt::Debug for PromotionHub {
     }
 }
 
-/// The checks of the configuration.
-struct ConfiguredChecks<'a>(&'a checks::Checks);
+/// The checks of the configuration, as evidence.
+#[derive(Debug)]
+pub struct ConfiguredChecks<'a>(pub &'a checks::Checks);
 
 impl CheckResults for ConfiguredChecks<'_> {
     fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
@@ -149,7 +150,8 @@ impl PromotionSteps {
     }
 }
 
-fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+/// The accounts of the members of each team.
+pub fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
     let teams = evidence.accounts.teams.iter();
     teams
         .map(|(team, members)| (team.as_str().into(), members.iter().map(|name| name.as_str().into()).collect()))

@@ -17,7 +17,7 @@ use model::rollout::Counts;
 
 use super::changes::forget_texts;
 use super::context::Context;
-use super::evidence::{CheckSubject, place_state};
+use super::evidence::{CheckSubject, add, place_state};
 use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -285,13 +285,6 @@ impl Workload<'_> {
 
 fn reason(error: impl ToString) -> Arc<str> {
     error.to_string().into()
-}
-
-fn add(to: &mut Counts, more: &Counts) {
-    to.expected += more.expected;
-    to.succeeded += more.succeeded;
-    to.failed += more.failed;
-    to.silent += more.silent;
 }
 
 /// Whether a new state differs from the stored one in more than the texts of gates.

@@ -81,7 +81,7 @@ impl World {
         self.step_with(access, environment)
     }
 
-    fn step_with(&self, access: &Arc<RepositoryAccess>, environment: &str) -> Result<StepOutcome, ControllerError> {
+    pub(crate) fn step_with(&self, access: &Arc<RepositoryAccess>, environment: &str) -> Result<StepOutcome, ControllerError> {
         let environment = &name(environment);
         let options = Options { is_direct: true, ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
@@ -119,7 +119,7 @@ impl World {
     }
 
     /// The platform's commits in an environment, after a step.
-    fn status(&self, environment: &str) -> SubjectStatus {
+    pub(crate) fn status(&self, environment: &str) -> SubjectStatus {
         self.step(environment).status.unwrap().subjects.remove(0)
     }
 
@@ -153,6 +153,27 @@ impl World {
         let environment = &name("stage");
         let decision = PersonDecision { environment, subject, command, revision: None, author, lease: None };
         decide(&self.chain.access, &decision).map(|receipt| receipt.text)
+    }
+
+    /// Another process goes on.
+    pub(crate) fn restart(&self) {
+        *self.memory.lock().unwrap() = Memory::default();
+    }
+
+    /// The number of commits of an environment's branch that promote a commit.
+    pub(crate) fn commits_of(&self, environment: &str, commit: GitId) -> usize {
+        let repositories = &*self.chain.access.repositories;
+        let head = self.chain.promoted(environment).head;
+        let history = repositories.history(&head, 50).unwrap();
+        let title = format!("Promote {} to", commit.short());
+        history.iter().filter(|commit| repositories.info(commit).unwrap().message.starts_with(&title)).count()
+    }
+
+    /// The number of events of a kind about a commit in an environment.
+    pub(crate) fn events(&self, environment: &str, kind: &str, commit: GitId) -> usize {
+        let (events, revision) = (self.hub.events.lock().unwrap(), Some(commit.to_string()));
+        let of = |event: &&PromotionEvent| event.environment == environment && event.kind == kind;
+        events.iter().filter(of).filter(|event| event.revision == revision).count()
     }
 
     /// The kinds of the events about an environment.
