@@ -17,10 +17,11 @@ use crate::subject::Subject;
 use crate::{command, http, judgement, placeholders, prometheus};
 
 /// The checks of a configuration. Copies share their measurements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Checks {
     settings: Arc<BTreeMap<Arc<str>, CheckSettings>>,
-    clients: Clients,
+    /// None: no check sends requests.
+    clients: Option<Clients>,
     cache: Arc<Cache>,
     runtime: Runtime,
 }
@@ -41,7 +42,10 @@ impl Checks {
                 Err(error) => return Err((name, error)),
             };
         }
-        let clients = Clients::new().map_err(|error| (String::new(), error))?;
+        let sends = |(_, settings): &(&Arc<str>, &CheckSettings)| !matches!(settings.kind, CheckKind::Command(_));
+        let clients =
+            checked.iter().find(sends).map(|(name, _)| Clients::new().map_err(|error| (name.to_string(), error)));
+        let clients = clients.transpose()?;
         Ok(Self { settings: Arc::new(checked), clients, cache: Arc::default(), runtime })
     }
 
@@ -92,9 +96,10 @@ impl Checks {
     }
 
     fn measure(&self, settings: &CheckSettings, (question, subject): (&str, &Subject)) -> Measured {
+        let clients = || self.clients.as_ref().ok_or_else(|| "requests can't be sent".to_owned());
         match &settings.kind {
-            CheckKind::Http(http) => http::measure(&self.clients, http, question, settings.timeout),
-            CheckKind::Prometheus(own) => prometheus::measure(&self.clients, own, question, settings.timeout),
+            CheckKind::Http(own) => http::measure(clients()?, own, question, settings.timeout),
+            CheckKind::Prometheus(own) => prometheus::measure(clients()?, own, question, settings.timeout),
             CheckKind::Command(own) => command::measure(own, subject, settings.timeout, &self.runtime),
         }
     }

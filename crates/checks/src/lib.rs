@@ -1,8 +1,9 @@
-//! Checks: what HTTP servers, Prometheus and commands say of a change, for the gates of promotions.
+//! Evidence from outside for the gates of promotions: what HTTP servers, Prometheus and commands say of a change, and which accounts count.
 //!
 //! The configuration of the service names each check with its address or its command; objects only name the check and what they expect. So a repository can
 //! neither choose an address nor a command. A result that can't be read is unknown, with the reason; it never counts as passed.
 
+mod accounts;
 mod cache;
 mod checks;
 mod command;
@@ -11,20 +12,21 @@ mod json_path;
 mod judgement;
 mod limits;
 mod measurement;
-mod missing;
 mod placeholders;
 mod prometheus;
 mod runtime;
 mod secret;
 mod settings;
+mod sources;
 mod subject;
 mod text;
 
+pub use self::accounts::Accounts;
 pub use self::checks::Checks;
-pub use self::missing::missing;
 pub use self::runtime::Runtime;
 pub use self::secret::Secret;
 pub use self::settings::{
     CheckKind, CheckSettings, CommandSettings, Credential, HttpSettings, PrometheusSettings, SettingsError,
 };
+pub use self::sources::EvidenceSources;
 pub use self::subject::Subject;

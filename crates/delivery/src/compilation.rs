@@ -81,6 +81,15 @@ impl KnownResults {
         compiled
     }
 
+    /// Compiles an earlier state of an environment, whose folders are used beside those of the `later` one and of other states. `state` is its number, from 1 to
+    /// [`Compiled::STATES_MAX`].
+    pub fn compile_state(&mut self, loaded: &Loaded, state: u8, later: &Compiled) -> Compiled {
+        let options = Options { progress: later.progress().clone(), state, ..Options::default() };
+        let compiled = self.run(&loaded.fleet, options);
+        self.save(&[&compiled, later]);
+        compiled
+    }
+
     fn run(&mut self, fleet: &Arc<Fleet>, options: Options) -> Compiled {
         let memo = std::mem::take(&mut self.memo);
         let mut compiled = Compiled::with(fleet, Options { memo, ..options });

@@ -75,6 +75,12 @@ pub enum DestinationError {
     /// A folder can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The states of the rollouts can't be read, so it is not known which places may change.
+    #[error("the states of the rollouts can't be read: {reason}")]
+    Rollouts {
+        /// The reason.
+        reason: String,
+    },
     /// Another replica may lead the environment now.
     #[error(transparent)]
     LeaseEnded(#[from] LeaseEnded),

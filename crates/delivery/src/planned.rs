@@ -6,130 +6,22 @@ use std::sync::Arc;
 
 use engine::compile::{Assignment, Compiled};
 use engine::hold::HeldFolder;
-use engine::layout::{Folder, Layout};
-use engine::output::{Destination, Output, assemble, assemble_held, layout};
+use engine::output::{Contents, Destination, Output, assemble, assemble_contents};
 use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlanDestination, PlannedId};
-use git::publish::PublishError;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
-use model::object::environment::RepositoryPlace;
-use model::object::{GitOpsRepo, Object};
 use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 
-use crate::access::SharedRepositories;
-use crate::branch::{Branch, folder_of};
 use crate::compilation::{self, KnownResults};
 use crate::error::DestinationError;
+pub(crate) use crate::gitops_destination::each_target;
+pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
-
-/// A destination of the environment's output.
-pub struct GitOpsDestination {
-    /// The name of its `GitOpsRepo`.
-    pub name: String,
-    /// The repository, branch and path.
-    pub place: RepositoryPlace,
-    /// The folder of the output.
-    pub folder: Folder,
-    /// The layout of the folders of cluster types in it.
-    pub layout: Layout,
-    /// The current content.
-    pub branch: Branch,
-}
-
-/// The destinations of the environment's output. `only` names one of them. `repositories` reads the branches for an environment of a plain directory.
-///
-/// # Errors
-/// If there is no destination, or if a branch can't be read.
-pub fn targets(
-    loaded: &Loaded,
-    only: Option<&str>,
-    repositories: Option<&SharedRepositories>,
-) -> Result<Vec<GitOpsDestination>, DestinationError> {
-    each_target(loaded, only, repositories)?.into_iter().map(|(_, target)| target).collect()
-}
-
-/// The destinations of the environment's output for a plan. A branch that `publish` would create is empty.
-///
-/// # Errors
-/// As in [`targets`].
-pub fn planned_targets(
-    loaded: &Loaded,
-    only: Option<&str>,
-    repositories: Option<&SharedRepositories>,
-) -> Result<Vec<GitOpsDestination>, DestinationError> {
-    let each = each_target(loaded, only, repositories)?.into_iter();
-    each.map(|(name, target)| target.or_else(|error| new_target(loaded, &name, error))).collect()
-}
-
-fn new_target(loaded: &Loaded, name: &str, error: DestinationError) -> Result<GitOpsDestination, DestinationError> {
-    let found = loaded.fleet.gitops_repos.values().find(|object| object.name.as_str() == name);
-    let (Some(object), Some(access), DestinationError::Publish(PublishError::NoBase { .. })) =
-        (found, &loaded.access, &error)
-    else {
-        return Err(error);
-    };
-    let (place, url) = (object.spec.place.clone(), loaded.url(&object.spec.place.repo)?);
-    if !access.was_never_seen(&url, &place.branch) {
-        return Err(error);
-    }
-    let branch = Branch::of_tree(format!("{}@{}, a new branch", url.label(), place.branch), Tree::default());
-    let (folder, layout) = (folder_of(object)?, layout(object));
-    Ok(GitOpsDestination { name: name.to_owned(), place, folder, layout, branch })
-}
-
-/// The name of a `GitOpsRepo`, and its destination.
-pub(crate) type EachTarget = (String, Result<GitOpsDestination, DestinationError>);
-
-/// The destinations of the environment's output as in [`targets`], with the names of their `GitOpsRepo` objects. One that can't be read does not affect the others.
-///
-/// # Errors
-/// If there is no destination.
-pub(crate) fn each_target(
-    loaded: &Loaded,
-    only: Option<&str>,
-    repositories: Option<&SharedRepositories>,
-) -> Result<Vec<EachTarget>, DestinationError> {
-    let repos =
-        loaded.fleet.gitops_repos.values().filter(|object| only.is_none_or(|name| object.name.as_str() == name));
-    let found: Vec<_> = repos.map(|object| (object.name.to_string(), target(loaded, object, repositories))).collect();
-    if found.is_empty() {
-        let environment = loaded.fleet.environment.clone();
-        return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned) });
-    }
-    Ok(found)
-}
-
-fn target(
-    loaded: &Loaded,
-    object: &Object<GitOpsRepo>,
-    repositories: Option<&SharedRepositories>,
-) -> Result<GitOpsDestination, DestinationError> {
-    let folder = folder_of(object)?;
-    let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
-    let place = object.spec.place.clone();
-    Ok(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch })
-}
-
-impl GitOpsDestination {
-    /// A tree without a repository, as a destination.
-    pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
-        let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };
-        Self { name: name.to_owned(), place, folder, layout, branch: Branch::of_tree(name.to_owned(), tree) }
-    }
-}
-
-/// The folder and layout of the environment's first `GitOpsRepo`, or the defaults if it has none.
-///
-/// # Errors
-/// If the path of the object leads out of its repository.
-pub fn first_layout(loaded: &Loaded) -> Result<(Folder, Layout), DestinationError> {
-    let Some(object) = loaded.fleet.gitops_repos.values().next() else { return Ok(Default::default()) };
-    Ok((folder_of(object)?, layout(object)))
-}
+use crate::rings::{BranchSide, Rings};
 
 /// The plan for one destination.
 pub struct Planned {
@@ -143,6 +35,8 @@ pub struct Planned {
     pub plan: Plan,
     /// The environment at the newest publication. None if it can't be read.
     pub earlier: Option<Earlier>,
+    /// The rings of the environment. None if it has none.
+    pub rings: Option<Rings>,
     /// The paths of the values that are sensitive before or after the change. Both count: a value is often marked later than it is added, and a removed mark still
     /// applies to the old value.
     sensitive: BTreeSet<FieldPath>,
@@ -156,6 +50,14 @@ pub struct Earlier {
     pub loaded: Arc<Loaded>,
     /// The compiled environment.
     pub compiled: Compiled,
+}
+
+/// What a compiled environment is compared with, and what its output depends on.
+struct Sides {
+    target: GitOpsDestination,
+    earlier: Option<Earlier>,
+    held: HeldNow,
+    rings: Option<Rings>,
 }
 
 impl Planned {
@@ -175,9 +77,12 @@ impl Planned {
         });
         let ids = || compiled.failing().collect();
         let failing = Failing { prepared: compiled.prepared(), ids: &ids };
-        let known = earlier.as_ref().map(|(publication, earlier)| (*publication, earlier.compiled.prepared()));
-        let held = held_assignments::on_branch(loaded, failing, (&target.branch, &target.folder), known)?;
-        Ok(Self::compared(loaded, compiled, (target, earlier.map(|(_, earlier)| earlier), held), adopt)?)
+        let newest = earlier.as_ref().map(|(publication, earlier)| (*publication, earlier.compiled.prepared()));
+        let held = held_assignments::on_branch(loaded, failing, (&target.branch, &target.folder), newest)?;
+        let newest = earlier.as_ref().map(|(_, earlier)| &earlier.compiled);
+        let rings = Rings::read(loaded, (compiled, known), &target, newest)?;
+        let earlier = earlier.map(|(_, earlier)| earlier);
+        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings }, adopt)?)
     }
 
     /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
@@ -196,21 +101,24 @@ impl Planned {
         let open = |sealed: &Sealed| earlier.compiled.open(sealed);
         let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
         let target = GitOpsDestination::of_tree(name, previous, (folder, layout));
-        Ok(Self::compared(loaded, compiled, (target, Some(earlier), HeldNow::default()), false)?)
+        let sides = Sides { target, earlier: Some(earlier), held: HeldNow::default(), rings: None };
+        Ok(Self::compared(loaded, compiled, sides, false)?)
     }
 
     fn compared(
         loaded: &Loaded,
         compiled: &Arc<Compiled>,
-        (target, earlier, HeldNow { held, before }): (GitOpsDestination, Option<Earlier>, HeldNow),
+        Sides { target, earlier, held: HeldNow { held, before }, mut rings }: Sides,
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
-        let open = |sealed: &Sealed| opened((compiled, earlier.as_ref()), &target, sealed);
+        let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?;
+        let open = |sealed: &Sealed| opened((compiled, earlier.as_ref(), rings.as_ref()), &target, sealed);
         let previous = &target.branch.tree;
-        let output = assemble_held((compiled, &held), previous, &destination, &open)?;
-        let plan = engine::plan::plan(&Comparison {
+        let contents = Contents { compiled, held: &held, rings: tree.as_ref() };
+        let output = assemble_contents(&contents, previous, &destination, &open)?;
+        let mut plan = engine::plan::plan(&Comparison {
             previous,
             output: &output,
             folder: &target.folder,
@@ -219,16 +127,23 @@ impl Planned {
             open: &open,
             content: &|id| target.branch.content(id),
         })?;
+        if let Some(rings) = &rings {
+            // A workload that other places keep is not removed yet.
+            plan.removed_workloads.workloads.retain(|workload| !rings.is_kept_somewhere(workload));
+        }
         let sides = [Some(&**compiled), earlier.as_ref().map(|earlier| &earlier.compiled)].into_iter().flatten();
         let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive()).cloned().collect();
         sensitive.extend(output.held.values().flat_map(|held| &held.sensitive).cloned());
+        sensitive.extend(rings.iter().flat_map(Rings::sensitive).cloned());
         let compiled = Arc::clone(compiled);
-        Ok(Self { compiled, target, output, plan, earlier, sensitive, held_before: before })
+        Ok(Self { compiled, target, output, plan, earlier, rings, sensitive, held_before: before })
     }
 
     /// All diagnostics of reading, compiling and assembling.
     pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
-        compilation::diagnostics(loaded, &self.compiled, &self.output)
+        let mut found = compilation::diagnostics(loaded, &self.compiled, &self.output);
+        found.extend(self.rings.iter().flat_map(Rings::diagnostics));
+        found
     }
 
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
@@ -274,7 +189,16 @@ impl Planned {
     /// # Errors
     /// If it can't be read.
     pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
-        opened((&self.compiled, self.earlier.as_ref()), &self.target, sealed)
+        opened((&self.compiled, self.earlier.as_ref(), self.rings.as_ref()), &self.target, sealed)
+    }
+
+    /// The output without the files of others in the branch: the folders of places, and the files that Kalypso writes beside them.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn rendered_tree(&self) -> Result<Tree, OpenError> {
+        let open = |sealed: &Sealed| self.open(sealed);
+        engine::output::own_tree(&self.output.tree, &self.target.folder, &open)
     }
 
     /// The place with this name, in the new fleet or else in the published one.
@@ -300,9 +224,15 @@ impl Planned {
         self.output.held.get(&id).map(|held| &**held).filter(|held| Some(held.tree.id()) == folder)
     }
 
-    /// The new fleet, and the published one if it is known.
+    /// The new fleet, those of moving revisions that differ from it, and the published one if it is known.
     pub fn sides(&self) -> impl Iterator<Item = &Compiled> {
-        iter::once(&*self.compiled).chain(self.earlier.as_ref().map(|earlier| &earlier.compiled))
+        let moving = self.rings.iter().flat_map(Rings::earlier);
+        iter::once(&*self.compiled).chain(moving).chain(self.earlier.as_ref().map(|earlier| &earlier.compiled))
+    }
+
+    /// The destination, with the environment that is published to it.
+    pub fn branch_side(&self) -> BranchSide<'_> {
+        BranchSide { compiled: &self.compiled, target: &self.target }
     }
 
     /// The progress of the run.
@@ -313,15 +243,15 @@ impl Planned {
 
 /// Opens a sealed folder: from the repository, or rendered from one of the fleets.
 fn opened(
-    (new, earlier): (&Compiled, Option<&Earlier>),
+    (new, earlier, rings): (&Compiled, Option<&Earlier>, Option<&Rings>),
     target: &GitOpsDestination,
     sealed: &Sealed,
 ) -> Result<Tree, OpenError> {
     match sealed.by {
         SealedBy::Repository => target.branch.open(sealed),
-        SealedBy::Generator(_) => {
-            let made = new.open(sealed);
-            made.or_else(|error| earlier.map_or(Err(error), |earlier| earlier.compiled.open(sealed)))
-        }
+        SealedBy::Generator(_) => new.open(sealed).or_else(|error| {
+            let earlier = earlier.and_then(|earlier| earlier.compiled.open(sealed).ok());
+            earlier.or_else(|| rings?.open(sealed)).ok_or(error)
+        }),
     }
 }

@@ -27,6 +27,7 @@ use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, Proposal
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
 use crate::refusal::{Refusal, refusals};
+use crate::rings::Rings;
 use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// A request to publish an environment.
@@ -334,6 +335,7 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         message: &message,
         seconds: options.committed_on,
         held: &held,
+        rollouts: planned.rings.as_ref().and_then(Rings::commit),
         foreign: options.foreign,
         folders: planned.plan.new_folders(),
         lease: options.lease,

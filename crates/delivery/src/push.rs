@@ -35,6 +35,8 @@ pub struct Delivery<'a> {
     pub seconds: Option<i64>,
     /// The assignments that are rendered from earlier publications, with the commits of these publications.
     pub held: &'a BTreeMap<AssignmentId, GitId>,
+    /// The commit with the states of the rollouts, if the environment has rings.
+    pub rollouts: Option<GitId>,
     /// What happens to commits of others on the proposing branch.
     pub foreign: ForeignCommits,
     /// The number of folders that differ from the branch.
@@ -102,9 +104,11 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let held = held_trailers(delivery.held);
     let kept = kept.iter().map(|kept| (git::publications::KEPT, kept.as_str()));
     let held = held.iter().map(|held| (git::publications::HELD, held.as_str()));
+    let rollouts = delivery.rollouts.map(|commit| commit.to_string());
+    let rollouts = rollouts.iter().map(|commit| (git::publications::ROLLOUTS, commit.as_str()));
     let overridden = loaded.enforced.override_reason.iter();
     let overridden = overridden.map(|reason| (git::publications::OVERRIDE, &**reason));
-    let trailers: Vec<_> = trailers.chain(kept).chain(held).chain(overridden).collect();
+    let trailers: Vec<_> = trailers.chain(kept).chain(held).chain(rollouts).chain(overridden).collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;

@@ -39,6 +39,10 @@ use rows::Row;
 pub(crate) use rows::with_bytes;
 pub(crate) use single::SingleAssignments;
 
+/// An assignment has errors, so it has no folder.
+#[derive(Debug)]
+pub(crate) struct Failing;
+
 /// The compiled assignments of an environment. Only the id of each assignment's folder is stored. Its files are rendered again when they are read.
 #[derive(Debug)]
 pub struct Compiled {
@@ -254,6 +258,26 @@ impl Compiled {
         let row = self.rows.get(&place).into_iter();
         row.flat_map(|row| row.targets.iter().zip(&row.slots))
             .map(|(target, slot)| (*target, slot.tree.filter(|_| slot.is_rendered)))
+    }
+
+    /// The names of the places that have an assignment of one of these targets.
+    pub fn places_with(&self, targets: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let ids: BTreeSet<_> = targets.iter().filter_map(|target| self.prepared.target_id(target)).collect();
+        let has = |place: u32| self.folder_ids(place).any(|(target, _)| ids.contains(&target));
+        let places = self.prepared.places().filter(|(id, _)| has(*id));
+        places.map(|(_, place)| Arc::clone(place.name_text())).collect()
+    }
+
+    /// The folder of an assignment, sealed. None: there is no such assignment.
+    ///
+    /// # Errors
+    /// If the assignment has errors.
+    pub(crate) fn folder_child(&self, place: &str, target: &str) -> Result<Option<Child>, Failing> {
+        let ids = (self.prepared.place_id(place), self.prepared.target_id(target));
+        let (Some(place), Some(target)) = ids else { return Ok(None) };
+        let Some(assignment) = self.assignment(place, target) else { return Ok(None) };
+        let id = assignment.folder().ok_or(Failing)?;
+        Ok(Some(self.sealed(id, place, target)))
     }
 
     /// The folder that contains the folders of all places. The ids of these folders are known. [`Compiled::open`] opens them.

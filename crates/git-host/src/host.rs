@@ -129,8 +129,8 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// As in [`Self::account`], if the pull request does not exist, and if the host does not say who adds labels.
     fn label_author(&self, repository: &HostRepository, number: u64, label: &str) -> Result<Option<String>, HostError>;
 
-    /// The current approvals of a pull request, by account: the latest verdict of the account is an approval that was not withdrawn. Where the host names the
-    /// approved commit, approvals of an older head of the source branch are left out.
+    /// The current approvals of a pull request, by account: the latest verdict of the account is an approval that was not withdrawn. Where the host says
+    /// what was approved, approvals of an older head of the source branch are left out.
     ///
     /// # Errors
     /// As in [`Self::account`], if the pull request does not exist, and if the host has no reviews.

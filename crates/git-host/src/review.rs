@@ -12,8 +12,8 @@ pub struct Approval {
     pub account: String,
     /// When the account approved. None if the host does not say it, such as Azure DevOps.
     pub at: Option<Timestamp>,
-    /// The commit that was approved: the head of the source branch. None on GitLab and Azure DevOps, which do not name it. They withdraw approvals
-    /// when the source branch moves, if the repository is configured so.
+    /// The commit that was approved: the head of the source branch. None on Azure DevOps and on GitLab before version 18, which do not say it. They withdraw
+    /// approvals when the source branch moves, if the repository is configured so.
     pub commit: Option<GitId>,
 }
 

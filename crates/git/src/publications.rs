@@ -30,6 +30,8 @@ pub const KEPT: &str = "Kalypso-Kept";
 /// The trailer that names assignments rendered from the commits of an earlier publication: `<commit of that publication> <target> <place> <place>…`.
 pub const HELD: &str = "Kalypso-Held";
 
+/// The trailer that names the commit with the states of the environment's rollouts, on the branch `kalypso-rollouts/<environment>` of the control plane.
+pub const ROLLOUTS: &str = "Kalypso-Rollouts";
 /// The trailer with the reason why output was published past a gate.
 pub const OVERRIDE: &str = "Kalypso-Override";
 

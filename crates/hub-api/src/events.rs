@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use crate::deployments::TargetNames;
 use crate::history::Reported;
+use crate::promotions::PromotionEvent;
 use crate::report::Status;
 use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
@@ -21,6 +22,8 @@ pub enum FleetChange {
     Silent(SilenceChange),
     /// A silent reconciler has reported again.
     Resumed(SilenceChange),
+    /// Something happened in a promotion.
+    Promotion(PromotionChange),
 }
 
 impl FleetChange {
@@ -31,17 +34,27 @@ impl FleetChange {
             Self::Report(_) => "report",
             Self::Silent(_) => "silent",
             Self::Resumed(_) => "resumed",
+            Self::Promotion(_) => "promotion",
         }
     }
 
-    /// Its approximate size in memory, in bytes. Only messages are long.
+    /// Its approximate size in memory, in bytes. Only messages and evidence are long.
     pub fn bytes(&self) -> usize {
         let message = match self {
             Self::Report(report) => report.reported.message.as_deref().map_or(0, str::len),
+            Self::Promotion(promotion) => promotion.event.bytes(),
             _ => 0,
         };
         size_of::<Self>() + message
     }
+}
+
+/// Something happened in a promotion.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromotionChange {
+    /// The event.
+    pub event: PromotionEvent,
 }
 
 /// The desired content of a place has changed.

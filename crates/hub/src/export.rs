@@ -32,6 +32,7 @@ pub const TABLES: &[&str] = &[
     "silence",
     "rule_state",
     "notification",
+    "promotion_event",
 ];
 
 /// The tables of Microsoft's hub. For each, the view `microsoft_<table>` has the rows that the table would have there.
@@ -52,7 +53,8 @@ pub const MICROSOFT_TABLES: &[&str] = &[
 pub const MICROSOFT_SCHEMA: &str = "microsoft";
 
 /// The columns by which rows are selected by time: the first of these columns that a table has.
-const TIMES: [&str; 6] = ["created_on", "desired_on", "committed_on", "reported_on", "noticed_on", "evaluated_on"];
+const TIMES: [&str; 7] =
+    ["created_on", "desired_on", "committed_on", "reported_on", "noticed_on", "evaluated_on", "happened_on"];
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

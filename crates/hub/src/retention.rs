@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
 
-use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn, Value,
+};
 
 /// The number of reconcilers, targets or places whose history is examined in one transaction. It is small, so that reports hardly wait.
 const BATCH: i64 = 100;
@@ -37,6 +39,8 @@ pub struct Retention {
     pub assignments: Keep,
     /// The desired content of each place: `place_revision`.
     pub revisions: Keep,
+    /// The history of promotions: `promotion_event`.
+    pub promotions: Keep,
     /// The audit log: `audit`. Without a count, the latest hundred thousand entries.
     pub audit: Keep,
 }
@@ -50,6 +54,8 @@ pub struct DeletedRows {
     pub assignments: usize,
     /// Rows of `place_revision`.
     pub revisions: usize,
+    /// Rows of `promotion_event`.
+    pub promotions: usize,
 }
 
 /// Deletes history that is beyond the retention at a timestamp, in small transactions between which reports are stored.
@@ -65,7 +71,35 @@ pub async fn delete_expired(
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
         assignments: in_batches(database, &ASSIGNMENTS, retention.assignments.at(now)).await?,
         revisions: in_batches(database, &REVISIONS, retention.revisions.at(now)).await?,
+        promotions: delete_promotions(database, retention.promotions, now).await?,
     })
+}
+
+/// The most events that are deleted in one transaction.
+const EVENTS_BATCH: usize = 5_000;
+
+/// Deletes the events of promotions beyond the retention. Returns the number of deleted events.
+async fn delete_promotions(database: &Database, keep: Keep, now: Timestamp) -> Result<usize, DatabaseError> {
+    let count = keep.count.map_or(i64::MAX, |count| i64::try_from(count).unwrap_or(i64::MAX));
+    let horizon = keep.age.map_or(Timestamp::MIN, |age| now.before(age));
+    if keep == Keep::default() {
+        return Ok(0);
+    }
+    let is_old = format!("happened_on < {}", database.dialect().instant("$1"));
+    let sql = format!(
+        "delete from promotion_event where id in (select id from promotion_event \
+         where {is_old} or id <= (select max(id) from promotion_event) - $2 order by id limit {EVENTS_BATCH}) returning id"
+    );
+    let mut deleted = 0;
+    loop {
+        let mut transaction = database.begin().await?;
+        let gone = transaction.query::<i64>(&sql, vec![Value::from(horizon), count.into()]).await?.len();
+        transaction.commit().await?;
+        deleted += gone;
+        if gone < EVENTS_BATCH {
+            return Ok(deleted);
+        }
+    }
 }
 
 /// Deletes history at each timestamp that `next` returns, until it returns none. If the database cannot be reached, the next run tries again.

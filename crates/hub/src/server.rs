@@ -23,8 +23,10 @@ use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
 use crate::leases::{Holder, LeaseTable};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
+use crate::local_promotions::{self, LocalPromotions};
 use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::promotions::PromotionHub;
 use crate::publications::PublicationSink;
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
@@ -155,6 +157,14 @@ impl Server {
     /// The sink for publications of this process. Only tasks may keep one, too.
     pub fn publication_sink(&self) -> PublicationSink {
         PublicationSink { database: self.app.database.clone(), ingest: self.app.ingest.clone() }
+    }
+
+    /// Adds the answers for the controller of promotions in this process, which asks from threads of its own.
+    #[must_use]
+    pub fn answering_promotions(self) -> (Self, LocalPromotions) {
+        let hub = PromotionHub { database: self.app.database.clone() };
+        let (task, asking) = local_promotions::answers(hub);
+        (self.with_task(task), asking)
     }
 
     /// The leases of environments, for several replicas that share the database. None: the database can have only one replica. Only tasks may keep them, too.

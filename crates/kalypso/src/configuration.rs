@@ -4,15 +4,17 @@ mod acknowledge;
 mod demo;
 mod host;
 mod hub;
+mod promotion;
 mod service;
 mod variables;
 mod wrong;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::checks::EvidenceSources;
 use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
@@ -27,6 +29,7 @@ use self::host::HostTables;
 pub(crate) use self::host::{Host, Hosts};
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
+use self::promotion::PromotionOptions;
 use self::service::ServiceOptions;
 use self::variables::Configured;
 use crate::exit::Failure;
@@ -48,6 +51,8 @@ struct Options {
     host: HostTables,
     #[serde(default)]
     service: ServiceOptions,
+    #[serde(default)]
+    promotion: PromotionOptions,
     demo: Option<DemoOptions>,
     #[serde(default)]
     #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
@@ -108,6 +113,11 @@ pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     Ok(options.host.resolve(&options.control_plane.repo, configured.folder(), demo)?)
 }
 
+/// Reads the accounts whose commit statuses prove commits.
+pub(crate) fn read_status_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
+    Ok(read_options(named)?.0.promotion.status_accounts())
+}
+
 /// Reads the settings of the demo. None if the file is not that of a demo.
 pub(crate) fn read_demo(named: Option<&Path>) -> anyhow::Result<Option<DemoConfiguration>> {
     let (options, configured) = read_options(named)?;
@@ -121,13 +131,17 @@ pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> an
     let base = configured.folder();
     let service = std::mem::take(&mut options.service);
     let timing = service.resolve()?;
+    let timing = Timing { promotion: options.promotion.interval(timing.promotion)?, ..timing };
+    let text = Some(configured.text.as_str()).filter(|_| !configured.overrides("promotion"));
+    let evidence = std::mem::take(&mut options.promotion).resolve((&configured.path, text), base)?;
     let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
     let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
     let mut control_plane =
         ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
     control_plane.git.token_source = Some(Arc::new(hosts.for_git()));
     let other_control_planes = service.other_control_planes(&control_plane)?;
-    Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers: service.confirm })
+    let confirmers = service.confirm;
+    Ok(ServiceConfiguration { control_plane, other_control_planes, hosts, timing, confirmers, evidence })
 }
 
 impl Options {
@@ -148,6 +162,8 @@ pub(crate) struct ServiceConfiguration {
     pub(crate) timing: Timing,
     /// Who may confirm removals over the API. None: all administrators.
     pub(crate) confirmers: Option<Vec<String>>,
+    /// The checks of gates, and the accounts that count for promotion.
+    pub(crate) evidence: EvidenceSources,
 }
 
 /// Reads the given file, or the nearest one, with the variables that override it. Without a file, the variables have to be enough.
@@ -160,11 +176,14 @@ fn read_options(named: Option<&Path>) -> anyhow::Result<(Options, Configured)> {
         },
     };
     let mut options: Options = configured.parse()?;
-    if let Ok(own) = configured.parse_file::<Options>()
-        && !configured.overrides("")
-    {
+    if let Ok(own) = configured.parse_file::<Options>() {
         // Their positions are those in the file.
-        options.acknowledge = own.acknowledge;
+        if !configured.overrides("") {
+            options.acknowledge = own.acknowledge;
+        }
+        if !configured.overrides("promotion") {
+            options.promotion = own.promotion;
+        }
     }
     Ok((options, configured))
 }
@@ -266,7 +285,7 @@ mod tests {
             .map(check)
             .map(|configuration| configuration.git.credentials.len() + configuration.git.rewrite.len());
         // Variables with tokens are not set in tests: only rewrite rules are left.
-        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
+        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0, 0]);
     }
 
     #[test]
@@ -305,7 +324,25 @@ mod tests {
         let alone = SECTIONS.iter().filter(|(section, _)| !section.is_empty());
         let alone = alone.map(|(section, keys)| (format!("[{section}]"), *section, *keys));
         let in_list = in_list.map(|(section, keys)| (format!("[[{section}]]"), section, keys));
-        for (header, section, keys) in alone.chain(in_list) {
+        let named = [(
+            "promotion.checks.NAME",
+            [
+                "url",
+                "prometheus",
+                "query",
+                "token-env",
+                "token-file",
+                "header",
+                "command",
+                "directory",
+                "environment",
+                "timeout",
+                "interval",
+            ]
+            .as_slice(),
+        )];
+        let named = named.map(|(section, keys)| (format!("[{section}]"), section, keys));
+        for (header, section, keys) in alone.chain(in_list).chain(named) {
             let control_plane = if section == "control-plane" { "" } else { "[control-plane]\nrepo = 'r'\n" };
             let text = format!("{control_plane}{header}\nunknown = 1\n");
             let error = toml::from_str::<Options>(&text).unwrap_err().to_string();

@@ -180,7 +180,7 @@ fn of_destination(error: &DestinationError) -> Option<Failure> {
         DestinationError::NoGitOpsRepo { .. } => Failure::refused(message)
             .help("add a `GitOpsRepo` to the environment; `kalypso schema GitOpsRepo` prints its fields"),
         DestinationError::Publish(error) => of_diagnostic(message, &error.diagnostic()),
-        DestinationError::LeaseEnded(_) => Failure::outside(message),
+        DestinationError::LeaseEnded(_) | DestinationError::Rollouts { .. } => Failure::outside(message),
         DestinationError::Open(_) | DestinationError::Directory => return None,
     })
 }

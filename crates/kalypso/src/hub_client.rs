@@ -6,8 +6,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use delivery::hub_publication::{self, HubError};
 use hub_api::client::{Client, ClientError, StreamItem};
+use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
+use hub_api::places::PlaceState;
+use hub_api::promotions::PromotionEvent;
 use hub_api::publication::{Publication, PublicationReceipt};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
@@ -23,6 +26,9 @@ const TOKEN_VARIABLE: &str = "KALYPSO_HUB_TOKEN";
 /// The default URL of the hub: the default address on which `kalypso hub` listens.
 const URL: &str = "http://127.0.0.1:8080";
 
+/// The maximum time for which a request with events of promotions is repeated.
+const RECORD_TIME: Duration = Duration::from_secs(10);
+
 /// A hub with a client.
 pub(crate) struct Hub {
     pub(crate) client: Client,
@@ -34,6 +40,12 @@ impl Hub {
     pub(crate) fn of(connection: &HubConnection) -> anyhow::Result<Self> {
         let url = named(connection.hub.as_ref(), connection.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
         Self::at(&url, token(connection)?)
+    }
+
+    /// The hub, found as in [`Hub::of`]. None if no hub is configured.
+    pub(crate) fn configured(connection: &HubConnection) -> anyhow::Result<Option<Self>> {
+        let Some(url) = named(connection.hub.as_ref(), connection.config.as_deref())? else { return Ok(None) };
+        Self::at(&url, token(connection)?).map(Some)
     }
 
     /// The hub that receives publications, found as in [`Hub::of`]. None if no hub is configured.
@@ -64,15 +76,6 @@ impl Hub {
             Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Lookup::Nothing(error.to_string())),
             Err(error) => Err(failure(&error)),
         }
-    }
-
-    /// The states of all places of an environment; see [`Client::all_place_states`].
-    pub(crate) fn place_states(
-        &self,
-        environment: &str,
-        workload: Option<&str>,
-    ) -> Result<Vec<hub_api::places::PlaceState>, ClientError> {
-        self.runtime.block_on(self.client.all_place_states(environment, workload))
     }
 
     /// Sends reports; see [`Client::report`].
@@ -118,6 +121,18 @@ impl Hub {
 impl hub_publication::Hub for Hub {
     fn publish(&self, publication: &Publication, retry_time: Duration) -> Result<PublicationReceipt, ClientError> {
         self.runtime.block_on(self.client.publish(publication, retry_time))
+    }
+}
+
+impl PlaceEvidence for Hub {
+    fn place_states(&self, environment: &str, workload: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
+        self.runtime.block_on(self.client.all_place_states(environment, workload))
+    }
+}
+
+impl PromotionEvents for Hub {
+    fn record(&self, events: &[PromotionEvent]) -> Result<(), ClientError> {
+        self.runtime.block_on(self.client.record_all(events, RECORD_TIME))
     }
 }
 

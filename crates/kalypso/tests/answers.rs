@@ -13,8 +13,9 @@ use git_host::double::{BareRepository, HostDouble};
 use git_host::hosts::memory::MemoryHost;
 use hub_api::client::Client;
 use hub_api::deployments::TargetNames;
-use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, PromotionChange, ReportChange, SilenceChange};
 use hub_api::filter::Filter;
+use hub_api::promotions::PromotionEvent;
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use hub_api::rules::{Condition, LastNotification, Phase, RuleState};
@@ -449,7 +450,16 @@ fn events_hold_what_the_reference_says() {
     let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
     let due = Some(Timestamp::from_millis(0));
     let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
-    let rare = [FleetChange::Desired(wanted), FleetChange::Report(report), FleetChange::Silent(silent)]
+    let event = PromotionEvent {
+        subject: some(),
+        revision: some(),
+        ring: some(),
+        by: some(),
+        evidence: Some(json!({})),
+        ..PromotionEvent::default()
+    };
+    let promotion = FleetChange::Promotion(PromotionChange { event });
+    let rare = [FleetChange::Desired(wanted), FleetChange::Report(report), FleetChange::Silent(silent), promotion]
         .map(|change| json!(change));
     check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
 }

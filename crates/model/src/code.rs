@@ -867,6 +867,14 @@ codes! {
     /// Fix the error of the assignment, or make the commits available again: push a branch or tag that contains them. If you squash Kalypso's commits
     /// when you merge them into the GitOps branch, keep the `Kalypso-` lines of their messages.
     NotHeld = "K0221",
+    /// The rollout of a workload can't be applied, so its folders stay as they are.
+    ///
+    /// In an environment with rings, the state of each rollout is a file on the branch `kalypso-rollouts/<environment>` of the control plane. The file of this
+    /// workload can't be read, or its moving revision can't be rendered again from the recorded commits: they were deleted, or give another result than before.
+    /// Nothing of this workload moves meanwhile. Other workloads are not affected.
+    ///
+    /// Repair the file, or make the commits available again: push a branch or tag that contains them. `kalypso abort` ends the move.
+    RolloutNotApplied = "K0222",
 
     /// A dotted key of an `azure-app-config` map has an odd number of parts.
     ///

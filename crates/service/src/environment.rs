@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase, SyncResult};
 use hub_api::timestamp::Timestamp;
 use model::name::EnvironmentName;
@@ -34,6 +35,8 @@ pub(crate) struct State {
     pub(crate) next_on: Option<Timestamp>,
     pub(crate) report: Option<SyncReport>,
     pub(crate) dependencies: Dependencies,
+    /// Where the changes into the environment stand. None: it is in no promotion, or no step was made yet.
+    pub(crate) promotion: Option<PromotionStatus>,
     /// The words of the confirmed removals.
     pub(crate) confirmed: BTreeSet<String>,
 }

@@ -9,6 +9,7 @@
 //!
 //! Several replicas can share leases. Then the one that holds the lease of an environment syncs it. The others show its state, and pass on requests.
 
+mod decisions;
 mod dependencies;
 mod environment;
 mod lease;
@@ -17,6 +18,7 @@ mod metrics;
 mod outbox;
 mod poll_queue;
 mod poller;
+mod promotion;
 mod renewer;
 mod requests;
 mod results;
@@ -32,6 +34,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use checks::EvidenceSources;
 use delivery::access::{ControlPlaneSettings, SharedRepositories};
 use delivery::hub_publication::Hub;
 use delivery::pull_requests::ConfiguredHost;
@@ -40,6 +43,7 @@ use hub_api::leases::Leases;
 
 use self::environment::Environment;
 use self::metrics::Metrics;
+pub use self::promotion::PromotionHub;
 use self::shared::Shared;
 
 /// The settings of the service.
@@ -59,8 +63,12 @@ pub struct ServiceSettings {
     pub leases: Option<Arc<dyn Leases>>,
     /// The environments in the order of promotion. Empty if the order is not known.
     pub environments: Vec<String>,
+    /// The hub, as promotions use it.
+    pub promotion: PromotionHub,
     /// Who may confirm removals over the API: names of tokens, or subjects of identity providers. None: all administrators.
     pub confirmers: Option<Vec<String>>,
+    /// The checks of gates, and the accounts that count for promotion.
+    pub evidence: EvidenceSources,
     /// How long the service waits.
     pub timing: Timing,
 }
@@ -85,6 +93,8 @@ pub struct Timing {
     pub settle_max: Duration,
     /// The time after which an environment is synced although nothing is known to have changed.
     pub resync: Duration,
+    /// The pause between two steps of promotions while something moves.
+    pub promotion: Duration,
 }
 
 impl Default for Timing {
@@ -94,6 +104,7 @@ impl Default for Timing {
             settle: Duration::from_secs(3),
             settle_max: Duration::from_secs(30),
             resync: Duration::from_mins(5),
+            promotion: Duration::from_secs(15),
         }
     }
 }

@@ -16,6 +16,10 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
     limit: RetryLimit::None,
 };
 
+/// The pause between two steps of promotions is this many times longer in an environment in which nothing moves: changes of its own branch, and of the environments
+/// before it that this process leads, bring a step at once.
+pub(crate) const REST_FACTOR: u32 = 4;
+
 /// The maximum number of problems that are kept for the API.
 pub(crate) const PROBLEMS_MAX: usize = 200;
 

@@ -4,6 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use git_host::calls::CallCounts;
+use hub_api::promotions::{MovePhase, MoveStatus, PromotionStatus};
+use hub_api::timestamp::Timestamp;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -32,6 +34,9 @@ pub(crate) struct Metrics {
     waiting: Gauge,
     polls: Family<ResultLabels, Counter>,
     webhooks: Family<WebhookLabels, Counter>,
+    moving: Family<EnvironmentLabels, Gauge>,
+    stopped: Family<EnvironmentLabels, Gauge>,
+    move_waiting: Family<EnvironmentLabels, Gauge>,
     rate_limit: Family<HostLabels, Gauge>,
     calls: Family<CallLabels, Counter>,
 }
@@ -87,6 +92,9 @@ impl Metrics {
             waiting: Gauge::default(),
             polls: Family::default(),
             webhooks: Family::default(),
+            moving: Family::default(),
+            stopped: Family::default(),
+            move_waiting: Family::default(),
             rate_limit: Family::default(),
             calls: Family::default(),
         };
@@ -106,6 +114,12 @@ impl Metrics {
         registry.register("environments_waiting", help, metrics.waiting.clone());
         registry.register("polls", "Polls of repositories by result", metrics.polls.clone());
         registry.register("webhooks", "Webhooks by kind of git host and result", metrics.webhooks.clone());
+        let help = "Changes that move into the environment or through its rings";
+        registry.register("promotion_moves", help, metrics.moving.clone());
+        let help = "Moves of the environment that stopped or are rolled back";
+        registry.register("promotion_moves_stopped", help, metrics.stopped.clone());
+        let help = "How long the longest move of the environment has waited for the same reason";
+        registry.register_with_unit("promotion_waiting", help, Unit::Seconds, metrics.move_waiting.clone());
         let help = "Requests that the git host still accepts";
         registry.register("git_host_rate_limit_remaining", help, metrics.rate_limit.clone());
         let help = "Calls of the API of git hosts by result";
@@ -121,6 +135,19 @@ impl Metrics {
         self.durations.get_or_create(&labels).observe(took.as_secs_f64());
         self.recomputed.get_or_create(&labels).inc_by(report.result.recomputed as u64);
         self.errors.get_or_create(&labels).set(report.result.errors as i64);
+    }
+
+    /// Where the changes into an environment stand.
+    pub(crate) fn promotion(&self, environment: &str, status: &PromotionStatus) {
+        let labels = EnvironmentLabels { environment: environment.to_owned() };
+        let moves: Vec<_> = status.subjects.iter().filter_map(|subject| subject.moving.as_ref()).collect();
+        let is_stopped = |one: &&&MoveStatus| matches!(one.phase, MovePhase::Stopped | MovePhase::RollingBack);
+        let now = Timestamp::now();
+        let waits = moves.iter().filter_map(|one| one.waiting_for.first()?.since);
+        let longest = waits.map(|since| now.since(since).as_secs()).max().unwrap_or(0);
+        self.moving.get_or_create(&labels).set(moves.len() as i64);
+        self.stopped.get_or_create(&labels).set(moves.iter().filter(is_stopped).count() as i64);
+        self.move_waiting.get_or_create(&labels).set(i64::try_from(longest).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn poll(&self, is_good: bool) {
@@ -151,6 +178,9 @@ impl Metrics {
         let labels = EnvironmentLabels { environment: environment.to_owned() };
         if !is_leading {
             self.errors.remove(&labels);
+            self.moving.remove(&labels);
+            self.stopped.remove(&labels);
+            self.move_waiting.remove(&labels);
             self.failures.remove(&labels);
         }
         self.leading.get_or_create(&labels).set(is_leading.into());

@@ -21,6 +21,8 @@ pub(crate) enum Reason {
     Api,
     /// Removals were confirmed.
     Confirmation,
+    /// A step of promotions moved something.
+    Promotion,
     /// The last sync failed.
     Retry,
     /// The last sync was long ago.
@@ -37,6 +39,7 @@ impl Reason {
             Self::Webhook => "webhook",
             Self::Api => "api",
             Self::Confirmation => "confirmation",
+            Self::Promotion => "promotion",
             Self::Retry => "retry",
             Self::Resync => "resync",
         }
@@ -54,6 +57,15 @@ impl fmt::Display for Reason {
     }
 }
 
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// A sync, with what requested it.
+    Sync(Reason),
+    /// A step of promotions.
+    Step,
+}
+
 /// The requests that wait for the next sync.
 #[derive(Debug, Default)]
 pub(crate) struct Trigger {
@@ -65,6 +77,8 @@ pub(crate) struct Trigger {
 struct Pending {
     settle: Settle,
     reason: Option<Reason>,
+    /// Whether a step of promotions is requested, without a sync.
+    is_step_due: bool,
     is_stopping: bool,
 }
 
@@ -83,6 +97,12 @@ impl Trigger {
         self.changed.notify_all();
     }
 
+    /// Requests a step of promotions.
+    pub(crate) fn step(&self) {
+        self.pending().is_step_due = true;
+        self.changed.notify_all();
+    }
+
     /// Ends all waits.
     pub(crate) fn stop(&self) {
         self.pending().is_stopping = true;
@@ -94,8 +114,14 @@ impl Trigger {
         self.pending().reason.is_some()
     }
 
-    /// Waits for the next sync: until requests have settled, or until `later`, which has a reason of its own. None if the service stops.
-    pub(crate) fn wait(&self, (quiet, longest): (Duration, Duration), later: (Instant, Reason)) -> Option<Reason> {
+    /// Waits for the next sync or step: until requests have settled, or until `later`, which has a reason of its own, or until a step of promotions is due. None if
+    /// the service stops.
+    pub(crate) fn wait(
+        &self,
+        (quiet, longest): (Duration, Duration),
+        later: (Instant, Reason),
+        step: Option<Instant>,
+    ) -> Option<Due> {
         let mut pending = self.pending();
         loop {
             if pending.is_stopping {
@@ -106,11 +132,17 @@ impl Trigger {
                 (Some(due), Some(reason)) if due <= later.0 => (due, reason),
                 _ => later,
             };
-            let pause = at.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let pause = at.saturating_duration_since(now);
             if pause.is_zero() {
-                *pending = Pending::default();
-                return Some(reason);
+                let is_step_due = pending.is_step_due;
+                *pending = Pending { is_step_due, ..Pending::default() };
+                return Some(Due::Sync(reason));
             }
+            if std::mem::take(&mut pending.is_step_due) || step.is_some_and(|step| step <= now) {
+                return Some(Due::Step);
+            }
+            let pause = step.map_or(pause, |step| pause.min(step.saturating_duration_since(now)));
             pending = self.changed.wait_timeout(pending, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -131,9 +163,20 @@ mod tests {
         let trigger = Trigger::default();
         let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
         [Reason::Webhook, Reason::Poll, Reason::Poll].into_iter().for_each(|reason| trigger.request(reason));
-        assert_eq!(trigger.wait(NOW, far), Some(Reason::Webhook));
+        assert_eq!(trigger.wait(NOW, far, None), Some(Due::Sync(Reason::Webhook)));
         assert!(!trigger.is_pending());
-        assert_eq!(trigger.wait(NOW, (Instant::now(), Reason::Resync)), Some(Reason::Resync));
+        assert_eq!(trigger.wait(NOW, (Instant::now(), Reason::Resync), None), Some(Due::Sync(Reason::Resync)));
+    }
+
+    #[test]
+    fn a_step_comes_at_its_time_or_when_it_is_requested() {
+        let trigger = Trigger::default();
+        let far = (Instant::now() + Duration::from_hours(1), Reason::Resync);
+        assert_eq!(trigger.wait(NOW, far, Some(Instant::now())), Some(Due::Step));
+        trigger.step();
+        trigger.request(Reason::Api);
+        assert_eq!(trigger.wait(NOW, far, None), Some(Due::Sync(Reason::Api)));
+        assert_eq!(trigger.wait(NOW, far, None), Some(Due::Step));
     }
 
     #[test]
@@ -143,8 +186,8 @@ mod tests {
         trigger.request(Reason::Poll);
         trigger.request(Reason::Api);
         let hour = Duration::from_hours(1);
-        assert_eq!(trigger.wait((hour, hour), far), Some(Reason::Poll));
+        assert_eq!(trigger.wait((hour, hour), far, None), Some(Due::Sync(Reason::Poll)));
         trigger.stop();
-        assert_eq!(trigger.wait(NOW, far), None);
+        assert_eq!(trigger.wait(NOW, far, None), None);
     }
 }

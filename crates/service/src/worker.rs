@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use delivery::compilation::KnownResults;
+use delivery::controller::published::Published;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
 use hub_api::syncs::SyncDestination;
@@ -17,15 +18,17 @@ use retry::Jitter;
 use crate::dependencies::Dependencies;
 use crate::environment::Environment;
 use crate::limits::RETRY;
+use crate::promotion::PromotionSteps;
 use crate::results::{Failure, SyncReport};
 use crate::shared::Shared;
-use crate::trigger::Reason;
+use crate::trigger::{Due, Reason};
 
 /// Syncs an environment again and again.
 pub(crate) struct Worker<'a> {
     shared: &'a Arc<Shared>,
     environment: &'a Environment,
     known: KnownResults,
+    promotion: PromotionSteps,
     /// The commits of the branches that clusters pull, as the hub knows them, by the name of the `GitOpsRepo`.
     sent: BTreeMap<String, GitId>,
 }
@@ -33,20 +36,31 @@ pub(crate) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(crate) fn new(shared: &'a Arc<Shared>, environment: &'a Environment) -> Self {
         let file = shared.settings.control_plane.memo_file(&environment.name);
-        Self { shared, environment, known: KnownResults::new(Some(file)), sent: BTreeMap::new() }
+        let promotion = PromotionSteps::default();
+        Self { shared, environment, known: KnownResults::new(Some(file)), promotion, sent: BTreeMap::new() }
     }
 
     /// Runs until the environment is stopped.
     pub(crate) fn run(mut self) {
         let timing = self.shared.settings.timing;
         let mut later = (Instant::now() + timing.resync, Reason::Resync);
-        while let Some(reason) = self.environment.trigger.wait((timing.settle, timing.settle_max), later) {
+        let settle = (timing.settle, timing.settle_max);
+        while let Some(due) = self.environment.trigger.wait(settle, later, self.promotion.next()) {
             if !self.environment.lease.is_held() {
                 // Another replica leads. What it sends to the hub is not known here.
                 self.sent.clear();
+                self.promotion = PromotionSteps::default();
                 later = (Instant::now() + timing.resync, Reason::Resync);
                 continue;
             }
+            let reason = match due {
+                Due::Sync(reason) => reason,
+                Due::Step if self.promotion.needs_sync() => Reason::Promotion,
+                Due::Step => {
+                    self.promotion.step(self.shared, self.environment, None);
+                    continue;
+                }
+            };
             let failures = self.sync_apart(reason);
             let (pause, reason) = match failures {
                 0 => (Jitter::HALF.vary(timing.resync), Reason::Resync),
@@ -94,10 +108,14 @@ impl<'a> Worker<'a> {
         if let Ok(outcome) = &mut outcome {
             self.send_branches(outcome);
         }
+        self.promotion.note(outcome.as_ref().ok().map(Published::of));
         let report = SyncReport::new(&outcome, (started_on, started.elapsed(), reason));
         self.log(&report, started.elapsed());
         self.shared.metrics.sync(&self.environment.shown, &report, started.elapsed());
-        self.record(outcome.ok().as_ref(), report, &confirmed)
+        let outcome = outcome.ok();
+        let failures = self.record(outcome.as_ref(), report, &confirmed);
+        self.promotion.step(self.shared, self.environment, outcome.as_ref());
+        failures
     }
 
     fn publish(&mut self, confirmed: &[String]) -> Result<Outcome, PublicationError> {

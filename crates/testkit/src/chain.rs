@@ -173,6 +173,6 @@ fn templates() -> [(String, String); 3] {
     [
         template("flux", "reconciler", "      kind: Reconciler\n      name: {{ .DeploymentTargetName }}\n"),
         template("default", "namespace", "      kind: Namespace\n      name: {{ .Namespace }}\n"),
-        template("configmap", "config", "      kind: ConfigMap\n      data:\n{{ toYaml .ConfigData | indent 8 }}\n"),
+        template("configmap", "config", "      kind: ConfigMap\n      data:\n      {{ toYaml .ConfigData | indent 2 }}\n"),
     ]
 }

@@ -10,7 +10,7 @@ use git_host::HostKind;
 use git_host::hosts::memory::{Branches, MemoryHost};
 use model::git_id::GitId;
 use model::progress::Progress;
-use model::tree::{Tree, closed};
+use model::tree::{Child, Entry, Tree, closed};
 
 use crate::generator::{self, ENVIRONMENT, Size};
 
@@ -138,7 +138,8 @@ impl MemoryCompany {
         let url = url(GITOPS);
         let head = self.repositories.resolve(&url, &Revision::branch(branch)).expect("it is in memory");
         let mut tree = self.repositories.tree(&head).expect("it is in memory");
-        tree.write(path, text.as_bytes());
+        let file = Child::File(Entry::file(text.as_bytes()));
+        tree.put(path, file, &git::opener(&*self.repositories, &head)).expect("it is in memory");
         self.commit(GITOPS, branch, &tree);
     }
 
@@ -177,6 +178,25 @@ impl MemoryCompany {
     /// Lets every request to the control plane fail.
     pub fn break_control_plane(&self) {
         self.repositories.set_broken(&url(CONTROL_PLANE), Some("it is down"));
+    }
+
+    /// Adds a file to the main branch of the control plane, beside the declaration of the environment.
+    pub fn declare_file(&self, path: &str, text: &str) {
+        let declared = (format!(".environments/{ENVIRONMENT}.yaml"), declaration(ENVIRONMENT));
+        let files = BTreeMap::from([declared, (path.to_owned(), text.to_owned())]);
+        self.commit(CONTROL_PLANE, "main", &tree(&files));
+    }
+
+    /// The content of a file in the GitOps branch. None if it does not exist.
+    pub fn gitops_file(&self, path: &str) -> Option<String> {
+        let head = self.repositories.resolve(&url(GITOPS), &Revision::branch(BASE)).expect("it is in memory");
+        let tree = self.repositories.tree(&head).expect("it is in memory");
+        let file = tree.file(path, &git::opener(&*self.repositories, &head)).expect("it is in memory")?;
+        let content = self.repositories.content(&head, file.blob.id(), u64::MAX).expect("it is in memory");
+        match content {
+            git::Content::Bytes(bytes) => Some(String::from_utf8(bytes.to_vec()).expect("it is text")),
+            git::Content::TooLarge(_) => None,
+        }
     }
 
     /// Declares another environment, with the objects of the first one.

@@ -12,6 +12,7 @@ use super::places::Places;
 use super::{ChangedAssignment, Group, because_words, groups, owner, places_text, removed_text, sign};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
+use crate::rings::Rings;
 
 /// The numbers of groups and diagnostics that are tried, until the text is short enough.
 const LISTED: [usize; 4] = [60, 20, 5, 0];
@@ -77,6 +78,9 @@ impl PlanText<'_> {
             let _ = writeln!(text, "- {} of no assignment: {}", count(paths.len(), "file"), named(&paths));
         }
         let _ = writeln!(text, "- {} unchanged", count(plan.unchanged, "assignment"));
+        for line in self.planned.rings.iter().flat_map(Rings::lines) {
+            let _ = writeln!(text, "- {line}");
+        }
         let failing = [
             (plan.kept.len(), "with errors: last good output stays"),
             (plan.held.len(), "with errors: rendered from an earlier commit"),

@@ -8,6 +8,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
 use model::progress::Progress;
+use model::tree::Tree;
 
 use crate::access::RepositoryAccess;
 use crate::change_proposal::{self, ChangeProposal, ChangeProposalError};
@@ -102,9 +103,8 @@ pub fn write(
 
 fn commit(repositories: &dyn Repositories, change: &CommitMove<'_>) -> Result<Moved, CommitMoveError> {
     let head = &change.promoted.head;
-    let edits = change.promoted.edits(change.to)?;
     let open = opener(repositories, head);
-    let tree = change_proposal::edited(repositories.tree(head)?, &edits, &open).map_err(ChangeProposalError::from)?;
+    let tree = edited_tree(repositories, change.promoted, change.to)?;
     let message = trailer::with_trailers(change.title, &[(TRAILER, &change.to.to_string())]);
     let author = &author();
     let commit =
@@ -116,6 +116,17 @@ fn commit(repositories: &dyn Repositories, change: &CommitMove<'_>) -> Result<Mo
         Pushed::Moved(_) => Moved::Written,
         Pushed::Removed | Pushed::LostRace => Moved::LostRace,
     })
+}
+
+/// The files of an environment's branch with another commit.
+fn edited_tree(
+    repositories: &dyn Repositories,
+    promoted: &PromotedCommit,
+    to: GitId,
+) -> Result<Tree, CommitMoveError> {
+    let (edits, open) = (promoted.edits(to)?, opener(repositories, &promoted.head));
+    let tree = repositories.tree(&promoted.head)?;
+    Ok(change_proposal::edited(tree, &edits, &open).map_err(ChangeProposalError::from)?)
 }
 
 fn propose(
@@ -169,7 +180,8 @@ fn declined(hosts: &GitHosts, change: &CommitMove<'_>, branch: &str) -> Result<O
     Ok(declined.map(|found| PullRequestLink { number: found.number, url: found.url }))
 }
 
-/// Closes the pull request of an environment and deletes its branch, if there is one that this module made. The commit in it does not move any longer.
+/// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request
+/// stays.
 ///
 /// # Errors
 /// If the repository or the git host can't be reached.
@@ -177,6 +189,7 @@ pub fn withdraw(
     access: &RepositoryAccess,
     hosts: Option<&GitHosts>,
     (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    keep: Option<GitId>,
 ) -> Result<bool, CommitMoveError> {
     let (url, branch) = (&promoted.head.url, proposing_branch(environment));
     let repositories = &*access.repositories;
@@ -184,6 +197,12 @@ pub fn withdraw(
         Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(false),
         found => found?,
     };
+    if let Some(keep) = keep {
+        let tree = edited_tree(repositories, promoted, keep)?;
+        if repositories.info(&found)?.tree == tree.id() {
+            return Ok(false);
+        }
+    }
     if let Some((settings, repository)) =
         hosts.and_then(|hosts| hosts.find(url.as_str())).filter(|(found, _)| found.has_pull_requests())
     {

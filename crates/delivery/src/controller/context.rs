@@ -21,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) hosts: Option<&'a GitHosts>,
     pub(super) evidence: Evidence<'a>,
     pub(super) lease: Option<&'a WriteLease>,
+    /// Whether nothing may be written.
+    pub(super) is_read_only: bool,
     pub(super) now: Timestamp,
 }
 

@@ -117,7 +117,7 @@ pub(super) fn send(
 
 /// The reason why events are not sent.
 #[derive(Debug, thiserror::Error)]
-pub enum SendError {
+pub(super) enum SendError {
     /// The branch with the states can't be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),

@@ -29,11 +29,13 @@ pub struct CheckSubject<'a> {
     pub workload: Option<&'a str>,
     /// The revision that moves.
     pub revision: &'a str,
+    /// The ring. None: the whole environment.
+    pub ring: Option<&'a str>,
 }
 
-/// The last results of checks. It never blocks for long: a check that has no recent result is started, and its result is there in a later step.
+/// The results of checks. A check that has no recent result runs now, for at most its time limit.
 pub trait CheckResults: Send + Sync {
-    /// The last result of a check. None: there is none yet.
+    /// The newest result of a check. None: there is none.
     fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult>;
 }
 

@@ -16,6 +16,7 @@ mod people;
 pub mod plane;
 mod platform;
 pub mod published;
+mod rollouts;
 pub mod settled;
 mod status;
 
@@ -39,14 +40,16 @@ use self::evidence::Evidence;
 use self::plane::{Plane, Standing};
 use self::platform::{Acted, Own};
 use self::published::Published;
+use self::rollouts::Rollouts;
 use self::settled::Settled;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
+use crate::publish::Outcome;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, StoredStates};
 use crate::write_lease::WriteLease;
 
-/// The name of the controller as the author of changes in the history.
+/// The number of rounds in a step. Each act of a step, and each lost race, begins another one.
 const ROUNDS_MAX: usize = 8;
 
 /// A step for one environment.
@@ -64,6 +67,10 @@ pub struct StepRequest<'a> {
     pub lease: Option<&'a WriteLease>,
     /// The result of the publication right before. None: the environment counts as settled where its record says so.
     pub published: Option<&'a Published>,
+    /// The same publication with its output. None: nothing is decided about rings.
+    pub output: Option<&'a Outcome>,
+    /// Whether the step only looks: nothing is stored, moved or reported.
+    pub is_read_only: bool,
     /// The current time.
     pub now: Timestamp,
 }
@@ -99,8 +106,8 @@ pub fn step(
         if !plane.is_part(request.environment) {
             return Ok(StepOutcome::none());
         }
-        let StepRequest { environment, hosts, evidence, lease, now, .. } = *request;
-        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now };
+        let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
+        let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
         match round(&context, request, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
             Round::Done(outcome) => {
@@ -123,21 +130,32 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let environment = context.environment;
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
-    let settled = settle(context, request, &standing)?;
-    let stored = rollout_store::read(context.access, environment)?;
     let mut outcome = StepOutcome::none();
     let mut status = status_of(context);
+    let rollouts = move_rollouts(context, request)?;
+    if rollouts.has_lost_race {
+        return Ok(Round::Again { has_moved: false });
+    }
+    let rollouts = rollouts.found;
+    outcome.must_publish = !rollouts.changed.is_empty();
+    outcome.is_moving = rollouts.is_moving;
+    outcome.is_stopped = rollouts.is_stopped;
+    outcome.warnings.extend(rollouts.problems);
+    let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
+    let stored = rollout_store::read(context.access, environment)?;
     if let Some(step) = context.plane.step(environment)
         && let Some(reason) = context.plane.problem.clone().or_else(|| step.problem.clone())
     {
         status.problem = Some(reason.to_string());
     } else if let Some(step) = context.plane.step(environment).filter(|step| step.promotion.select.platform) {
-        let own = Own { standing: &standing, settled, failed: None };
+        let own = Own { standing: &standing, settled, failed: rollouts.failed };
         match move_platform(context, (step, &stored), &own, memory)? {
             Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
             Decided::Problem(problem) => status.problem = Some(problem),
             Decided::Step(decided) => {
-                outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                if !context.is_read_only {
+                    outcome.warnings.extend(set_status(context, &decided).err().map(|error| error.to_string()));
+                }
                 outcome.is_moving |= decided.state.current.is_some();
                 outcome.is_stopped |= decided.report.phase == ReportPhase::Stopped;
                 let at = standing.at.as_ref();
@@ -145,6 +163,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             }
         }
     }
+    status.subjects.extend(rollouts.statuses);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
 }
@@ -153,11 +172,17 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
 fn settle(
     context: &Context<'_>,
     request: &StepRequest<'_>,
-    standing: &Standing,
+    (standing, open): (&Standing, Option<Arc<str>>),
 ) -> Result<Result<(), Arc<str>>, ControllerError> {
     let Some(published) = request.published else {
         return Ok(context.plane.settled(context.environment, standing));
     };
+    if let Some(open) = open {
+        return Ok(Err(open));
+    }
+    if published.has_rings() && request.output.is_none() {
+        return Ok(context.plane.settled(context.environment, standing));
+    }
     if published.commit != standing.commit() || published.head != Some(standing.promoted.head.id) {
         return Ok(Err("its newest commits are not published yet".into()));
     }
@@ -166,7 +191,7 @@ fn settle(
     }
     let head = rollout_store::read(context.access, context.environment)?.head;
     let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
-    if record.is_none_or(|record| !standing.is_of(&record)) {
+    if !context.is_read_only && record.is_none_or(|record| !standing.is_of(&record)) {
         let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
         let record = Settled { commit, head: head_id, since: context.now };
         if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
@@ -174,6 +199,27 @@ fn settle(
         }
     }
     Ok(Ok(()))
+}
+
+struct MovedRollouts {
+    found: Rollouts,
+    has_lost_race: bool,
+}
+
+/// Decides about the workloads in the rings of the environment, and stores the decisions. Publishing acts on them.
+fn move_rollouts(context: &Context<'_>, request: &StepRequest<'_>) -> Result<MovedRollouts, ControllerError> {
+    let step = context.plane.step(context.environment).filter(|step| step.problem.is_none());
+    let (Some(step), Some(output), None) = (step, request.output, &context.plane.problem) else {
+        return Ok(MovedRollouts { found: Rollouts::default(), has_lost_race: false });
+    };
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let found = rollouts::decide(context, &step.promotion, (&stored, output));
+    let mut change = Change::new(&stored, rollout_store::Advances::default());
+    for (workload, rollout, events) in &found.changed {
+        change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);
+    }
+    let has_lost_race = !context.is_read_only && !change.is_empty() && !change.store(context)?;
+    Ok(MovedRollouts { found, has_lost_race })
 }
 
 enum Decided {
@@ -196,6 +242,9 @@ fn move_platform(
     };
     let state = advances.platform.clone().unwrap_or_default();
     let decided = platform::decide(context, &step.promotion, (&state, own), memory)?;
+    if context.is_read_only {
+        return Ok(Decided::Step(Box::new(decided)));
+    }
     let mut change = Change::new(stored, advances);
     if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
         change.set_platform(context, &decided.state, &decided.events);
@@ -241,7 +290,7 @@ fn set_status(context: &Context<'_>, decided: &AdvanceStep) -> Result<(), HostEr
 
 /// Sends the events that the hub does not have yet. Returns why it could not.
 fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Option<String> {
-    let history = request.history?;
+    let history = request.history.filter(|_| !request.is_read_only)?;
     let stored = rollout_store::read(context.access, context.environment);
     let head = match stored {
         Ok(stored) => stored.head,

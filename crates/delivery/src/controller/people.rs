@@ -17,7 +17,7 @@ use crate::promoted_commit::PromotedCommit;
 use crate::pull_requests::GitHosts;
 
 /// The label of a pull request that approves it. The account that added it counts.
-pub const APPROVAL_LABEL: &str = "kalypso-approved";
+pub(super) const APPROVAL_LABEL: &str = "kalypso-approved";
 
 /// The authors of commits that are known already.
 #[derive(Debug, Default)]

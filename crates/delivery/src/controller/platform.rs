@@ -78,7 +78,7 @@ fn collect(
     memory: &mut Memory,
 ) -> Evidence {
     let environment = context.environment;
-    let subject = CheckSubject { environment: environment.as_str(), workload: None, revision: &revision.0 };
+    let subject = CheckSubject { environment: environment.as_str(), workload: None, revision: &revision.0, ring: None };
     let needs_people = promotion.gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_)));
     let people = match line::commit(revision).filter(|_| needs_people) {
         Some(commit) => {
@@ -161,7 +161,7 @@ pub(super) fn act(
         Some(Action::RollBack { to }) => to,
         None => match proposed_early(promotion, step) {
             Some(revision) => revision,
-            None => return withdraw(context, standing),
+            None => return withdraw(context, (step, standing)),
         },
     };
     let Some(to) = line::commit(revision) else { return Ok(Acted::Nothing) };
@@ -211,11 +211,13 @@ fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'
     (waiting.peek().is_some() && waiting.all(is_of_people)).then_some(&current.revision)
 }
 
-/// Withdraws what was proposed, if nothing is to be written any more.
-fn withdraw(context: &Context<'_>, standing: &Standing) -> Result<Acted, ControllerError> {
+/// Withdraws what was proposed, if nothing is to be written any more. While a candidate waits for its gates, its pull request stays, with the reviews.
+fn withdraw(context: &Context<'_>, (step, standing): (&AdvanceStep, &Standing)) -> Result<Acted, ControllerError> {
     if standing.promoted.is_declared() {
         context.check_lease()?;
-        commit_move::withdraw(context.access, context.hosts, (context.environment, &standing.promoted))?;
+        let gated = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated);
+        let keep = gated.and_then(|current| line::commit(&current.revision));
+        commit_move::withdraw(context.access, context.hosts, (context.environment, &standing.promoted), keep)?;
     }
     Ok(Acted::Nothing)
 }

@@ -20,6 +20,8 @@ pub struct Published {
     pub commit: Option<GitId>,
     /// The head of the environment's branch that was published. None: it is not known.
     pub head: Option<GitId>,
+    /// Whether the environment has rings.
+    has_rings: bool,
     /// Whether everything is on the GitOps branches without errors, or why not.
     pub complete: Result<(), Arc<str>>,
 }
@@ -37,7 +39,14 @@ impl Published {
         };
         let is_main = |role: &ReadRole| matches!(role, ReadRole::Base(name) if name.as_str() == MAIN);
         let main = loaded.and_then(|loaded| loaded.reads.iter().find(|read| is_main(&read.role)));
-        Self { commit: main.map(|read| read.commit), head: read(&ReadRole::Environment), complete: complete(outcome) }
+        let has_rings = outcome.places.iter().any(|place| place.planned.rings.is_some());
+        let (commit, head) = (main.map(|read| read.commit), read(&ReadRole::Environment));
+        Self { commit, head, has_rings, complete: complete(outcome) }
+    }
+
+    /// Whether the environment has rings, so that its rollouts are compared with what was published.
+    pub fn has_rings(&self) -> bool {
+        self.has_rings
     }
 }
 

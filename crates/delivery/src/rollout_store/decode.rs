@@ -20,7 +20,7 @@ type Result<T> = std::result::Result<T, StateFileError>;
 pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str)) -> Result<StoredRollout> {
     let root = file.root()?;
     let item = Item { file, node: &root };
-    let known = ["workload", "hold", "current", "waiting", "stable", "rejected", "revisions"];
+    let known = ["workload", "hold", "current", "waiting", "stable", "rejected", "targets", "revisions"];
     let fields = header(item, (ROLLOUT_KIND, environment), &known)?;
     expect(fields.required("workload")?, workload)?;
     let revisions = |item: Item<'_>| {
@@ -35,6 +35,7 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
             rejected: fields.maybe("rejected", revision)?,
             hold: fields.maybe("hold", decision)?,
         },
+        targets: fields.list("targets", |item| item.text())?.into_iter().collect(),
         revisions: fields.maybe("revisions", revisions)?.unwrap_or_default(),
     })
 }

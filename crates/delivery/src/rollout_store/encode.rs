@@ -18,6 +18,7 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
     let RolloutState { stable, current, waiting, rejected, hold } = &stored.state;
     let revisions = stored.revisions.iter().map(|(revision, sources)| (Arc::clone(&revision.0), sources_of(sources)));
     let revisions = (!stored.revisions.is_empty()).then(|| Value::Fields(revisions.collect()));
+    let targets: Vec<_> = stored.targets.iter().collect();
     let file = Value::fields([
         ("apiVersion", Some(Value::text(API_VERSION))),
         ("kind", Some(Value::text(ROLLOUT_KIND))),
@@ -28,6 +29,7 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
         ("waiting", Value::list(waiting, revision)),
         ("stable", stable.as_ref().map(proved)),
         ("rejected", rejected.as_ref().map(revision)),
+        ("targets", Value::list(&targets, |target| Value::text(Arc::clone(*target)))),
         ("revisions", revisions),
     ]);
     file.written()

@@ -10,7 +10,7 @@ mod fields;
 mod tests;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
@@ -61,6 +61,8 @@ pub struct StoredStates {
 pub struct StoredRollout {
     /// The state.
     pub state: RolloutState,
+    /// The names of the deployment targets of the stable and the moving revision. Their folders move with the workload, also after a target was removed.
+    pub targets: BTreeSet<Arc<str>>,
     /// The sources from which each revision is rendered again when the newest sources give another one.
     pub revisions: BTreeMap<Revision, RevisionSources>,
 }

@@ -109,9 +109,11 @@ fn stored() -> impl Strategy<Value = StoredRollout> {
         prop::option::of(revision()),
         prop::option::of(decision()),
     );
-    (state, prop::collection::btree_map(revision(), sources(), 0..3)).prop_map(
-        |((stable, current, waiting, rejected, hold), revisions)| StoredRollout {
+    let targets = prop::collection::btree_set(text(), 0..3);
+    (state, targets, prop::collection::btree_map(revision(), sources(), 0..3)).prop_map(
+        |((stable, current, waiting, rejected, hold), targets, revisions)| StoredRollout {
             state: RolloutState { stable, current, waiting, rejected, hold },
+            targets,
             revisions,
         },
     )
@@ -139,6 +141,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
     let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(revision()), decisions);
     (prop::option::of(proved()), prop::option::of(candidate), rest).prop_map(
         |(proved, current, (waiting, rejected, (hold, requested)))| AdvanceState {
+            at: waiting.first().cloned(),
             proved,
             current,
             waiting,
@@ -194,6 +197,8 @@ current:
       text: \"3 of 40 failed\"
 waiting:
   - b2
+targets:
+  - shop-eu
 revisions:
   a1:
     sources:
@@ -231,7 +236,7 @@ fn what_is_not_understood_is_an_error_with_its_line() {
     check("status: failed", "status: good", "19:15: `passed`, `waiting` or `failed` is expected");
     check("  - b2", "  - {}", "23:5: a text is expected");
     check("2026-11-24T09:00", "2026-11-24 at nine", "7:12: a time such as `2026-11-24T09:30:00Z` is expected");
-    check("4fb8c440", "4fb8", "29:17: the id of a commit is expected");
+    check("4fb8c440", "4fb8", "31:17: the id of a commit is expected");
     check("ring: 1", "ring: 1\n  ring: 1", "14:3: the key `ring` is twice in this mapping");
 }
 

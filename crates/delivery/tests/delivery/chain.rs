@@ -9,6 +9,8 @@ use git::RepositoryUrl;
 use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
+use git_host::review::ReviewVerdict;
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
@@ -61,5 +63,20 @@ impl Chain {
         let repository = state.repository("platform/control-plane").unwrap();
         let head = repository.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit;
         repository.merge(number, head.unwrap()).unwrap();
+    }
+
+    /// Approves a pull request of the control plane with a review.
+    pub(crate) fn approve(&self, number: u64, account: &str) {
+        let mut state = self.host.state();
+        let repository = state.repository("platform/control-plane").unwrap();
+        repository.review(account, number, ReviewVerdict::Approved).unwrap();
+    }
+
+    /// The statuses of promotions of a commit: context and description.
+    pub(crate) fn statuses(&self, commit: GitId) -> Vec<(String, String)> {
+        let mut state = self.host.state();
+        let all = state.repository("platform/control-plane").unwrap().statuses(commit);
+        let own = all.into_iter().filter(|status| status.context.ends_with(" environment"));
+        own.map(|status| (status.context, status.description)).collect()
     }
 }

@@ -68,7 +68,9 @@ fn a_commit_that_moves_no_longer_is_withdrawn() {
     let mut chain = Chain::new(&["prod"]);
     let second = chain.company.change_value("second");
     write_into(&chain, second, ChangeDelivery::PullRequest);
-    let again = || withdraw(&chain.access, Some(&chain.hosts), (&name("prod"), &chain.promoted("prod"))).unwrap();
+    let again = || withdraw(&chain.access, Some(&chain.hosts), (&name("prod"), &chain.promoted("prod")), None).unwrap();
+    let kept = (&name("prod"), &chain.promoted("prod"));
+    assert!(!withdraw(&chain.access, Some(&chain.hosts), kept, Some(second)).unwrap());
     assert!(again());
     assert_eq!(chain.company.head("kalypso-promote/prod"), None);
     assert_eq!(chain.pull_requests()[0].state, PullRequestState::Closed);

@@ -7,6 +7,8 @@ mod change_proposal;
 #[cfg(test)]
 mod commit_move;
 #[cfg(test)]
+mod controller;
+#[cfg(test)]
 mod enforcement;
 #[cfg(test)]
 mod hub;
@@ -16,5 +18,7 @@ mod lease;
 mod publish;
 #[cfg(test)]
 mod pull_requests;
+#[cfg(test)]
+mod rings;
 #[cfg(test)]
 mod world;

@@ -49,6 +49,12 @@ impl World {
         Self { company: MemoryCompany::new(), settings, _cache: cache }
     }
 
+    /// Access to its repositories.
+    pub(crate) fn access(&self) -> Arc<RepositoryAccess> {
+        let repositories = Arc::clone(&self.company.repositories);
+        Arc::new(RepositoryAccess::with(self.settings.clone(), repositories, Progress::default()))
+    }
+
     /// Publishes the environment. `meanwhile` runs between reading and pushing.
     pub(crate) fn try_publish(
         &self,
@@ -56,8 +62,7 @@ impl World {
         hub: Option<Receiver<'_>>,
         meanwhile: &dyn Fn(&Loaded, &Compiled),
     ) -> Result<Outcome, PublicationError> {
-        let repositories = Arc::clone(&self.company.repositories);
-        let access = Arc::new(RepositoryAccess::with(self.settings.clone(), repositories, Progress::default()));
+        let access = self.access();
         let environment = &EnvironmentName::new(ENVIRONMENT).unwrap();
         let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
         publish(&access, &request, meanwhile)

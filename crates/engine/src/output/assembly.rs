@@ -8,6 +8,7 @@ use model::field_path::FieldPath;
 use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
+use super::rings::RingTree;
 use super::{Destination, Output, desired, foreign_files, left_behind};
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
@@ -25,20 +26,31 @@ pub fn assemble(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    assemble_held((compiled, &Held::default()), previous, destination, open)
+    assemble_contents(&Contents { compiled, held: &Held::default(), rings: None }, previous, destination, open)
 }
 
-/// Like [`assemble`], with the folders of held assignments.
+/// The content of a branch.
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    /// The compiled environment.
+    pub compiled: &'a Compiled,
+    /// The folders of assignments that are held.
+    pub held: &'a Held,
+    /// The folders of an environment with rings. None: all places have the compiled folders.
+    pub rings: Option<&'a RingTree>,
+}
+
+/// Like [`assemble`], with the folders of held assignments, and with those of rings.
 ///
 /// # Errors
 /// As [`assemble`].
-pub fn assemble_held(
-    (compiled, held): (&Compiled, &Held),
+pub fn assemble_contents(
+    &Contents { compiled, held, rings }: &Contents<'_>,
     previous: &Tree,
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    let desired = desired::in_layout(compiled.tree(), destination.layout);
+    let desired = desired::in_layout(rings.map_or(compiled.tree(), |rings| &rings.places), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output {
         tree: previous.clone(),
@@ -55,6 +67,7 @@ pub fn assemble_held(
     let mut assembly = Assembly {
         compiled,
         held,
+        rings,
         unclear,
         destination,
         open,
@@ -103,6 +116,7 @@ impl Output {
 struct Assembly<'a> {
     compiled: &'a Compiled,
     held: &'a Held,
+    rings: Option<&'a RingTree>,
     unclear: Unclear,
     destination: &'a Destination,
     open: &'a Open<'a>,
@@ -293,6 +307,10 @@ impl Assembly<'_> {
     }
 
     fn reason_to_keep(&self, place: &Arc<str>, target: &str) -> Option<ReasonToKeep> {
+        let removed = self.rings.and_then(|rings| rings.removed.get(place));
+        if removed.is_some_and(|targets| targets.contains(target)) {
+            return None;
+        }
         let target = DeploymentTargetName::new(target).ok()?;
         let is_unclear = self.unclear.places.contains(place) || self.unclear.targets.contains(&target);
         let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };

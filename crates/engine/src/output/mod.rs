@@ -6,6 +6,8 @@ mod assembly;
 mod desired;
 mod destinations;
 mod foreign_files;
+mod place_folders;
+pub mod rings;
 #[cfg(test)]
 mod tests;
 
@@ -14,14 +16,15 @@ use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
-use model::tree::{Open, OpenError, Tree};
+use model::tree::{Child, Open, OpenError, Tree};
 
-pub use self::assembly::{assemble, assemble_held};
+pub use self::assembly::{Contents, assemble, assemble_contents};
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
 pub use self::foreign_files::foreign_file;
+pub use self::place_folders::PlaceFolders;
 use crate::hold::HeldFolder;
-use crate::layout::{Folder, Layout, own_folders};
-use crate::own_files::OWNER_FILE;
+use crate::layout::{Folder, FolderKind, Layout, Level, joined, own_folders};
+use crate::own_files::{OWNER_FILE, TRACKING_FILE};
 
 /// The destination of the output, and how to write it.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +66,41 @@ impl Output {
         publications.extend(self.held.iter().map(|(id, held)| (id.clone(), held.from)));
         publications
     }
+}
+
+/// The folders of places in a tree, and the tracking file: what rendering into an empty folder would write.
+///
+/// # Errors
+/// If a folder can't be opened.
+pub fn own_tree(tree: &Tree, folder: &Folder, open: &Open<'_>) -> Result<Tree, OpenError> {
+    let inside = tree.folder(folder.as_str(), open)?.unwrap_or_default();
+    let places = places_in(&inside, (Level::Top, ""), open)?;
+    let mut own = Tree::default();
+    if folder.as_str().is_empty() {
+        own = places;
+    } else if !places.is_empty() {
+        own.put(folder.as_str(), Child::Tree(places), open)?;
+    }
+    if let Some(tracking) = tree.file(TRACKING_FILE, open)? {
+        own.put(TRACKING_FILE, Child::File(tracking), open)?;
+    }
+    Ok(own)
+}
+
+fn places_in(tree: &Tree, (level, around): (Level, &str), open: &Open<'_>) -> Result<Tree, OpenError> {
+    let mut found = Vec::new();
+    for (name, child) in tree.children() {
+        let Some(folder) = child.opened(open)? else { continue };
+        match level.folder_kind(around, name, &folder) {
+            FolderKind::Place => found.push((Arc::clone(name), child.clone())),
+            FolderKind::Prefix(next) => {
+                let below = places_in(&folder, (next, &joined(around, name)), open)?;
+                found.extend((!below.is_empty()).then(|| (Arc::clone(name), Child::Tree(below))));
+            }
+            FolderKind::Foreign => {}
+        }
+    }
+    Ok(Tree::from_children(found))
 }
 
 /// Reports folders of Kalypso at the root that would be left behind because the output moves to another folder.

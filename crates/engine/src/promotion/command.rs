@@ -162,15 +162,11 @@ impl Command {
     }
 
     fn hold(&self, hold: &mut Option<Decision>) -> Result<(), Refusal> {
-        match hold {
-            Some(Decision { by, reason, .. }) => {
-                Err(Refusal::IsHeld { by: Arc::clone(by), reason: Arc::clone(reason) })
-            }
-            None => {
-                *hold = Some(self.decision());
-                Ok(())
-            }
+        if let Some(Decision { by, reason, .. }) = hold {
+            return Err(Refusal::IsHeld { by: Arc::clone(by), reason: Arc::clone(reason) });
         }
+        *hold = Some(self.decision());
+        Ok(())
     }
 
     fn skip(&self, gate: &Arc<str>, gates: &mut [GateRecord]) -> Result<(), Refusal> {
@@ -343,3 +339,6 @@ fn retry_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refu
 fn list(names: &[Arc<str>]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,17 +69,16 @@ pub struct UnknownMember {
 pub fn effective_rings(promotion: &Promotion) -> Vec<Ring> {
     let mut rings = promotion.rings.clone();
     if !rings.is_empty() && !rings.iter().any(|ring| ring.members == RingMembers::Rest) {
-        rings.push(Ring {
-            name: REST.into(),
-            members: RingMembers::Rest,
-            at_once: None,
-            per: Vec::new(),
-            pause: Duration::ZERO,
-            failures: Amount::Count(0),
-            gates: Vec::new(),
-        });
+        rings.push(rest());
     }
     rings
+}
+
+/// The ring of all remaining places, without limits.
+fn rest() -> Ring {
+    let (per, gates) = (Vec::new(), Vec::new());
+    let (members, failures) = (RingMembers::Rest, Amount::Count(0));
+    Ring { name: REST.into(), members, at_once: None, per, pause: Duration::ZERO, failures, gates }
 }
 
 /// The hash that orders the places of a ring: the first 64 bits of the SHA-256 of a fixed text and the name.
@@ -102,10 +101,16 @@ pub fn unknown_members(fleet: &Fleet, promotion: &Promotion) -> Vec<UnknownMembe
 impl Membership {
     /// Finds the rings of all places of a fleet. None if the promotion has no rings.
     pub fn new(fleet: &Fleet, promotion: &Promotion) -> Option<Self> {
-        let rings: Arc<[Ring]> = effective_rings(promotion).into();
-        if rings.is_empty() {
-            return None;
-        }
+        let rings = effective_rings(promotion);
+        (!rings.is_empty()).then(|| Self::of_rings(fleet, rings.into()))
+    }
+
+    /// All places in one ring, for an environment whose rings are not known.
+    pub fn in_one_ring(fleet: &Fleet) -> Self {
+        Self::of_rings(fleet, Arc::new([rest()]))
+    }
+
+    fn of_rings(fleet: &Fleet, rings: Arc<[Ring]>) -> Self {
         let places = places(fleet);
         let rules = Rules::new(&rings);
         let found: Vec<_> = places.par_iter().map(|place| rules.apply(place)).collect();
@@ -124,15 +129,17 @@ impl Membership {
             membership.hash.push(hash);
         }
         membership.domains = domains.keys;
-        Some(membership)
+        membership
     }
 
     /// The position of a place. A place that the fleet does not have, for example because it was removed, is in the last ring, in the domain without labels.
     pub fn locate(&self, name: &str) -> Location {
-        if let Ok(at) = self.places.binary_search_by(|place| (**place).cmp(name)) {
-            return self.location(at).unwrap_or_else(|| self.removed(name));
-        }
-        self.removed(name)
+        self.index(name).and_then(|at| self.location(at)).unwrap_or_else(|| self.removed(name))
+    }
+
+    /// The index of a place in the columns. None: the fleet does not have it.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.places.binary_search_by(|place| (**place).cmp(name)).ok()
     }
 
     fn location(&self, at: usize) -> Option<Location> {

@@ -53,6 +53,15 @@ pub fn subject(target: &Target) -> Arc<str> {
     workload.map_or_else(|| Arc::clone(target.name.as_arc()), |name| Arc::clone(name.as_arc()))
 }
 
+/// The names of all targets of a compiled environment, by the workload they belong to.
+pub fn targets(compiled: &Compiled) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut found: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (_, target) in compiled.targets_by_id() {
+        found.entry(subject(target)).or_default().insert(Arc::clone(target.name.as_arc()));
+    }
+    found
+}
+
 /// The revision of a workload without any folder.
 pub fn empty() -> Revision {
     Sum::default().revision()

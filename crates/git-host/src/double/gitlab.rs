@@ -1,6 +1,6 @@
 //! The API of GitLab.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::git_id::GitId;
 use serde_json::{Value, json};
@@ -12,13 +12,17 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::pull_request::{
     Comment, MergeRefusal, NewPullRequest, PullRequest, PullRequestChanges, PullRequestState, Reviewer,
 };
+use crate::review::{Review, ReviewVerdict};
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 
 /// What a route answers.
 type Answered = Result<Response, Denial>;
 
-/// The time of each approval.
-const TIME: &str = "2026-01-01T00:00:00Z";
+/// The times of approvals, before and after the last push.
+const TIMES: (&str, &str) = ("2026-01-01T00:00:00.000Z", "2026-01-03T00:00:00.000Z");
+
+/// The time of the last push.
+const PUSH_TIME: &str = "2026-01-02T00:00:00.000Z";
 
 /// A group without projects.
 const NEW_NAMESPACE: &str = "acme";
@@ -133,6 +137,7 @@ impl Route<'_> {
                 Ok(Response::page(self.request, "per_page", found.iter().map(|found| self.json(found)).collect()))
             }
             ("GET", ["merge_requests", at, "approvals"]) => self.approvals(number(at)?),
+            ("GET", ["merge_requests", at, "versions"]) => self.versions(number(at)?),
             ("GET", ["issues"]) => Ok(self.issues()),
             ("POST", ["issues"]) => self.create_issue(),
             ("PUT", ["issues", at]) => self.update_issue(number(at)?),
@@ -296,10 +301,25 @@ impl Route<'_> {
         Ok(Response::json(201, &status(&(1, ReportedStatus { status: new, account: account.to_owned() }))))
     }
 
+    /// The pushes, the newest first.
+    fn versions(&self, number: u64) -> Answered {
+        let head = self.state.pull_request(number)?.head_commit.map(|commit| commit.to_string());
+        let versions = [(2, head.unwrap_or_default(), PUSH_TIME), (1, "a".repeat(40), TIMES.0)];
+        let versions = versions.map(|(id, head, time)| {
+            json!({ "id": id, "head_commit_sha": head, "created_at": time, "merge_request_id": 1, "state": "collected" })
+        });
+        Ok(Response::page(self.request, "per_page", versions.into()))
+    }
+
     fn approvals(&self, number: u64) -> Answered {
         let shown = self.state.pull_request(number)?;
-        let approved = self.state.approvals(number)?;
-        let approved = approved.iter().map(|one| json!({ "user": user(&one.account), "approved_at": TIME }));
+        // The last verdict of each account. GitLab keeps those about older commits, with their times.
+        let verdicts = self.state.reviews(number)?.into_iter().filter(|one| one.verdict != ReviewVerdict::Commented);
+        let latest: BTreeMap<String, Review> = verdicts.map(|one| (one.account.clone(), one)).collect();
+        let approved = latest.values().filter(|one| one.verdict == ReviewVerdict::Approved).map(|one| {
+            let at = if one.commit == shown.head_commit { TIMES.1 } else { TIMES.0 };
+            json!({ "user": user(&one.account), "approved_at": at })
+        });
         let json = json!({
             "id": 1_000 + shown.number, "iid": shown.number, "project_id": PROJECT_IDS.0, "title": shown.title,
             "approvals_required": 1, "approvals_left": 0, "approved_by": approved.collect::<Vec<_>>(),

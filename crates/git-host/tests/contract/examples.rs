@@ -7,6 +7,7 @@ use git_host::double::{DoubleFault, FaultAnswer, HostDouble};
 use git_host::hosts::{self, memory::MemoryHost};
 use git_host::issue::Label;
 use git_host::pull_request::{Merge, MergeRequest, PullRequestQuery, PullRequestState};
+use git_host::review::Approval;
 use git_host::secret::Secret;
 use git_host::settings::HostSettings;
 use git_host::status::{CommitStatus, StatusState};
@@ -110,8 +111,10 @@ fn merge_requests(examples: &Examples, repository: &HostRepository) -> Result<()
     // The example has this status already: nothing is sent.
     client.set_status(repository, commit, &status)?;
     examples.answer(("GET", &format!("{one}/approvals")), "/133/approvals");
+    examples.answer(("GET", &format!("{one}/versions")), "/133/versions");
     let approvals = client.approvals(repository, 133)?;
-    assert!(approvals.len() == 1 && approvals[0].account == "anna" && approvals[0].at.is_some(), "{approvals:?}");
+    let [Approval { account, at: Some(_), commit: Some(_) }] = &approvals[..] else { panic!("{approvals:?}") };
+    assert_eq!(account, "anna");
     examples.answer(("GET", "/projects/{id}/repository/commits/{sha}/statuses"), "/statuses?");
     let statuses = client.commit_statuses(repository, commit)?;
     assert!(statuses.len() == 1 && statuses[0].account == "anna" && statuses[0].status == status, "{statuses:?}");

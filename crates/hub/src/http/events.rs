@@ -46,11 +46,11 @@ struct After {
 /// Follow changes
 ///
 /// Server-sent events, for as long as the connection lasts. The kinds are `desired` (the desired content of a place changed), `report` (a host
-/// reported something different from before), `silent` (a reconciler promised to report, and did not) and `resumed` (a silent reconciler reported
-/// again). Each event has an `id`. A client that reconnects with the last `id` misses no event and receives none twice. An event without data has
+/// reported something different from before), `silent` (a reconciler promised to report, and did not) `resumed` (a silent reconciler reported
+/// again) and `promotion` (a decision about a promotion). Each event has an `id`. A client that reconnects with the last `id` misses no event and receives none twice. An event without data has
 /// only the current position as its `id`; the stream begins with such an event. Events of one kind that happened at the same time come in the order
 /// in which the hub received them. The parameter `status` accepts `succeeded`, `failed`, `inProgress` and `silent`; with it, the stream has no
-/// `desired` events.
+/// `desired` and no `promotion` events.
 #[utoipa::path(
     get,
     path = "/api/v1/events",

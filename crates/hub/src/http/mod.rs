@@ -13,6 +13,7 @@ pub mod metrics;
 mod openapi;
 mod otlp;
 mod problem;
+mod promotion_events;
 mod promotions;
 mod publications;
 mod question_request;

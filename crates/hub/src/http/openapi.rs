@@ -11,8 +11,8 @@ use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::{
-    App, audit, events, health, hosts, metrics, otlp, promotions, publications, questions, reports, rules, syncs,
-    tokens, watches,
+    App, audit, events, health, hosts, metrics, otlp, promotion_events, promotions, publications, questions, reports,
+    rules, syncs, tokens, watches,
 };
 
 /// The path of the description.
@@ -89,6 +89,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(reports::routes())
         .merge(publications::routes())
+        .merge(promotion_events::routes())
         .merge(watches::routes())
         .merge(syncs::routes())
         .merge(promotions::routes())

@@ -17,7 +17,7 @@ use model::rollout::RolloutState;
 use super::above::{Above, TARGETS_MAX};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, history, rollout_state};
+use super::{Question, QuestionError, conditions, facts, history, promotions, rollout_state};
 use crate::ingest::report_places::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
@@ -33,6 +33,8 @@ pub struct Position {
     reports: i64,
     /// The last time that a reconciler became silent, or reported again.
     silences: i64,
+    /// The last event of a promotion.
+    promotions: i64,
 }
 
 /// The name of this list in positions.
@@ -40,7 +42,7 @@ const LIST: &str = "events";
 
 impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Cursor([self.desired, self.reports, self.silences]).write(LIST))
+        formatter.write_str(&Cursor([self.desired, self.reports, self.silences, self.promotions]).write(LIST))
     }
 }
 
@@ -48,18 +50,25 @@ impl FromStr for Position {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Self, QuestionError> {
-        let Cursor([desired, reports, silences]) = Cursor::read(text, LIST).map_err(|_| {
+        // Earlier versions wrote positions without events of promotions, of which there were none.
+        let former =
+            || Cursor::read(text, LIST).map(|Cursor([desired, reports, silences])| [desired, reports, silences, 0]);
+        let position = Cursor::read(text, LIST).map(|Cursor(position)| position).or_else(|_: QuestionError| former());
+        let [desired, reports, silences, promotions] = position.map_err(|_| {
             let message = "is the `id` of no event: give that of the last one that came, or nothing, to begin now";
             QuestionError::Wrong { parameter: "after", message: message.to_owned() }
         })?;
-        Ok(Self { desired, reports, silences })
+        Ok(Self { desired, reports, silences, promotions })
     }
 }
 
 impl Position {
     /// Whether this position is at or behind the other one, for each kind of change.
     pub fn has_reached(&self, other: &Self) -> bool {
-        self.desired >= other.desired && self.reports >= other.reports && self.silences >= other.silences
+        self.desired >= other.desired
+            && self.reports >= other.reports
+            && self.silences >= other.silences
+            && self.promotions >= other.promotions
     }
 }
 
@@ -82,9 +91,10 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
             format!("(select case when is_called then last_value else last_value - 1 end from {table}_id_seq)")
         }
     };
-    let sql = format!("select {}, {}, {}", last("place_revision"), last("deployment"), last("silence"));
-    let (desired, reports, silences) = database.one(&sql, Vec::new()).await?;
-    let position = Position { desired, reports, silences };
+    let tables = ["place_revision", "deployment", "silence", "promotion_event"].map(last);
+    let (desired, reports, silences, promotions) =
+        database.one(&format!("select {}", tables.join(", ")), Vec::new()).await?;
+    let position = Position { desired, reports, silences, promotions };
     if database.dialect() == Dialect::Postgres {
         // The id of this transaction is higher than the ids of all transactions that have begun to write. The `xmax` of a snapshot is not: it
         // is behind the last transaction that has ended.
@@ -110,7 +120,7 @@ pub struct Changes {
 }
 
 /// The next selected changes behind a position, up to another position, which is settled. Changes of desired content come first, then reports, then
-/// reconcilers that became silent; each kind in the order in which the hub received it. It examines a limited number of changes: there may be more.
+/// reconcilers that became silent, then promotions; each kind in the order in which the hub received it. It examines a limited number of changes: there may be more.
 ///
 /// # Errors
 /// The filter is invalid; the database can't answer.
@@ -137,9 +147,15 @@ pub async fn changes(
         let behind = |id| Position { reports: id, ..after };
         return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
     }
-    let range = range(&mut transaction, "silence", (after.silences, until.silences)).await?;
-    let found = selection.silences(&mut transaction, range).await?;
-    let behind = |id| Position { silences: id, ..after };
+    if after.silences < until.silences {
+        let range = range(&mut transaction, "silence", (after.silences, until.silences)).await?;
+        let found = selection.silences(&mut transaction, range).await?;
+        let behind = |id| Position { silences: id, ..after };
+        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
+    }
+    let range = range(&mut transaction, "promotion_event", (after.promotions, until.promotions)).await?;
+    let found = promotions::changes(&mut transaction, question, range).await?;
+    let behind = |id| Position { promotions: id, ..after };
     Ok(Changes { items: placed(found, behind), end: behind(range.1) })
 }
 
@@ -355,8 +371,11 @@ mod tests {
 
     #[test]
     fn positions_are_read_as_they_were_written() {
-        let position = Position { desired: 1, reports: 2, silences: 3 };
+        let position = Position { desired: 1, reports: 2, silences: 3, promotions: 4 };
         assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
+        // `events 1 2 3`: an earlier version wrote it.
+        let former = Position { promotions: 0, ..position };
+        assert_eq!("ZXZlbnRzIDEgMiAz".parse::<Position>().unwrap(), former);
         let error = "aG9zdHMgMSAyIDM".parse::<Position>().unwrap_err().to_string();
         assert!(error.starts_with("`after`: is the `id` of no event"), "{error}");
     }
@@ -364,7 +383,8 @@ mod tests {
     #[test]
     fn a_position_has_reached_another_in_every_kind() {
         let check = |desired, reports| {
-            Position { desired, reports, silences: 1 }.has_reached(&Position { desired: 2, reports: 2, silences: 1 })
+            let position = Position { desired, reports, ..Position::default() };
+            position.has_reached(&Position { desired: 2, reports: 2, ..Position::default() })
         };
         assert_eq!([check(2, 2), check(3, 2), check(1, 9), check(9, 1)], [true, true, false, false]);
     }

@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 43] = [
+const QUESTIONS: [(&str, &str); 45] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -180,15 +180,19 @@ const QUESTIONS: [(&str, &str); 43] = [
     ("/livez", ""),
     ("/api/v1/syncs", ""),
     ("/api/v1/promotions", ""),
+    ("/api/v1/promotion-events", ""),
+    ("/api/v1/promotion-events", "?limit=0"),
     ("/readyz", ""),
     ("/metrics", ""),
 ];
 
 /// The bodies of requests, with their paths.
-fn bodies() -> [(&'static str, Value); 7] {
+fn bodies() -> [(&'static str, Value); 9] {
     let report = json!({"host": "d", "reconciler": "web", "status": "success"});
     let mut flux: Value = serde_json::from_str(include_str!("../payloads/flux-validation-failed.json")).unwrap();
     flux["metadata"]["host"] = "d".into();
+    let event = json!({"id": "e", "at": "2026-11-01T00:00:00Z", "environment": "prod", "subject": "web", "revision": "r", "kind": "held",
+        "ring": "canary", "text": "ann holds it", "by": "ann", "evidence": {"gates": []}});
     [
         ("/api/v1/reports", json!([report, {"host": "d"}])),
         ("/api/v1/reports", json!({"host": "d"})),
@@ -196,6 +200,8 @@ fn bodies() -> [(&'static str, Value); 7] {
         ("/api/v1/reports/argocd", serde_json::from_str(include_str!("../payloads/argocd-deployed.json")).unwrap()),
         ("/v1/logs", serde_json::from_str(include_str!("../payloads/otlp-logs.json")).unwrap()),
         ("/api/v1/publications", serde_json::from_str(include_str!("../payloads/publication.json")).unwrap()),
+        ("/api/v1/promotion-events", json!([event])),
+        ("/api/v1/promotion-events", json!([{"id": "", "at": "2026-11-01T00:00:00Z"}])),
         (
             "/deployment_state",
             json!({"manifests_endpoint": "https://git.example/application/prod/web", "commit_id": "2".repeat(40)}),
@@ -239,6 +245,8 @@ async fn answers_are_as_described_and_have_no_other_fields() {
         let response = hub.post(path).json(&body).send().await.unwrap();
         seen.insert(check(&description, (Method::POST, path), response).await);
     }
+    let events = hub.get("/api/v1/promotion-events").send().await.unwrap();
+    check(&description, (Method::GET, "/api/v1/promotion-events"), events).await;
     let answered: BTreeSet<_> = seen.iter().filter(|(_, status)| *status == 200).map(|(path, _)| &**path).collect();
     let paths: BTreeSet<_> = description["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     // The remaining paths take no body in this test, or their responses do not end, or they need the service.
@@ -276,13 +284,15 @@ async fn tokens_are_as_described() {
 #[tokio::test]
 async fn events_are_as_described() {
     let hub = filled().await;
+    let event = json!([{"id": "e", "at": "2026-11-01T00:00:00Z", "environment": "prod", "kind": "started", "text": "it moves"}]);
+    assert_eq!(hub.post("/api/v1/promotion-events").json(&event).send().await.unwrap().status(), StatusCode::OK);
     let description = strict(description(&hub).await);
     let path = "/paths/~1api~1v1~1events/get/responses/200/content/text~1event-stream/schema";
     let schema = schema_at(&description, path);
     // From the first event on.
     let mut stream = hub.get("/api/v1/events?after=ZXZlbnRzIDAgMCAw").send().await.unwrap();
     let (mut text, mut kinds) = (String::new(), BTreeSet::new());
-    while kinds.len() < 2 {
+    while kinds.len() < 3 {
         text.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
         while let Some((event, rest)) = text.split_once("\n\n") {
             if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) {

@@ -1,11 +1,15 @@
 //! The routes of promotions: answers, permissions, decisions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use hub_api::client::Client;
+use hub_api::evidence::{PlaceEvidence as _, PromotionEvents as _};
+use hub_api::limits::PROMOTION_EVENTS_MAX;
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionAction, PromotionCommand,
-    PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus, ProvedStatus, RingCounts, RingProgress,
-    RingState, SubjectKind, SubjectStatus, Wait,
+    PromotionEvent, PromotionEventFilter, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus,
+    ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 use hub_api::timestamp::Timestamp;
 use hub_api::tokens::{Reach, Scope};
@@ -167,4 +171,91 @@ async fn a_hub_alone_promotes_nothing() {
     assert_eq!(problem(hub.get("/api/v1/promotions/prod").send().await.unwrap()).await.0, StatusCode::NOT_FOUND);
     let command = hub.post("/api/v1/promotions/prod/commands").json(&json!({"command": "retry"}));
     assert_eq!(problem(command.send().await.unwrap()).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn publishers_append_events_about_their_environments() {
+    let hub = Hub::start().await;
+    let admin = hub.token("ann", Scope::Admin).await;
+    let stage = Reach { environments: vec!["stage".to_owned()], ..Reach::ALL };
+    let publisher = hub.token("ci", Scope::Publish(stage.clone())).await;
+    let reader = hub.token("reader", Scope::Read(stage)).await;
+    let event = |id: &str, environment: &str| json!({"id": id, "at": "2026-11-01T00:00:00Z", "environment": environment, "kind": "held", "text": "held", "by": "bob"});
+    let post = async |token: &str, events: Value| {
+        hub.post("/api/v1/promotion-events").bearer_auth(token).json(&events).send().await.unwrap().status()
+    };
+    let (own, other) = (event("e-1", "stage"), event("e-2", "prod"));
+    assert_eq!(post(&publisher.reveal(), json!([own, other])).await, StatusCode::FORBIDDEN);
+    assert_eq!(post(&reader.reveal(), json!([own])).await, StatusCode::FORBIDDEN);
+    assert_eq!(post(&publisher.reveal(), json!([own])).await, StatusCode::OK);
+    assert_eq!(post(&publisher.reveal(), json!([own])).await, StatusCode::OK);
+    assert_eq!(post(&admin.reveal(), json!([other])).await, StatusCode::OK);
+    let get = async |token: &str, path: &str| -> Value {
+        hub.get(path).bearer_auth(token).send().await.unwrap().json().await.unwrap()
+    };
+    let seen = get(&reader.reveal(), "/api/v1/promotion-events").await;
+    assert_eq!(seen["items"].as_array().unwrap().len(), 1, "{seen}");
+    let audit = get(&admin.reveal(), "/api/v1/audit?action=promotion&actor=ci").await;
+    let [entry] = audit["items"].as_array().unwrap().as_slice() else { panic!("{audit}") };
+    assert_eq!((&entry["subject"], &entry["detail"]["by"]), (&json!("stage"), &json!("bob")), "each decision once");
+}
+
+#[tokio::test]
+async fn threads_of_the_process_ask_and_record() {
+    let mut asking = None;
+    let hub = Hub::start_server(
+        |_| (),
+        |server| {
+            let (server, local) = server.answering_promotions();
+            asking = Some(local);
+            server
+        },
+    )
+    .await;
+    let local = asking.unwrap();
+    let event = PromotionEvent {
+        id: "e".to_owned(),
+        environment: "prod".to_owned(),
+        kind: "started".to_owned(),
+        ..PromotionEvent::default()
+    };
+    let ask = move || {
+        local.record(std::slice::from_ref(&event)).unwrap();
+        let wrong = local.record(&[PromotionEvent::default()]).unwrap_err();
+        (wrong.to_string(), local.place_states("nowhere", None).unwrap_err().to_string())
+    };
+    let (wrong, unknown) = tokio::task::spawn_blocking(ask).await.unwrap();
+    assert_eq!(wrong, "`id` of the event `` is empty, or contains control characters");
+    assert_eq!(unknown, "there is no environment `nowhere`");
+    let client = Client::new(&hub.url(""), None).unwrap();
+    let page = client.promotion_events(&PromotionEventFilter::default()).await.unwrap();
+    assert_eq!(page.items.len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_reads_all_pages_and_sends_all_events() {
+    let hub = Hub::start().await;
+    let place = |number: usize| json!({"path": format!("type-{number}"), "tree": "a".repeat(40), "role": "platform", "environment": "prod", "clusterType": "t"});
+    let publication = json!({"repository": "https://git.example/acme/gitops", "branch": "prod", "commit": "1".repeat(40),
+        "places": (0..3).map(place).collect::<Vec<_>>()});
+    assert_eq!(hub.post("/api/v1/publications").json(&publication).send().await.unwrap().status(), StatusCode::OK);
+    let client = Client::new(&hub.url(""), None).unwrap();
+    assert_eq!(client.all_place_states("prod", None).await.unwrap().len(), 3);
+    let event = |number: usize| PromotionEvent {
+        id: number.to_string(),
+        environment: "prod".to_owned(),
+        kind: "started".to_owned(),
+        ..PromotionEvent::default()
+    };
+    let events: Vec<_> = (0..=PROMOTION_EVENTS_MAX).map(event).collect();
+    let too_many = hub.post("/api/v1/promotion-events").json(&events).send().await.unwrap();
+    assert_eq!(too_many.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    client.record_all(&events, Duration::ZERO).await.unwrap();
+    let last = PromotionEventFilter { limit: Some(1), ..PromotionEventFilter::default() };
+    let page = client.promotion_events(&last).await.unwrap();
+    assert_eq!(page.items[0].id, PROMOTION_EVENTS_MAX.to_string());
+    let refused = client.command_promotion("prod", &serde_json::from_value(json!({"command": "retry"})).unwrap()).await;
+    assert!(
+        refused.is_err() && client.promotions().await.unwrap().is_empty() && client.promotion("prod").await.is_err()
+    );
 }

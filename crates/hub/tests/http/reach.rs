@@ -49,6 +49,8 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/syncs", Refused),
     ("get", "/api/v1/syncs/{environment}", Refused),
     ("post", "/api/v1/sync", Refused),
+    ("get", "/api/v1/promotion-events", Refused),
+    ("post", "/api/v1/promotion-events", Refused),
     ("get", "/api/v1/promotions", Refused),
     ("get", "/api/v1/promotions/{environment}", Refused),
     ("post", "/api/v1/promotions/{environment}/commands", Refused),

@@ -31,13 +31,14 @@ async fn text(database: &Database, selection: &Selection, format: Format) -> Str
     String::from_utf8(bytes).unwrap()
 }
 
-/// Adds rows to tables that are empty after `fill`: silence, rules, notifications and the order of environments.
+/// Adds rows to tables that are empty after `fill`: silence, rules, notifications, promotions and the order of environments.
 async fn tell(database: &Database) {
     let mut transaction = database.begin().await.unwrap();
     for sql in [
         "insert into silence (reconciler_id, is_silent, noticed_on) select min(id), 1, $1 from reconciler",
         "insert into rule_state (name, phase, since_on, evaluated_on) values ('r', 'firing', $1, $1)",
         "insert into notification (message_id, rule, kind, body, created_on) values ('m', 'r', 'firing', '{}', $1)",
+        "insert into promotion_event (event_id, happened_on, environment, subject, kind, message) values ('e', $1, 'dev', '', 'held', 'm')",
         "insert into environment_order (name, position) values ('dev', 0)",
     ] {
         let sql = sql.replace("$1", &database.dialect().instant("0"));

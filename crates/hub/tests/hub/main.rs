@@ -30,6 +30,7 @@ mod microsofts;
 mod migrations;
 mod naming;
 mod past;
+mod promotions;
 mod questions;
 mod races;
 mod ranges;
@@ -66,6 +67,7 @@ fn main() {
         migrations::trials(),
         naming::trials(),
         past::trials(),
+        promotions::trials(),
         questions::trials(),
         races::trials(),
         remembering::trials(),

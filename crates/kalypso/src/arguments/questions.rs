@@ -128,10 +128,12 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Show how many reconcilers have applied a workload, a version or a commit, and which hosts have not
+/// Show how far changes are on their way through environments and rings, or how many reconcilers have applied a workload, a version or a commit
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  kalypso rollout status                                     all environments in the order of promotion, and what each change waits for
+  kalypso rollout status -e prod --watch                     one environment, again and again
   kalypso rollout status checkout                            its desired versions in all environments
   kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
@@ -139,9 +141,12 @@ Examples:
 
 If several workloads have this name, write WORKSPACE/APPLICATION/WORKLOAD")]
 pub(crate) struct RolloutStatus {
-    /// The workload with or without a version, the version alone if no other workload has it, or the commit
+    /// The workload with or without a version, the version alone if no other workload has it, or the commit [default: the promotions of all environments]
     #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
-    pub(crate) of: String,
+    pub(crate) of: Option<String>,
+    /// Show it again whenever it changes, until it is interrupted
+    #[arg(long, conflicts_with = "of")]
+    pub(crate) watch: bool,
     #[command(flatten)]
     pub(crate) filter: Filtering,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `kalypso events`: a stream of changes.
 
 use hub_api::client::StreamItem;
-use hub_api::events::{DesiredChange, FleetChange, ReportChange, SilenceChange};
+use hub_api::events::{DesiredChange, FleetChange, PromotionChange, ReportChange, SilenceChange};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -61,6 +61,7 @@ fn line(change: &FleetChange) -> String {
         FleetChange::Report(report) => of_report(report),
         FleetChange::Silent(silence) => of_silence("silent", silence),
         FleetChange::Resumed(silence) => of_silence("resumed", silence),
+        FleetChange::Promotion(promotion) => of_promotion(promotion),
     };
     let at = at.to_string();
     let at = at.split_once('.').map_or(at.as_str(), |(seconds, _)| seconds);
@@ -99,6 +100,23 @@ fn of_silence(what: &'static str, silence: &SilenceChange) -> Words {
     (silence.at, what, silence.host.clone(), silence.reconciler.clone())
 }
 
+fn of_promotion(PromotionChange { event }: &PromotionChange) -> Words {
+    let whom = event
+        .subject
+        .as_deref()
+        .map_or_else(|| event.environment.clone(), |subject| format!("{}/{subject}", event.environment));
+    let by = event.by.as_deref().map(|by| format!("(by {by})")).unwrap_or_default();
+    let words = [
+        event.kind.as_str(),
+        &hub_client::short(event.revision.as_deref()),
+        event.ring.as_deref().unwrap_or_default(),
+        &event.text,
+        &by,
+    ];
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    (event.at, "promotion", whom, words.join("  "))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -124,6 +142,12 @@ mod tests {
         );
         let silent = json!({"kind": "silent", "at": "2026-11-21T13:44:01Z", "host": "h", "reconciler": "r"});
         assert_eq!(check(silent), "2026-11-21T13:44:01Z  silent       h                     r\n");
+        let promotion = json!({"kind": "promotion", "event": {"id": "e", "at": "2026-11-21T13:44:01Z", "environment": "prod",
+            "subject": "checkout", "revision": "2.0", "kind": "held", "ring": "canary", "text": "an incident", "by": "ann"}});
+        assert_eq!(
+            check(promotion),
+            "2026-11-21T13:44:01Z  promotion    prod/checkout         held  2.0  canary  an incident  (by ann)\n"
+        );
         assert_eq!(check(json!({"kind": "later"})), "something changed: x\n");
     }
 

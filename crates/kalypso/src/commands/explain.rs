@@ -8,10 +8,12 @@ mod value;
 mod words;
 
 use delivery::loaded::Loaded;
+use delivery::rings;
 use engine::compile::Prepared;
 use engine::explain::ValueReason;
 use engine::overview::Meanings;
 use engine::place::Place;
+use engine::promotion::revision::subject;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::locate::Locator;
@@ -80,16 +82,20 @@ fn assignment_answer(options: &Explain, (loaded, prepared): (&Loaded, &Prepared)
     let explanation = prepared.explain(id)?;
     let problems = prepared.problems(id);
     let held = held::of(loaded, (prepared, &problems), id);
+    let target = prepared.targets().iter().find(|target| target.name == id.target);
+    let waits = target.and_then(|target| rings::wait(loaded, (id.place.as_str(), &subject(target))));
     let mut locator = Locator::new(&loaded.fleet);
     if options.output != Format::Human {
         let mut json = assignment::json(&explanation, &mut locator);
         json["held"] = held::json(&held);
+        json["rollout"] = waits.into();
         return Some(terminal::structured(&json, options.output));
     }
     let place_text = text_of_place(&loaded.fleet, id);
     let mut words = Words { environment: &options.environment, place_text: &place_text, locator: &mut locator };
     let text = assignment::text(&explanation, &mut words);
-    Some(text + &assignment::problems_text(&problems, &held))
+    let waits = waits.map(|waits| format!("\n  {waits}\n")).unwrap_or_default();
+    Some(text + &waits + &assignment::problems_text(&problems, &held))
 }
 
 /// The name whose overview is requested, and the meanings to show. None if an assignment is requested.

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use delivery::branch::folder_of;
-use delivery::compilation::{diagnostics, reuse};
+use delivery::compilation::{KnownResults, diagnostics, reuse};
 use delivery::error::DestinationError;
 use delivery::loaded::Loaded;
+use delivery::planned::{Planned, targets};
 use engine::compile::Compiled;
 use engine::output::{Destination, Output, assemble};
 use model::git_id::GitId;
@@ -53,9 +54,13 @@ fn one(
     let environment = loaded.fleet.environment.as_str();
     let out = options.out.as_ref().map(|out| if options.of.all { out.join(environment) } else { out.clone() });
     let compile = if out.is_some() { compiling::compile_to_open } else { compiling::compile };
-    let compiled = compile(loaded, watch.progress());
-    let open = |sealed: &Sealed| compiled.open(sealed);
-    let output = assemble(&compiled, &Tree::default(), &destination(loaded)?, &open)?;
+    let compiled = Arc::new(compile(loaded, watch.progress()));
+    let ringed = ringed(loaded, &compiled);
+    let open = |sealed: &Sealed| ringed.as_ref().map_or_else(|| compiled.open(sealed), |planned| planned.open(sealed));
+    let output = match &ringed {
+        Some(planned) => Output { tree: planned.rendered_tree()?, ..planned.output.clone() },
+        None => assemble(&compiled, &Tree::default(), &destination(loaded)?, &open)?,
+    };
     let diagnostics = diagnostics(loaded, &compiled, &output);
     let mut report = Report::new().checked_out(checkouts.to_vec());
     reporting::add(&mut report, loaded, reporting::batch(&diagnostics, &compiled));
@@ -77,6 +82,32 @@ fn one(
         return Ok((has_problems, None));
     }
     Ok((has_problems, Some(rendered.answer(&report)?)))
+}
+
+/// The output of an environment with rings, in which each place has the content of its ring. None if the environment has no rings, or if they are not known.
+fn ringed(loaded: &Loaded, compiled: &Arc<Compiled>) -> Option<Planned> {
+    let promotion = loaded.graph.promotion(loaded.fleet.environment.as_str())?;
+    if promotion.rings.is_empty() {
+        return None;
+    }
+    let environment = &loaded.fleet.environment;
+    if loaded.access.is_none() {
+        terminal::note(&format!(
+            "{environment} has rings, but a folder does not say how far they are: each place has its newest content"
+        ));
+        return None;
+    }
+    let planned = targets(loaded, None, None).and_then(|mut targets| {
+        let target = targets.swap_remove(0);
+        Planned::new(loaded, (compiled, &mut KnownResults::new(None)), target, false)
+    });
+    match planned {
+        Ok(planned) => Some(planned),
+        Err(error) => {
+            terminal::warn(&format!("the rings of {environment} are not applied: {error}"));
+            None
+        }
+    }
 }
 
 /// The destination of the output: the path of the environment's `GitOpsRepo`, if there is one.

@@ -33,17 +33,18 @@ pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
 }
 
 fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
+    let Some(of) = &options.of else { return super::promotion::status(options) };
     let hub = Hub::of(&options.connection)?;
     let is_list = options.status.is_some() || options.hosts.host.is_some() || options.hosts.selector.is_some();
     if is_list {
         let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
-        let ask = async |client: &Client, page: &Page| client.rollout_hosts(&options.of, &filter, page).await;
+        let ask = async |client: &Client, page: &Page| client.rollout_hosts(of, &filter, page).await;
         let list = hub.list(options.limit, ask, deployments::taken)?;
         deployments::show(&list, options.connection.output)?;
         return Ok(Exit::Good);
     }
     let filter = hub_client::filter(&options.filter, None, None);
-    let rollout = hub.ask(hub.client.rollout(&options.of, &filter))?;
+    let rollout = hub.ask(hub.client.rollout(of, &filter))?;
     show(&rollout, options.connection.output)?;
     Ok(Exit::Good)
 }

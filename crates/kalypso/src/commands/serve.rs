@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use delivery::access::ControlPlaneSettings;
 use git::GitRepositories;
-use service::{ServiceHost, ServiceSettings};
+use service::{PromotionHub, ServiceHost, ServiceSettings};
 
 use super::hub::run::{Beginning, Beside, HubOfService, run_with};
 use crate::arguments::Serve;
@@ -74,6 +74,11 @@ fn settings(read: ServiceConfiguration, environments: Vec<String>, hub: &HubOfSe
         leases: hub.leases.clone().map(|leases| leases as _),
         environments,
         confirmers: read.confirmers,
+        evidence: read.evidence,
+        promotion: PromotionHub {
+            places: Some(Arc::new(hub.promotions.clone())),
+            history: Some(Arc::new(hub.promotions.clone())),
+        },
         timing: read.timing,
     }
 }

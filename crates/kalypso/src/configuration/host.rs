@@ -261,7 +261,7 @@ fn label_confirmers(option: ConfirmByLabel, kind: HostKind) -> Result<LabelConfi
 }
 
 /// A secret from a variable or a file. None if neither is named.
-fn secret(
+pub(super) fn secret(
     key: &str,
     (variable, file): (&Option<String>, &Option<PathBuf>),
     base: &Path,

@@ -78,6 +78,8 @@ struct RetentionOptions {
     #[serde(default)]
     revisions: KeepOptions,
     #[serde(default)]
+    promotions: KeepOptions,
+    #[serde(default)]
     audit: KeepOptions,
 }
 
@@ -119,6 +121,8 @@ struct File {
     host: Option<IgnoredAny>,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     service: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    promotion: Option<IgnoredAny>,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     demo: Option<IgnoredAny>,
     #[serde(default)]
@@ -264,6 +268,7 @@ fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
         reports: keep("reports", &options.reports)?,
         assignments: keep("assignments", &options.assignments)?,
         revisions: keep("revisions", &options.revisions)?,
+        promotions: keep("promotions", &options.promotions)?,
         audit: keep("audit", &options.audit)?,
     })
 }
@@ -318,6 +323,14 @@ fn parse(name: &str, text: &str, base: &Path) -> anyhow::Result<DatabaseUrl> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hub_reads_every_example_of_the_reference() {
+        let page = include_str!("../../../../docs/reference/configuration.md");
+        let examples = page.split("\n```toml\n").skip(1).filter_map(|rest| rest.split("\n```\n").next());
+        let read = examples.map(|example| toml::from_str::<File>(example).map_err(|error| error.to_string()));
+        assert!(read.collect::<Result<Vec<_>, _>>().unwrap().len() > 5);
+    }
 
     fn check(section: &str) -> Result<HubConfiguration, String> {
         let file: File = toml::from_str(section).map_err(|error| error.to_string())?;

@@ -77,6 +77,7 @@ impl ServiceOptions {
             settle: one("settle", &self.settle, default.settle)?,
             settle_max: one("settle-max", &self.settle_max, default.settle_max)?,
             resync: one("resync", &self.resync, default.resync)?.max(POLL_MIN),
+            promotion: default.promotion,
         };
         if timing.settle > timing.settle_max {
             return Err(Failure::usage("`service.settle` is longer than `service.settle-max`"));

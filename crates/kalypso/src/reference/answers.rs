@@ -49,7 +49,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
-    ("rollout status --status STATUS", LISTED),
+    ("rollout status WORKLOAD --status STATUS", LISTED),
+    ("promote --dry-run", PROMOTE_DRY_RUN),
     ("drift KIND", LISTED),
 ];
 
@@ -83,15 +84,29 @@ const HUB: &[HubAnswer] = &[
     of("status", ("", "Environments"), &[]),
     of("status -e ENV", ("items[].", "EnvironmentTarget"), MORE),
     of("deployments", ("items[].", "Deployment"), MORE),
-    of("rollout status", ("", "Rollout"), &[]),
+    of("rollout status WORKLOAD", ("", "Rollout"), &[]),
+    of("rollout status", ("[].", "PromotionStatus"), &[]),
+    of("rollout advance", ("[].", "PromotionStatus"), &[]),
     of("rollout wait", ("", "Rollout"), &[]),
     of("rollout list", ("items[].", "ListedRollout"), MORE),
+    of("hold, resume, abort, retry, skip, approve, rollback, promote", ("", "PromotionReceipt"), &[]),
     of("compare", ("items[].", "ComparedTarget"), COMPARED),
     of("history", ("items[].", "Event"), MORE),
     of("drift", ("", "Drift"), &[]),
     of("events", ("", "FleetChange"), FOLLOWED),
     of("hub rule list", ("rules[].", "RuleState"), &[]),
     of("hub audit", ("entries[].", "AuditEntry"), &[]),
+];
+
+const PROMOTE_DRY_RUN: &[Described] = &[
+    ("commit", "the commit of the main branch"),
+    ("steps[].environment", "an environment on the way, in the order of promotion"),
+    ("steps[].isDone", "whether it has the commit already, or a newer one"),
+    ("steps[].after[]", "the environments before it"),
+    ("steps[].gates[]", "the gates that these must pass"),
+    ("steps[].places", "how many clusters and cluster types it has"),
+    ("steps[].rings[].name", "its rings, in their order"),
+    ("steps[].rings[].places", "how many of its places are in the ring"),
 ];
 
 const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];
@@ -159,6 +174,7 @@ const PLAN: &[Described] = &[
     ("plans[].groups[].clusterType", "a cluster type"),
     ("plans[].groups[].kind", "`added`, `changed` or `removed`"),
     ("plans[].groups[].assignments", "how many assignments of the workload change so on the cluster type"),
+    ("plans[].rollouts", "how far the rollout of each workload is, in words; `null` if the environment has no rings"),
     ("plans[].needsConfirmation", "whether so much is removed that `publish --direct` needs `--confirm`"),
     (
         "plans[].confirmation.word",
@@ -289,6 +305,10 @@ const EXPLAIN: &[Described] = &[
     ("held[].branch", "the branch: `REPOSITORY@BRANCH`"),
     ("held[].from", "the publication from whose commits it is rendered there"),
     ("held[].releasePins[]", "the release pins that are laid over"),
+    (
+        "rollout",
+        "why the place does not have the newest content yet, in words; `null` if it has it, or if there are no rings",
+    ),
     ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
     ("releasePins[].place", "where it is written"),
     ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),

@@ -245,7 +245,12 @@ fn the_service_follows_pushes_merges_and_reloads_and_shows_no_secret() {
     std::fs::write(&file, good.replace("settle = ", "setle = ")).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
     serving.says("the configuration is wrong, so the one before stays");
-    std::fs::write(&file, &good).unwrap();
+    let check = format!("[promotion.checks.smoke]\nurl = \"https://me:{HOST_TOKEN}@smoke.example\"\n");
+    std::fs::write(&file, format!("{good}{check}")).unwrap();
+    serving.signal(nix::sys::signal::Signal::SIGHUP);
+    serving.says("the check `smoke`: `url` has a user or a password");
+    let check = "[promotion.checks.smoke]\nurl = \"https://smoke.example\"\n";
+    std::fs::write(&file, format!("{good}{check}")).unwrap();
     serving.signal(nix::sys::signal::Signal::SIGHUP);
     serving.says("the configuration of the service is read again");
 

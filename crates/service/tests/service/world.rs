@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use checks::EvidenceSources;
 use delivery::access::ControlPlaneSettings;
 use delivery::pull_requests::ConfiguredHost;
 use git::RepositoryUrl;
@@ -12,7 +13,7 @@ use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
 use git_host::secret::Secret;
 use hub_api::syncs::{EnvironmentSync, SyncService as _};
-use service::{Service, ServiceHost, ServiceSettings, Timing};
+use service::{PromotionHub, Service, ServiceHost, ServiceSettings, Timing};
 use tempfile::TempDir;
 use testkit::company::{CONTROL_PLANE, HOST, MemoryCompany};
 use testkit::generator::ENVIRONMENT;
@@ -28,6 +29,7 @@ pub(crate) const RARELY: Timing = Timing {
     settle: Duration::from_millis(50),
     settle_max: Duration::from_secs(1),
     resync: Duration::from_hours(1),
+    promotion: Duration::from_hours(1),
 };
 /// Polls all the time.
 pub(crate) const OFTEN: Timing = Timing { poll: Duration::from_millis(20), ..RARELY };
@@ -65,6 +67,8 @@ impl World {
             leases: None,
             environments: Vec::new(),
             confirmers: None,
+            evidence: EvidenceSources::default(),
+            promotion: PromotionHub::default(),
             timing,
         }
     }

@@ -40,10 +40,9 @@ pub(super) fn candidate<'a>(input: &AdvanceInput<'a>, line: &Line<'_>) -> Option
         Require::All => {
             let first = present.next().filter(|_| has_all(input))?;
             // The oldest one of a line is contained in all others. Without an order, no revision is.
-            let oldest = present.try_fold(first, |oldest, next| {
+            present.try_fold(first, |oldest, next| {
                 if line.contains(oldest, next) { Some(next) } else { line.contains(next, oldest).then_some(oldest) }
-            });
-            oldest
+            })
         }
         Require::Any => present.reduce(|newest, next| if line.contains(next, newest) { next } else { newest }),
     }

@@ -32,8 +32,8 @@ impl<'a> Machine<'a> {
 
     pub(super) fn run(&mut self) {
         self.note_environment();
-        self.note_newer();
         for _ in 0..TRANSITIONS_MAX {
+            self.note_newer();
             if !self.transition() {
                 return;
             }
@@ -215,8 +215,8 @@ impl<'a> Machine<'a> {
         self.emit(kind, Some(current.revision), text.to_owned());
     }
 
-    /// A request is done when its revision is proved or rejected.
-    fn forget(&mut self, revision: &Revision) {
+    /// A request is done when its revision is proved, rejected or replaced.
+    pub(super) fn forget(&mut self, revision: &Revision) {
         self.state.requested = self.state.requested.take().filter(|(requested, _)| requested != revision);
     }
 

@@ -7,6 +7,8 @@ mod finish;
 mod line;
 mod machine;
 mod next;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -19,6 +19,8 @@ impl Machine<'_> {
             self.state.waiting.extend(is_newer.then_some(newest));
             return;
         }
+        let rejected = self.state.rejected.clone();
+        self.state.waiting.retain(|waiting| Some(waiting) != rejected.as_ref());
         let proved = self.state.proved.as_ref().map(|proved| proved.revision.clone());
         let last = self.state.waiting.last().cloned().or(moving).or(proved);
         if is_ahead(&last) && !is_rejected {
@@ -29,13 +31,14 @@ impl Machine<'_> {
     /// Whether the current move gives way to a newer revision.
     pub(super) fn gives_way(&self) -> bool {
         let Some(current) = &self.state.current else { return false };
-        let is_superseded = self.input.promotion.newer == Newer::Supersede;
+        // What a person requested gives way only when it fails.
         let is_requested = self.is_requested(&current.revision);
+        let is_superseded = self.input.promotion.newer == Newer::Supersede && !is_requested;
         match current.phase {
             CandidatePhase::Stopped { .. } => true,
             CandidatePhase::Gated => is_superseded || (self.is_manual() && !is_requested),
             CandidatePhase::Entering { .. } => is_superseded,
-            CandidatePhase::Proving { .. } => is_superseded || self.proves_nothing(),
+            CandidatePhase::Proving { .. } => is_superseded || (self.proves_nothing() && !is_requested),
             CandidatePhase::RollingBack { .. } => false,
         }
     }
@@ -84,6 +87,7 @@ impl Machine<'_> {
     fn start(&mut self, revision: Revision, text: String) {
         if let Some(old) = self.state.current.take() {
             let text = format!("`{}` replaces it", revision.0);
+            self.forget(&old.revision);
             self.emit(EventKind::Superseded, Some(old.revision), text);
         }
         self.state.current = Some(self.new_candidate(revision.clone(), CandidatePhase::Gated));
@@ -109,7 +113,7 @@ impl Machine<'_> {
             return self.newest.clone().filter(is_next);
         }
         let position = self.state.waiting.iter().position(is_next);
-        let taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.last().filter(|_| position.is_some())
+        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
+        taken.next_back().filter(|_| position.is_some())
     }
 }

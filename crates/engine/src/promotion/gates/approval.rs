@@ -31,7 +31,7 @@ pub(super) fn verdict(approval: &Approval, input: &GateInput<'_>) -> Verdict {
     let by = if counted.is_empty() {
         String::new()
     } else {
-        format!(" ({})", Vec::from_iter(counted.iter().cloned()).join(", "))
+        format!(" ({})", counted.iter().cloned().collect::<Vec<_>>().join(", "))
     };
     let team = approval.team.as_ref().map_or_else(String::new, |team| format!(" of the team `{team}`"));
     let unknown = if author.is_none() { "; one more, because the author of the change is not known" } else { "" };

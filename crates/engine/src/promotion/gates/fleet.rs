@@ -26,10 +26,10 @@ pub(super) fn compliant(share: Share, silent: Silent, measured: &Result<Measured
     }
     let mut text = format!("{applied}, {share} are needed");
     if measured.failed > 0 {
-        text += &format!(", {} failed", number(measured.failed));
+        text = format!("{text}, {} failed", number(measured.failed));
     }
     if measured.silent > 0 {
-        text += &format!(", {} are silent", number(measured.silent));
+        text = format!("{text}, {} are silent", number(measured.silent));
     }
     let possible = expected.saturating_sub(measured.silent).saturating_sub(measured.failed);
     let is_failed = silent == Silent::Fail && measured.silent > 0 && !share.is_reached(possible, expected);

@@ -5,6 +5,8 @@
 mod approval;
 mod check;
 mod fleet;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -45,8 +45,8 @@ impl<'a> Machine<'a> {
             self.leave_rings();
             return;
         }
-        self.note_newer();
         for _ in 0..2 * rings + TRANSITIONS_MAX {
+            self.note_newer();
             if !self.transition() {
                 return;
             }

@@ -20,6 +20,7 @@ impl Machine<'_> {
             waiting.extend(is_newer.then(|| desired.clone()));
             return;
         }
+        waiting.retain(|waiting| Some(waiting) != self.state.rejected.as_ref());
         let stable = self.state.stable.as_ref().map(|stable| &stable.revision);
         let last = waiting.last().or(moving).or(stable);
         if last != Some(desired) && self.state.rejected.as_ref() != Some(desired) {
@@ -68,8 +69,8 @@ impl Machine<'_> {
             return self.input.desired.filter(|desired| is_next(desired)).cloned();
         }
         let position = self.state.waiting.iter().position(is_next);
-        let taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.last().filter(|_| position.is_some())
+        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
+        taken.next_back().filter(|_| position.is_some())
     }
 
     fn new_move(&self, revision: Revision) -> Move {

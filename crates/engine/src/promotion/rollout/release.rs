@@ -13,7 +13,7 @@ pub(super) struct Changing {
     /// The number of places of the ring.
     places: u64,
     /// The number of places that are changing, in each domain.
-    changing: Vec<u64>,
+    in_flight: Vec<u64>,
     /// The number of places that are not released yet, in each domain.
     pending: Vec<usize>,
 }
@@ -40,12 +40,12 @@ impl Changing {
                 *count += 1;
             }
         }
-        Self { places, changing, pending }
+        Self { places, in_flight: changing, pending }
     }
 
     /// The number of places that are changing.
     pub(super) fn total(&self) -> u64 {
-        self.changing.iter().sum()
+        self.in_flight.iter().sum()
     }
 
     /// How many places may change at once. None: all.
@@ -72,7 +72,7 @@ impl Changing {
             return named(self.pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect());
         }
         let slots = self.limit(ring).map_or(u64::MAX, |limit| limit.saturating_sub(self.total()));
-        let mut limits = DomainLimits::new(&ring.per, domains, &self.changing);
+        let mut limits = DomainLimits::new(&ring.per, domains, &self.in_flight);
         let quotas: Vec<usize> = (0..domains.len()).map(|domain| quota(limits.free(domain).min(slots))).collect();
         let slots = quota(slots);
         let mut candidates = self.first_of_each_domain(rows, &quotas);
@@ -142,9 +142,9 @@ fn quota(free: u64) -> usize {
 
 /// How silent reconcilers count for the places that are changing: as for the share of compliant ones.
 pub(super) fn silent(ring: &Ring) -> Silent {
-    let modes = ring.gates.iter().filter_map(|gate| match gate.kind {
+    let mut modes = ring.gates.iter().filter_map(|gate| match gate.kind {
         GateKind::Compliant { silent, .. } => Some(silent),
         _ => None,
     });
-    modes.last().unwrap_or_default()
+    modes.next_back().unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Counts the places of each ring, in one pass over the columns.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use model::object::promotion::Silent;
@@ -46,15 +47,13 @@ impl Contents {
     }
 
     pub(super) fn content(&self, ring: usize, domain: u32, hash: u64) -> Content {
-        if ring < self.ring {
-            self.moving
-        } else if ring > self.ring {
-            self.later
-        } else {
-            match self.thresholds.get(domain as usize) {
+        match ring.cmp(&self.ring) {
+            Ordering::Less => self.moving,
+            Ordering::Greater => self.later,
+            Ordering::Equal => match self.thresholds.get(domain as usize) {
                 Some(Some(threshold)) if hash <= *threshold => self.moving,
                 _ => self.held_back,
-            }
+            },
         }
     }
 }

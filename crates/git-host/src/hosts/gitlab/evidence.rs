@@ -1,12 +1,13 @@
 //! What GitLab knows of a change: its approvals, its statuses, and its merge request.
 
+use jiff::Timestamp;
 use model::git_id::GitId;
 use serde::Deserialize;
 
 use super::json::{MergeRequestJson, StatusJson, UserJson};
 use super::{GitLab, Resource};
 use crate::error::HostError;
-use crate::hosts::{found, merged};
+use crate::hosts::{commit, found, merged};
 use crate::pull_request::PullRequest;
 use crate::repository::HostRepository;
 use crate::review::{self, Approval};
@@ -24,12 +25,35 @@ struct ApprovalJson {
     approved_at: Option<String>,
 }
 
+/// A state of a merge request: each push makes a new one.
+#[derive(Debug, Deserialize)]
+struct VersionJson {
+    head_commit_sha: Option<String>,
+    created_at: Option<String>,
+}
+
+impl VersionJson {
+    /// The time of the push, and its commit.
+    fn into_version(self) -> Option<(Timestamp, Option<GitId>)> {
+        Some((review::timestamp(self.created_at.as_deref())?, commit(self.head_commit_sha.as_deref())))
+    }
+}
+
 impl GitLab {
     pub(super) fn read_approvals(&self, repository: &HostRepository, number: u64) -> Result<Vec<Approval>, HostError> {
         let found: ApprovalsJson = self.read(&Resource::of_merge_request(repository, number, &["approvals"]).get())?;
+        let versions: Vec<VersionJson> =
+            self.list(&Resource::of_merge_request(repository, number, &["versions"]).get())?;
+        let versions = versions.into_iter().filter_map(VersionJson::into_version);
+        let newest = versions.max_by_key(|(created, _)| *created);
         let approval = |found: ApprovalJson| {
-            let at = review::timestamp(found.approved_at.as_deref());
-            Some(Approval { account: found.user?.username, at, commit: None })
+            let (account, at) = (found.user?.username, review::timestamp(found.approved_at.as_deref()));
+            let commit = match (at, newest) {
+                (Some(at), Some((created, _))) if at < created => return None,
+                (Some(_), Some((_, head))) => head,
+                _ => None,
+            };
+            Some(Approval { account, at, commit })
         };
         let mut approvals: Vec<Approval> = found.approved_by.into_iter().filter_map(approval).collect();
         approvals.sort_by(|one, other| one.account.cmp(&other.account));

@@ -46,14 +46,14 @@ impl RepositoryState {
         Ok(row.reviews.clone())
     }
 
-    /// The current approvals of a pull request. GitLab and Azure DevOps know the accounts only, and keep the approvals when the source branch moves.
+    /// The current approvals of a pull request. Azure DevOps knows the accounts only, and keeps the approvals when the source branch moves.
     ///
     /// # Errors
     /// If it does not exist.
     pub fn approvals(&self, number: u64) -> Result<Vec<Approval>, Denial> {
         let row = self.pull_requests.iter().find(|row| row.shown.number == number).ok_or(Denial::NotFound)?;
         let head = row.shown.head_commit;
-        if matches!(self.kind, HostKind::GitHub | HostKind::Gitea) {
+        if self.kind != HostKind::AzureDevOps {
             return Ok(review::approvals(row.reviews.clone(), head));
         }
         let current = row.reviews.iter().cloned().map(|review| Review { commit: head, ..review }).collect();

@@ -136,7 +136,7 @@ async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
                 )
             }
             FleetChange::Report(report) => reported(&report.reported),
-            FleetChange::Silent(_) | FleetChange::Resumed(_) => String::new(),
+            FleetChange::Silent(_) | FleetChange::Resumed(_) | FleetChange::Promotion(_) => String::new(),
         }));
         position = found.end;
     }

@@ -43,6 +43,7 @@ fn line(change: &FleetChange) -> String {
             format!("{} {version} {before} {now}{superseded}", report.reported.host)
         }
         FleetChange::Silent(silence) => format!("{} silent {}", silence.host, silence.due.is_some()),
+        FleetChange::Promotion(promotion) => format!("promotion {}", promotion.event.id),
         FleetChange::Resumed(silence) => format!("{} resumed {}", silence.host, silence.due.is_some()),
     }
 }

@@ -39,6 +39,7 @@ fn connection(command: &mut Command) -> Option<&mut HubConnection> {
         Command::Rollout(options) => match &mut options.command {
             RolloutCommand::Status(options) => Some(&mut options.connection),
             RolloutCommand::Wait(options) => Some(&mut options.connection),
+            RolloutCommand::Advance(options) => Some(&mut options.connection),
             RolloutCommand::List(options) => Some(&mut options.connection),
         },
         _ => None,

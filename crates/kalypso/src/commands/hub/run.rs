@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use hub::local_promotions::LocalPromotions;
 use hub::server::{self, Server, ServerError, ServerOptions};
 use hub::tls::Certificate;
 use service::{Service, ServiceSettings};
@@ -28,6 +29,8 @@ type Again = Arc<dyn Fn(&HubOfService) -> anyhow::Result<ServiceSettings> + Send
 pub(in crate::commands) struct HubOfService {
     /// Receives publications.
     pub(in crate::commands) hub: Arc<LocalHub>,
+    /// Answers and stores what promotions need.
+    pub(in crate::commands) promotions: LocalPromotions,
     /// The leases, if several replicas can share the database.
     pub(in crate::commands) leases: Option<Arc<LocalLeases>>,
 }
@@ -93,7 +96,8 @@ pub(in crate::commands) fn run_with(options: &HubRun, service: Option<Beginning>
 async fn serve(server: Server, beginning: Beginning, signals: Signals) -> anyhow::Result<()> {
     let (server, hub) = hub_tasks::receive_publications(server);
     let (server, leases) = hub_tasks::share_leases(server)?;
-    let hub = HubOfService { hub: Arc::new(hub), leases };
+    let (server, promotions) = server.answering_promotions();
+    let hub = HubOfService { hub: Arc::new(hub), promotions, leases };
     let url = format!("http://{}", server.address());
     let beside = beginning.beside.map(|start| tokio::task::spawn_blocking(move || start(&url)));
     let service = Arc::new(Service::start((beginning.first)(&hub)));
@@ -118,7 +122,8 @@ async fn serve(server: Server, beginning: Beginning, signals: Signals) -> anyhow
             }
         }
     };
-    server.serving(service).run(stopping).await;
+    let promotions = Arc::clone(&service);
+    server.serving(service).promoting(promotions).run(stopping).await;
     reloading.abort();
     Ok(())
 }

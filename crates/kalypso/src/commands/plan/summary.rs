@@ -8,6 +8,7 @@ use delivery::changes::{
     Counts, Group, Groups, because_words, counted, cut, groups, owner, places_text, removed_text, sign,
 };
 use delivery::loaded::Loaded;
+use delivery::rings::Rings;
 use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
 
 use super::selection::View;
@@ -38,9 +39,11 @@ impl View<'_> {
                 (_, false) => "stay as they should be",
                 (_, true) => "stay as they are",
             };
-            return format!("  nothing changes: {unchanged} {stay}\n{}{}", self.failing(), self.unassigned());
+            let (rings, failing) = (self.rings(), self.failing());
+            return format!("  nothing changes: {unchanged} {stay}\n{rings}{failing}{}", self.unassigned());
         }
         let mut text = self.counts();
+        text.push_str(&self.rings());
         text.push_str(&self.failing());
         text.push_str(&self.unassigned());
         if plan.needs_confirmation() {
@@ -73,6 +76,12 @@ impl View<'_> {
     /// Whether the plan is so long that showing a part of it helps.
     pub(super) fn is_long(&self) -> bool {
         self.changes.len() > GROUPS_MAX
+    }
+
+    /// How far each rollout is.
+    fn rings(&self) -> String {
+        let lines = self.planned.rings.iter().flat_map(Rings::lines);
+        lines.map(|line| format!("    {line}\n")).collect()
     }
 
     fn counts(&self) -> String {

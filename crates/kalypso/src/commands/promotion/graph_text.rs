@@ -14,7 +14,7 @@ use crate::{table, terminal};
 const BAR: u64 = 20;
 
 /// The graph, at this time.
-pub(in crate::commands) fn text(graph: &[PromotionStatus], now: Timestamp) -> String {
+pub(super) fn text(graph: &[PromotionStatus], now: Timestamp) -> String {
     if graph.is_empty() {
         return "no environment has promotions\n".to_owned();
     }

@@ -1,16 +1,28 @@
-//! Decisions of people about promotions: `hold`, `resume`, `abort`, `retry`, `skip`, `approve`, `rollback` and `promote`.
+//! Promotions: decisions of people, where changes stand, and steps without the service.
 
-pub(super) mod graph_text;
+mod dry_run;
+mod graph_text;
+mod local;
 
-use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt};
+use std::time::Duration;
+
+use delivery::controller::StepOutcome;
+use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionStatus};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
+use self::local::LocalController;
+
 use crate::arguments::{
-    Abort, Approve, Format, Hold, HubConnection, Promote, PromotionSubject, Resume, Retry, Rollback, Skip,
+    Abort, Approve, Format, Hold, HubConnection, Promote, PromotionSubject, Resume, Retry, Rollback, RolloutAdvance,
+    RolloutStatus, Skip,
 };
 use crate::exit::Exit;
-use crate::hub_client::Hub;
+use crate::hub_client::{self, Hub};
 use crate::terminal;
+
+/// The interval between two questions of `--watch`.
+const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) fn hold(options: &Hold) -> anyhow::Result<Exit> {
     decide(&options.of, PromotionAction::Hold, |command| command.reason = Some(options.reason.clone()))
@@ -48,6 +60,15 @@ pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
+    if options.dry_run {
+        let controller = LocalController::open(&options.connection)?;
+        let steps = dry_run::steps(&controller, (&options.what, &options.to))?;
+        match options.connection.output {
+            Format::Human => terminal::answer(&dry_run::text(&steps))?,
+            format => terminal::answer(&terminal::structured(&dry_run::json(&steps), format))?,
+        }
+        return Ok(Exit::Good);
+    }
     let of =
         PromotionSubject { environment: options.to.clone(), subject: None, connection: options.connection.clone() };
     decide(&of, PromotionAction::Promote, |command| {
@@ -56,6 +77,7 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
     })
 }
 
+/// Sends a decision to the service. Without one, stores it on the branch with the states.
 fn decide(
     of: &PromotionSubject,
     action: PromotionAction,
@@ -64,23 +86,78 @@ fn decide(
     let subject = of.subject.clone();
     let mut command = PromotionCommand { subject, command: action, revision: None, gate: None, reason: None };
     complete(&mut command);
-    let receipt = by_service(&of.connection, &of.environment, &command)?;
-    show(&receipt, of.connection.output)
-}
-
-fn by_service(
-    connection: &HubConnection,
-    environment: &str,
-    command: &PromotionCommand,
-) -> anyhow::Result<PromotionReceipt> {
-    let hub = Hub::of(connection)?;
-    Ok(hub.ask(hub.client.command_promotion(environment, command))?)
-}
-
-fn show(receipt: &PromotionReceipt, format: Format) -> anyhow::Result<Exit> {
-    match format {
-        Format::Human => terminal::answer(&format!("{}\n", receipt.text))?,
+    let service = service(&of.connection)?;
+    let receipt = match &service {
+        Some(hub) => hub.ask(hub.client.command_promotion(&of.environment, &command))?,
+        None => LocalController::open(&of.connection)?.decide(&of.environment, &command)?,
+    };
+    match of.connection.output {
+        Format::Human => terminal::answer(&format!("{}\n", hub_client::plain(&receipt.text)))?,
         format => terminal::answer(&terminal::structured(&json!(receipt), format))?,
     }
     Ok(Exit::Good)
+}
+
+/// The hub with the service. None if no hub is configured, or if its process is only a hub.
+fn service(connection: &HubConnection) -> anyhow::Result<Option<Hub>> {
+    let Some(hub) = Hub::configured(connection)? else { return Ok(None) };
+    let is_serving = !hub.ask(hub.client.promotions())?.is_empty();
+    Ok(is_serving.then_some(hub))
+}
+
+/// `kalypso rollout status` without a subject: the graph, asked of the service, or computed here.
+pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
+    let mut shown = None;
+    loop {
+        let graph = graph(&options.connection, options.filter.environment.as_deref())?;
+        let text = graph_text::text(&graph, Timestamp::now());
+        if shown.as_ref() != Some(&graph) {
+            match options.connection.output {
+                Format::Human => terminal::answer(&text)?,
+                format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+            }
+            shown = Some(graph);
+        }
+        if !options.watch {
+            return Ok(Exit::Good);
+        }
+        std::thread::sleep(WATCH_INTERVAL);
+    }
+}
+
+fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<Vec<PromotionStatus>> {
+    if let Some(hub) = Hub::configured(connection)? {
+        let found = hub.ask(hub.client.promotions())?;
+        if !found.is_empty() {
+            let is_shown = |one: &PromotionStatus| environment.is_none_or(|name| name == one.environment);
+            return Ok(found.into_iter().filter(is_shown).collect());
+        }
+    }
+    let controller = LocalController::open(connection)?;
+    let names = controller.names(environment)?;
+    let looked = names.iter().map(|name| controller.look(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    // When it is computed here, each call has another time.
+    let status = |outcome: StepOutcome| outcome.status.map(|status| PromotionStatus { evaluated_on: None, ..status });
+    Ok(looked.into_iter().filter_map(status).collect())
+}
+
+/// `kalypso rollout advance`: one step of each environment.
+pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
+    let controller = LocalController::open(&options.connection)?;
+    let (mut graph, mut exit) = (Vec::new(), Exit::Good);
+    for name in controller.names(options.environment.as_deref())? {
+        let outcome = controller.advance(&name)?;
+        outcome.warnings.iter().for_each(|warning| terminal::warn(&format!("{name}: {warning}")));
+        exit = match (exit, outcome.is_stopped, outcome.is_moving) {
+            (Exit::Problems, ..) | (_, true, _) => Exit::Problems,
+            (_, _, true) => Exit::Pending,
+            (exit, ..) => exit,
+        };
+        graph.extend(outcome.status);
+    }
+    match options.connection.output {
+        Format::Human => terminal::answer(&graph_text::text(&graph, Timestamp::now()))?,
+        format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+    }
+    Ok(exit)
 }

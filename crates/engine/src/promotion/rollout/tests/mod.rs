@@ -1,11 +1,17 @@
 //! Examples of each rule of rollouts.
 
+mod properties;
 mod world;
 
-use model::object::promotion::{Amount, Ring};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, OnFailure, Ring, Share, Silent};
 
 use self::world::{Host, World, ring};
+use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
 use crate::promotion::report::ReportPhase;
+use crate::promotion::state::Phase;
 
 fn two_rings() -> World {
     World::new(vec![ring("canary"), ring("rest")], &[2, 4])
@@ -13,6 +19,11 @@ fn two_rings() -> World {
 
 fn limited(ring: Ring, at_once: Amount) -> Ring {
     Ring { at_once: Some(at_once), ..ring }
+}
+
+fn command(world: &mut World, kind: CommandKind) {
+    let command = Command { kind, by: "bob".into(), at: world.now, reason: "because".into() };
+    world.state = apply_to_rollout(&world.state, &command).unwrap();
 }
 
 #[test]
@@ -26,13 +37,42 @@ fn a_change_moves_ring_by_ring_and_is_stable_then() {
     assert_eq!((world.kinds().as_str(), world.versions().as_str()), ("ringStarted released waiting", "22|1111"));
     world.step();
     world.publish();
-    assert_eq!(
-        (world.kinds().as_str(), world.versions().as_str()),
-        ("ringDone ringStarted released waiting", "22|2222")
-    );
+    let events = "ringDone ringStarted released waiting";
+    assert_eq!((world.kinds().as_str(), world.versions().as_str()), (events, "22|2222"));
     let report = world.step();
     assert_eq!((world.kinds().as_str(), world.stable().as_str()), ("ringDone completed", "v2"));
     assert_eq!((report.phase, report.waiting), (ReportPhase::Rest, Vec::new()));
+}
+
+#[test]
+fn the_first_revision_of_a_workload_also_moves_ring_by_ring() {
+    let mut world = two_rings();
+    world.state.stable = None;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("22|1111", ""));
+}
+
+#[test]
+fn a_revision_that_is_published_already_is_stable_at_once() {
+    let mut world = two_rings();
+    world.state.stable = None;
+    world.step();
+    world.step();
+    assert_eq!((world.kinds().as_str(), world.stable().as_str()), ("started ringDone ringDone completed", "v1"));
+}
+
+#[test]
+fn a_ring_without_changes_is_done_at_once() {
+    let mut world = World::new(vec![ring("canary"), ring("middle"), ring("rest")], &[2, 1, 2]);
+    world.change_to(2, vec![1, 1, 1, 2, 1]);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1|21", "v2"));
+    assert_eq!(report.phase, ReportPhase::Rest);
+    let passed = world.events.iter().filter(|event| event.contains("nothing changes in the ring")).count();
+    assert_eq!(passed, 2);
 }
 
 #[test]
@@ -50,6 +90,34 @@ fn a_ring_releases_as_many_places_as_may_change_at_once() {
 }
 
 #[test]
+fn a_share_of_a_small_ring_is_at_least_one_place() {
+    let share = Amount::Share(Share::of_hundredths(100));
+    let mut world = World::new(vec![limited(ring("all"), share)], &[5]);
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    assert_eq!(world.versions().matches('2').count(), 1);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn each_value_of_a_label_has_its_own_limit() {
+    let per = vec![DomainLimit { label: "site".into(), at_once: 1 }];
+    let mut world = World::new(vec![Ring { per, ..ring("all") }], &[9]);
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    let sites: Vec<_> = (0..9).filter(|place| world.published[*place] == 2).map(|place| place % 3).collect();
+    assert_eq!(sites.len(), 3);
+    assert!((0..3).all(|site| sites.contains(&site)));
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
 fn a_place_that_does_not_succeed_counts_as_changing() {
     let mut world =
         World::new(vec![Ring { failures: Amount::Count(1), ..limited(ring("all"), Amount::Count(2)) }], &[5]);
@@ -57,7 +125,335 @@ fn a_place_that_does_not_succeed_counts_as_changing() {
     world.change(2);
     let report = world.settle();
     let text = "3 of 5 changed places of the ring `all` are released; at once, at most 2 of the ring may change";
-    assert!(world.published.iter().any(|version| *version == 1), "{}", world.versions());
+    assert!(world.published.contains(&1), "{}", world.versions());
     assert_eq!(report.waiting[0].what, "limits".into());
     assert_eq!(&*report.waiting[0].text, text);
+}
+
+#[test]
+fn silent_hosts_hold_a_ring_unless_its_gate_ignores_them() {
+    let mut world = two_rings();
+    world.hosts[0] = Host::Silent;
+    world.change(2);
+    let report = world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    let text = "1 of 2 reconcilers applied the change, 100% are needed, 1 are silent";
+    assert_eq!((&*report.waiting[0].what, &*report.waiting[0].text), ("compliant", text));
+    let gate = Gate { name: "healthy".into(), kind: GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore } };
+    world.promotion.rings[0].gates.push(gate);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn a_ring_that_nothing_can_prove_waits() {
+    let mut world = two_rings();
+    (world.hosts[0], world.hosts[1]) = (Host::Missing, Host::Missing);
+    world.change(2);
+    let report = world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    assert_eq!(&*report.waiting[0].text, "no reconciler is expected, so nothing can prove the change");
+}
+
+#[test]
+fn a_ring_must_have_been_good_for_its_pause() {
+    let mut world = World::new(vec![Ring { pause: Duration::from_hours(1), ..ring("canary") }, ring("rest")], &[2, 4]);
+    world.change(2);
+    world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    world.wait(50);
+    world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    world.wait(10);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn a_clock_that_goes_back_ends_no_pause() {
+    let mut world = World::new(vec![Ring { pause: Duration::from_hours(1), ..ring("canary") }, ring("rest")], &[2, 4]);
+    world.change(2);
+    world.settle();
+    for now in [world.now - SignedDuration::from_hours(9), Timestamp::MIN] {
+        world.now = now;
+        world.step();
+        world.publish();
+        assert_eq!(world.versions(), "22|1111");
+    }
+}
+
+#[test]
+fn failures_beyond_the_budget_stop_the_move_and_a_repair_resumes_it() {
+    let mut world = two_rings();
+    world.hosts[1] = Host::Fails(2);
+    world.change(2);
+    let report = world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    assert_eq!(report.phase, ReportPhase::Stopped);
+    let text = "ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, \
+        or a newer revision replaces it";
+    assert_eq!(&*report.waiting[0].text, text);
+    world.hosts[1] = Host::Healthy;
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+    let kinds = world.kinds();
+    assert!(kinds.contains("stopped") && kinds.contains("resumed"), "{kinds}");
+}
+
+#[test]
+fn failures_in_earlier_rings_count_too() {
+    let mut world = two_rings();
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    world.step();
+    world.publish();
+    world.hosts[0] = Host::Fails(2);
+    let report = world.settle();
+    assert_eq!(report.phase, ReportPhase::Stopped);
+    assert!(report.waiting[0].text.starts_with("ring `rest`: 1 of 6 reconcilers failed"), "{report:?}");
+}
+
+#[test]
+fn a_failed_ring_returns_to_the_stable_revision_by_policy() {
+    let mut world = two_rings();
+    world.promotion.on_failure = OnFailure::RollBackRing;
+    world.hosts[5] = Host::Fails(2);
+    world.change(2);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), report.phase), ("22|1111", ReportPhase::Stopped));
+    world.hosts[5] = Host::Healthy;
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn a_failed_move_returns_the_whole_environment_by_policy() {
+    let mut world = two_rings();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.hosts[5] = Host::Fails(2);
+    world.change(2);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
+    assert!(world.kinds().ends_with("rollingBack rolledBack"));
+    // The revision does not start again by itself, but with `retry`, or when the sources change.
+    world.hosts[5] = Host::Healthy;
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn silent_hosts_do_not_hold_a_rollback_and_a_newer_revision_repairs_failed_ones() {
+    let mut world = two_rings();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    (world.hosts[0], world.hosts[1]) = (Host::Silent, Host::Fails(0));
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), report.phase), ("11|1111", ReportPhase::RollingBack));
+    assert!(report.waiting[0].text.ends_with("4 of 6 reconcilers applied the proved revision, 1 failed"));
+    world.promotion.on_failure = OnFailure::Stop;
+    world.change(3);
+    world.settle();
+    assert_eq!(world.versions(), "33|1111");
+}
+
+#[test]
+fn without_a_stable_revision_a_failed_move_stops() {
+    let mut world = two_rings();
+    world.state.stable = None;
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.hosts[0] = Host::Fails(2);
+    world.change(2);
+    let report = world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    assert!(report.waiting[0].text.contains("there is no earlier proved revision to return to"));
+}
+
+/// Begins to move version 2, then 3 and 4, and returns the versions that became stable.
+fn stable_versions(newer: Newer) -> String {
+    let mut world = two_rings();
+    world.promotion.newer = newer;
+    for version in 2..5 {
+        world.change(version);
+        world.step();
+        world.publish();
+    }
+    let mut stable = vec![world.stable()];
+    for _ in 0..20 {
+        world.step();
+        world.publish();
+        stable.push(world.stable());
+    }
+    stable.dedup();
+    stable.join(" ")
+}
+
+#[test]
+fn newer_revisions_wait_queue_or_replace_the_current_one() {
+    assert_eq!(stable_versions(Newer::Wait), "v1 v2 v4");
+    assert_eq!(stable_versions(Newer::Queue), "v1 v2 v3 v4");
+    assert_eq!(stable_versions(Newer::Supersede), "v1 v4");
+}
+
+#[test]
+fn a_newer_revision_begins_with_the_first_ring_and_keeps_what_is_published() {
+    let mut world = two_rings();
+    world.promotion.newer = Newer::Supersede;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    world.step();
+    world.publish();
+    assert_eq!(world.versions(), "22|2222");
+    world.change(3);
+    world.step();
+    world.step();
+    world.publish();
+    assert_eq!(world.versions(), "33|2222");
+}
+
+#[test]
+fn sources_that_return_to_the_stable_revision_move_like_a_newer_one() {
+    let mut world = two_rings();
+    world.promotion.newer = Newer::Supersede;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    world.change(1);
+    world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+}
+
+#[test]
+fn a_stopped_move_gives_way_to_a_newer_revision_under_each_policy() {
+    for newer in [Newer::Wait, Newer::Queue, Newer::Supersede] {
+        let mut world = two_rings();
+        world.promotion.newer = newer;
+        world.hosts[0] = Host::Fails(2);
+        world.change(2);
+        world.settle();
+        world.hosts[0] = Host::Healthy;
+        world.change(3);
+        world.settle();
+        assert_eq!(world.stable(), "v3");
+    }
+}
+
+#[test]
+fn sources_with_errors_start_nothing() {
+    let mut world = two_rings();
+    world.desired = None;
+    let report = world.step();
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "sources"));
+}
+
+#[test]
+fn a_hold_stops_everything_but_the_evidence() {
+    let mut world = two_rings();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    command(&mut world, CommandKind::Hold);
+    world.hosts[0] = Host::Fails(2);
+    let report = world.settle();
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Moving, "hold"));
+    assert_eq!(&*report.gates[0].text, "1 of 2 reconcilers failed, at most 0 may fail");
+    world.hosts[0] = Host::Healthy;
+    world.settle();
+    assert_eq!(world.versions(), "22|1111");
+    command(&mut world, CommandKind::Resume);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn an_unknown_state_of_the_fleet_releases_nothing() {
+    let mut world = two_rings();
+    world.change(2);
+    world.hub_error = Some("the hub does not answer".into());
+    let report = world.settle();
+    assert_eq!(world.versions(), "11|1111");
+    let text = "0 of 2 changed places of the ring `canary` are released; the state of the fleet is not known: the hub does \
+        not answer";
+    assert_eq!(&*report.waiting[0].text, text);
+    world.hub_error = None;
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn an_aborted_move_returns_to_the_stable_revision() {
+    let mut world = two_rings();
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    command(&mut world, CommandKind::Abort);
+    world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+}
+
+#[test]
+fn a_skipped_budget_counts_for_one_ring() {
+    let mut world = two_rings();
+    world.hosts[1] = Host::Fails(2);
+    world.change(2);
+    world.settle();
+    for gate in ["failures", "compliant"] {
+        command(&mut world, CommandKind::Skip { gate: gate.into() });
+    }
+    let report = world.settle();
+    assert_eq!(world.state.current.as_ref().unwrap().done[0].gates.len(), 2);
+    // The failure also counts for the budget of the next ring.
+    assert_eq!((world.versions().as_str(), report.phase), ("22|1111", ReportPhase::Stopped));
+    command(&mut world, CommandKind::Skip { gate: "failures".into() });
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn an_environment_that_loses_its_rings_ends_the_move() {
+    let mut world = two_rings();
+    world.change(2);
+    world.step();
+    world.promotion.rings.clear();
+    world.step();
+    assert_eq!((world.kinds().as_str(), world.state.current.is_none()), ("started aborted", true));
+}
+
+#[test]
+fn fewer_rings_do_not_withdraw_what_is_released() {
+    let mut world = two_rings();
+    world.hosts[5] = Host::Silent;
+    world.change(2);
+    world.settle();
+    assert_eq!(world.versions(), "22|2222");
+    world.promotion.rings.truncate(1);
+    world.ring.fill(0);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), report.phase), ("222222", ReportPhase::Moving));
+    world.hosts[5] = Host::Healthy;
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn a_stop_has_a_reason_and_a_time() {
+    let mut world = two_rings();
+    world.hosts[1] = Host::Fails(2);
+    world.change(2);
+    world.settle();
+    let Phase::Stopped { reason, since, is_withdrawn } = world.state.current.unwrap().phase else { panic!("it moves") };
+    assert!(reason.contains("ring `canary`") && since < world.now && !is_withdrawn);
 }

@@ -143,8 +143,35 @@ impl World {
         }
     }
 
-    fn domain(&self, place: usize) -> String {
-        domain_key(&self.promotion.rings[usize::from(self.ring[place])], |_| Some(&self.sites[place]))
+    pub(super) fn domain(&self, place: usize) -> String {
+        let ring = self.promotion.rings.get(usize::from(self.ring[place]));
+        ring.map(|ring| domain_key(ring, |_| Some(&self.sites[place]))).unwrap_or_default()
+    }
+
+    /// Whether the move changes a place.
+    pub(super) fn changes(&self, place: usize) -> bool {
+        self.state.difference().is_some_and(|(base, revision)| {
+            self.positions[base.0.parse::<usize>().unwrap()][place] != self.revisions[revision][place]
+        })
+    }
+
+    pub(super) fn has_succeeded(&self, place: usize) -> bool {
+        let state = self.measure()[place];
+        state.is_published && state.succeeded >= state.expected
+    }
+
+    /// The number of failed reconcilers of places that have the moving revision.
+    pub(super) fn failed(&self) -> u64 {
+        let is_moving = |place: usize| self.content(place) == Content::Moving && self.changes(place);
+        let states =
+            self.measure().into_iter().enumerate().filter(|(place, state)| state.is_published && is_moving(*place));
+        states.map(|(_, state)| u64::from(state.failed)).sum()
+    }
+
+    /// The failure budget of the ring that moves.
+    pub(super) fn budget(&self) -> u64 {
+        let ring = self.state.current.as_ref().and_then(|current| self.promotion.rings.get(current.ring));
+        ring.map_or(u64::MAX, |ring| ring.failures.of(0))
     }
 
     fn measure(&self) -> Vec<PlaceState> {

@@ -1,0 +1,118 @@
+//! The GitOps branches that an environment's output goes to.
+
+use engine::layout::{Folder, Layout};
+use engine::output::layout;
+use git::publish::PublishError;
+use model::object::environment::RepositoryPlace;
+use model::object::{GitOpsRepo, Object};
+use model::tree::Tree;
+
+use crate::access::SharedRepositories;
+use crate::branch::{Branch, folder_of};
+use crate::error::DestinationError;
+use crate::loaded::Loaded;
+
+/// A destination of the environment's output.
+pub struct GitOpsDestination {
+    /// The name of its `GitOpsRepo`.
+    pub name: String,
+    /// The repository, branch and path.
+    pub place: RepositoryPlace,
+    /// The folder of the output.
+    pub folder: Folder,
+    /// The layout of the folders of cluster types in it.
+    pub layout: Layout,
+    /// The current content.
+    pub branch: Branch,
+}
+
+/// The destinations of the environment's output. `only` names one of them. `repositories` reads the branches for an environment of a plain directory.
+///
+/// # Errors
+/// If there is no destination, or if a branch can't be read.
+pub fn targets(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<GitOpsDestination>, DestinationError> {
+    each_target(loaded, only, repositories)?.into_iter().map(|(_, target)| target).collect()
+}
+
+/// The destinations of the environment's output for a plan. A branch that `publish` would create is empty.
+///
+/// # Errors
+/// As in [`targets`].
+pub fn planned_targets(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<GitOpsDestination>, DestinationError> {
+    let each = each_target(loaded, only, repositories)?.into_iter();
+    each.map(|(name, target)| target.or_else(|error| new_target(loaded, &name, error))).collect()
+}
+
+fn new_target(loaded: &Loaded, name: &str, error: DestinationError) -> Result<GitOpsDestination, DestinationError> {
+    let found = loaded.fleet.gitops_repos.values().find(|object| object.name.as_str() == name);
+    let (Some(object), Some(access), DestinationError::Publish(PublishError::NoBase { .. })) =
+        (found, &loaded.access, &error)
+    else {
+        return Err(error);
+    };
+    let (place, url) = (object.spec.place.clone(), loaded.url(&object.spec.place.repo)?);
+    if !access.was_never_seen(&url, &place.branch) {
+        return Err(error);
+    }
+    let branch = Branch::of_tree(format!("{}@{}, a new branch", url.label(), place.branch), Tree::default());
+    let (folder, layout) = (folder_of(object)?, layout(object));
+    Ok(GitOpsDestination { name: name.to_owned(), place, folder, layout, branch })
+}
+
+/// The name of a `GitOpsRepo`, and its destination.
+pub(crate) type EachTarget = (String, Result<GitOpsDestination, DestinationError>);
+
+/// The destinations of the environment's output as in [`targets`], with the names of their `GitOpsRepo` objects. One that can't be read does not affect the others.
+///
+/// # Errors
+/// If there is no destination.
+pub(crate) fn each_target(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<EachTarget>, DestinationError> {
+    let repos =
+        loaded.fleet.gitops_repos.values().filter(|object| only.is_none_or(|name| object.name.as_str() == name));
+    let found: Vec<_> = repos.map(|object| (object.name.to_string(), target(loaded, object, repositories))).collect();
+    if found.is_empty() {
+        let environment = loaded.fleet.environment.clone();
+        return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned) });
+    }
+    Ok(found)
+}
+
+fn target(
+    loaded: &Loaded,
+    object: &Object<GitOpsRepo>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<GitOpsDestination, DestinationError> {
+    let folder = folder_of(object)?;
+    let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
+    let place = object.spec.place.clone();
+    Ok(GitOpsDestination { name: object.name.to_string(), place, folder, layout: layout(object), branch })
+}
+
+impl GitOpsDestination {
+    /// A tree without a repository, as a destination.
+    pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
+        let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };
+        Self { name: name.to_owned(), place, folder, layout, branch: Branch::of_tree(name.to_owned(), tree) }
+    }
+}
+
+/// The folder and layout of the environment's first `GitOpsRepo`, or the defaults if it has none.
+///
+/// # Errors
+/// If the path of the object leads out of its repository.
+pub fn first_layout(loaded: &Loaded) -> Result<(Folder, Layout), DestinationError> {
+    let Some(object) = loaded.fleet.gitops_repos.values().next() else { return Ok(Default::default()) };
+    Ok((folder_of(object)?, layout(object)))
+}

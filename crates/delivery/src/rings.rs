@@ -1,0 +1,536 @@
+//! The rings of an environment at one destination: the stored states of its rollouts, and the folders that they give each place.
+//!
+//! This module only applies the states. The controller decides about them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::compile::Compiled;
+use engine::output::PlaceFolders;
+use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, RingProgress, RingTree, apply};
+use engine::promotion::membership::Membership;
+use engine::promotion::revision::{self, Revisions};
+use engine::promotion::state::{Content, Phase, Position, Revision, RolloutState};
+use model::count::{count, thousands};
+use model::diagnostic::{Code, Diagnostic};
+use model::field_path::FieldPath;
+use model::git_id::GitId;
+use model::tree::{OpenError, Sealed, Tree};
+
+use crate::compilation::KnownResults;
+use crate::error::DestinationError;
+use crate::gitops_destination::GitOpsDestination;
+use crate::loaded::Loaded;
+use crate::rollout_position;
+use crate::rollout_store::{self, RevisionSources, StoredRollout, StoredStates};
+
+/// The rings of an environment at one destination.
+pub struct Rings {
+    /// The ring of each place.
+    pub membership: Membership,
+    /// The stored states.
+    pub states: StoredStates,
+    /// The revisions that the sources give now.
+    pub revisions: Revisions,
+    /// How far each move is, as the states say.
+    pub progress: Vec<RingProgress>,
+    /// What can't be applied, so that its folders stay as they are: a workload, and the reason.
+    pub problems: Vec<(Arc<str>, String)>,
+    /// Earlier states of the environment, from which moving revisions are rendered again.
+    earlier: Vec<Compiled>,
+    /// The folders at earlier commits of the branch.
+    published: BTreeMap<GitId, PlaceFolders>,
+    /// The folders of the branch now.
+    head: PlaceFolders,
+    nothing: PlaceFolders,
+    moves: Vec<Movement>,
+    /// The targets of the newest publication, by workload.
+    newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// The places of a workload, in columns. The places are in no particular order.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadPlaces {
+    /// The names.
+    pub places: Vec<Arc<str>>,
+    /// The index of the ring of each place.
+    pub ring: Vec<u16>,
+    /// The index of the failure domain of each place, in `domains`.
+    pub domain: Vec<u32>,
+    /// The hash that orders the places of a ring.
+    pub hash: Vec<u64>,
+    /// The keys of all failure domains, each once.
+    pub domains: Vec<Arc<str>>,
+}
+
+/// A destination, with the environment that is published to it.
+#[derive(Clone, Copy)]
+pub struct BranchSide<'a> {
+    /// The environment as it is compiled now.
+    pub compiled: &'a Compiled,
+    /// The destination.
+    pub target: &'a GitOpsDestination,
+}
+
+impl WorkloadPlaces {
+    fn add(&mut self, membership: &Membership, name: &Arc<str>) {
+        let location = membership.locate(name);
+        let known = membership.index(name).and_then(|at| membership.domain.get(at).copied());
+        let domain = known.unwrap_or_else(|| self.domain_of_removed(&location.domain));
+        self.places.push(Arc::clone(name));
+        self.ring.push(location.ring as u16);
+        self.domain.push(domain);
+        self.hash.push(location.hash);
+    }
+
+    /// The domain of a removed place. All removed places are in one.
+    fn domain_of_removed(&mut self, key: &Arc<str>) -> u32 {
+        let known = self.domains.iter().position(|domain| domain == key);
+        known.unwrap_or_else(|| {
+            self.domains.push(Arc::clone(key));
+            self.domains.len() - 1
+        }) as u32
+    }
+}
+
+/// A workload with the origin of its folders.
+#[derive(Clone)]
+struct Movement {
+    workload: Arc<str>,
+    state: RolloutState,
+    targets: BTreeSet<Arc<str>>,
+    moving: Origin,
+    base: Origin,
+    stable: Origin,
+}
+
+/// Where folders come from.
+#[derive(Clone, Copy)]
+enum Origin {
+    Nothing,
+    Latest,
+    Earlier(usize),
+    Published(GitId),
+    Unknown,
+}
+
+/// The environment as it is compiled now, with the results of earlier runs.
+pub type CompiledNow<'a> = (&'a Arc<Compiled>, &'a mut KnownResults);
+
+impl Rings {
+    /// Reads the states of an environment, and the folders that they refer to. None if the environment has no rings. `newest` is the environment at the newest
+    /// publication, if it is known.
+    ///
+    /// # Errors
+    /// If the states or the branch can't be read. A single state or revision that can't be read is a problem of its workload.
+    pub fn read(
+        loaded: &Loaded,
+        compiled: CompiledNow<'_>,
+        target: &GitOpsDestination,
+        newest: Option<&Compiled>,
+    ) -> Result<Option<Self>, DestinationError> {
+        let environment = &loaded.fleet.environment;
+        let (Some(access), promotion) = (&loaded.access, loaded.graph.promotion(environment.as_str())) else {
+            return Ok(None);
+        };
+        let has_rings = promotion.is_some_and(|promotion| !promotion.rings.is_empty());
+        if !has_rings && loaded.declarations.are_known() {
+            return Ok(None);
+        }
+        let states = rollout_store::read(access, environment)
+            .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
+        if !has_rings && states.rollouts.is_empty() {
+            return Ok(None);
+        }
+        Self::with_states(loaded, compiled, (target, newest), states).map(Some)
+    }
+
+    /// Applies these states. If the rings of the environment are not known, nothing changes.
+    ///
+    /// # Errors
+    /// If the branch can't be read.
+    pub fn with_states(
+        loaded: &Loaded,
+        (compiled, known): CompiledNow<'_>,
+        (target, newest): (&GitOpsDestination, Option<&Compiled>),
+        states: StoredStates,
+    ) -> Result<Self, DestinationError> {
+        let promotion = loaded.graph.promotion(loaded.fleet.environment.as_str());
+        let membership = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion));
+        let is_known = membership.is_some();
+        let open = |sealed: &Sealed| target.branch.open(sealed);
+        let mut rings = Self {
+            membership: membership.unwrap_or_else(|| Membership::in_one_ring(&loaded.fleet)),
+            revisions: Revisions::of(compiled),
+            progress: Vec::new(),
+            problems: Vec::new(),
+            earlier: Vec::new(),
+            published: BTreeMap::new(),
+            head: PlaceFolders::of(&target.branch.tree, &target.folder, &open)?,
+            nothing: PlaceFolders::default(),
+            moves: Vec::new(),
+            newest: newest.map(revision::targets).unwrap_or_default(),
+            states,
+        };
+        let mut reader = Reader { loaded, compiled, known, target, sources: Vec::new() };
+        for (workload, stored) in rings.states.rollouts.clone() {
+            match stored {
+                Ok(stored) if is_known => rings.add(&mut reader, (workload, &stored)),
+                Ok(_) => {}
+                Err(error) => rings.problems.push((workload, error.to_string())),
+            }
+        }
+        Ok(rings)
+    }
+
+    /// Adds a workload with its state.
+    fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
+        let targets = self.all_targets(&workload, &stored.targets);
+        let state = stored.state.clone();
+        let Some(current) = &stored.state.current else {
+            let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
+            self.moves.push(Movement { workload, state, targets, moving, base, stable });
+            return;
+        };
+        let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
+        let base = self.position(reader, (&workload, &current.base));
+        let stable = match &stored.state.stable {
+            Some(stable) if returns => self.position(reader, (&workload, &stable.at)),
+            // Before the first proved revision, a workload returns to what was there before.
+            _ => base,
+        };
+        let moving = self.revision(reader, (&workload, stored), &current.revision);
+        self.moves.push(Movement { workload, state, targets, moving, base, stable });
+    }
+
+    /// The folders at a position.
+    fn position(&mut self, reader: &Reader<'_>, (workload, position): (&Arc<str>, &Position)) -> Origin {
+        let target = reader.target;
+        let Some(commit) = rollout_position::commit(position, &target.name) else {
+            let reason = format!("its state names no commit of {}", target.branch.name);
+            self.problems.push((Arc::clone(workload), reason));
+            return Origin::Unknown;
+        };
+        if !self.published.contains_key(&commit) {
+            let open = |sealed: &Sealed| target.branch.open(sealed);
+            let tree = target.branch.tree_at(commit);
+            match tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open)) {
+                Ok(folders) => drop(self.published.insert(commit, folders)),
+                Err(error) => {
+                    self.problems.push((Arc::clone(workload), error.to_string()));
+                    return Origin::Unknown;
+                }
+            }
+        }
+        Origin::Published(commit)
+    }
+
+    /// The folders of a revision.
+    fn revision(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        revision: &Revision,
+    ) -> Origin {
+        if self.revisions.desired(workload).as_ref() == Some(revision) {
+            return Origin::Latest;
+        }
+        if *revision == revision::empty() {
+            return Origin::Nothing;
+        }
+        let found = match stored.revisions.get(revision) {
+            Some(sources) => reader.render(sources, &mut self.earlier),
+            None => Err("its state does not name the sources of the moving revision".to_owned()),
+        };
+        let found = found.and_then(|index| {
+            let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
+            let is_rendered = self.earlier.get(index).is_some_and(is_same);
+            is_rendered.then_some(index).ok_or_else(|| "its sources give another revision than before".to_owned())
+        });
+        match found {
+            Ok(index) => Origin::Earlier(index),
+            Err(reason) => {
+                self.problems.push((Arc::clone(workload), reason));
+                Origin::Unknown
+            }
+        }
+    }
+
+    /// The moves, with their folders.
+    pub(crate) fn contents(&self) -> RingContents<'_> {
+        let moves = self.moves.iter().filter(|each| each.state.current.is_some());
+        RingContents { membership: &self.membership, moves: moves.map(|each| self.move_contents(each)).collect() }
+    }
+
+    fn move_contents<'a>(&'a self, each: &'a Movement) -> MoveContents<'a> {
+        MoveContents {
+            workload: Arc::clone(&each.workload),
+            state: &each.state,
+            targets: &each.targets,
+            moving: self.folders(each.moving),
+            base: self.folders(each.base),
+            stable: self.folders(each.stable),
+        }
+    }
+
+    fn folders(&self, origin: Origin) -> Folders<'_> {
+        match origin {
+            Origin::Nothing => Folders::Published(&self.nothing),
+            Origin::Latest => Folders::Latest,
+            Origin::Earlier(index) => self.earlier.get(index).map_or(Folders::Unknown, Folders::Earlier),
+            Origin::Published(commit) => self.published.get(&commit).map_or(Folders::Unknown, Folders::Published),
+            Origin::Unknown => Folders::Unknown,
+        }
+    }
+
+    /// The places of a workload, with their positions in the rings.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn places(&self, side: BranchSide<'_>, workload: &str) -> Result<WorkloadPlaces, OpenError> {
+        let mut found = WorkloadPlaces { domains: self.membership.domains.clone(), ..WorkloadPlaces::default() };
+        let movement = self.movement(workload);
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        let has_removed = each.targets.iter().any(|target| !side.compiled.has_target(target));
+        let compiled = side.compiled.places_with(each.targets);
+        let others = if has_removed { self.membership.places.clone() } else { Vec::new() };
+        let removed = self.published_names(&each).filter(|name| !side.compiled.has_place(name)).cloned();
+        let names: BTreeSet<Arc<str>> =
+            others.into_iter().chain(removed).filter(|name| !compiled.contains(name)).collect();
+        for name in &names {
+            if contents.has_workload(&each, name)? {
+                found.add(&self.membership, name);
+            }
+        }
+        compiled.iter().for_each(|name| found.add(&self.membership, name));
+        Ok(found)
+    }
+
+    /// Whether the folders of a workload differ at each of these places between the beginning of its move and the moving revision. They stay the same as long as the
+    /// move has the same base and revision. None: the workload does not move, or what it moves from or to can't be read.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn changed(
+        &self,
+        side: BranchSide<'_>,
+        (workload, places): (&str, &[Arc<str>]),
+    ) -> Result<Option<Vec<bool>>, OpenError> {
+        let movement = self.movement(workload);
+        if movement.state.current.is_none() {
+            return Ok(None);
+        }
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        places.iter().map(|place| contents.is_changed(&each, place)).collect()
+    }
+
+    /// The ids of the folders that each of these places is to have now of a workload, by target: what the hub shows as desired once it is published.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn expected<'p>(
+        &self,
+        side: BranchSide<'_>,
+        workload: &str,
+        places: impl IntoIterator<Item = &'p Arc<str>>,
+    ) -> Result<Vec<BTreeMap<Arc<str>, GitId>>, OpenError> {
+        let movement = self.movement(workload);
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        let of = |place: &Arc<str>| contents.folders(&each, (place, self.content(each.state, place)));
+        places.into_iter().map(of).collect()
+    }
+
+    /// The workloads that have a target or a state, by name. A workload with a broken state is among them.
+    pub fn workloads(&self) -> BTreeSet<Arc<str>> {
+        let states = self.states.rollouts.keys().cloned();
+        let all = states.chain(self.revisions.workloads().map(|(name, _)| Arc::clone(name)));
+        all.chain(self.newest.keys().cloned()).collect()
+    }
+
+    /// The names of all targets of a workload: those of the sources, of its state, and of the newest publication. The controller stores them.
+    pub fn targets(&self, workload: &str) -> BTreeSet<Arc<str>> {
+        self.movement(workload).targets.clone()
+    }
+
+    /// The workload with its state. A workload without a state has a state at rest.
+    fn movement(&self, workload: &str) -> Cow<'_, Movement> {
+        if let Some(found) = self.moves.iter().find(|each| *each.workload == *workload) {
+            return Cow::Borrowed(found);
+        }
+        let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
+        let targets = self.all_targets(workload, &BTreeSet::new());
+        let state = RolloutState::default();
+        Cow::Owned(Movement { workload: workload.into(), state, targets, moving, base, stable })
+    }
+
+    fn all_targets(&self, workload: &str, stored: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let latest = self.revisions.get(workload).map(|found| &found.targets);
+        let known = [Some(stored), latest, self.newest.get(workload)];
+        known.into_iter().flatten().flatten().cloned().collect()
+    }
+
+    fn content(&self, state: &RolloutState, place: &str) -> Content {
+        let location = self.membership.locate(place);
+        state.content(location.ring, &location.domain, location.hash)
+    }
+
+    /// The names of all places that the branch has, or had at the beginning of a move.
+    fn published_names<'a>(&'a self, each: &MoveContents<'a>) -> impl Iterator<Item = &'a Arc<str>> {
+        let base = match each.base {
+            Folders::Published(folders) => Some(folders),
+            _ => None,
+        };
+        self.head.names().chain(base.into_iter().flat_map(PlaceFolders::names))
+    }
+
+    /// The folders of all places, as the states give them.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub(crate) fn tree(&mut self, compiled: &Compiled, target: &GitOpsDestination) -> Result<RingTree, OpenError> {
+        let open = |sealed: &Sealed| target.branch.open(sealed);
+        let tree = apply(&self.contents(), compiled, &self.head, &open)?;
+        self.progress.clone_from(&tree.progress);
+        Ok(tree)
+    }
+
+    /// How far each rollout is, in lines for people: `shop: ring 2 of 3 (stores): 40 of 120 places get the moving revision, 80 keep what they have`.
+    pub fn lines(&self) -> Vec<String> {
+        let moving = self.progress.iter().map(|progress| self.line(progress));
+        let resting = self.revisions.workloads().filter_map(|(workload, found)| {
+            let is_moving = self.progress.iter().any(|progress| progress.workload == *workload);
+            let state = self.states.rollouts.get(workload).map(Result::as_ref);
+            let text = match state {
+                _ if is_moving => return None,
+                Some(Err(error)) => format!("its state can't be read: {error}"),
+                None => "its places keep what they have until its first rollout begins".to_owned(),
+                Some(Ok(stored)) => {
+                    let stable = stored.state.stable.as_ref();
+                    if stable.is_some_and(|stable| stable.revision == found.revision) {
+                        return None;
+                    }
+                    "its places keep what they have until its next rollout begins".to_owned()
+                }
+            };
+            Some(format!("{workload}: {text}"))
+        });
+        let problems = self.problems.iter().filter(|(workload, _)| self.is_moving(workload));
+        let problems = problems.map(|(workload, reason)| format!("{workload}: its folders stay as they are: {reason}"));
+        moving.chain(resting).chain(problems).collect()
+    }
+
+    fn line(&self, progress: &RingProgress) -> String {
+        let RingProgress { workload, ring, rings, places, released, .. } = progress;
+        if progress.is_rolling_back {
+            return format!("{workload}: all {} return to the stable revision", count(*places, "place"));
+        }
+        let name = self.membership.rings.get(*ring).map_or_else(String::new, |ring| format!(" ({})", ring.name));
+        let ring = ring + 1;
+        let (places, kept) = (count(*places, "place"), thousands(places - released));
+        let released = thousands(*released);
+        format!(
+            "{workload}: ring {ring} of {rings}{name}: {released} of {places} get the moving revision, {kept} keep what they have"
+        )
+    }
+
+    fn is_moving(&self, workload: &str) -> bool {
+        self.progress.iter().any(|progress| *progress.workload == *workload)
+    }
+
+    /// Reports the workloads whose rollouts can't be applied.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let report = |(workload, reason): &(Arc<str>, String)| {
+            let message = format!("the rollout of workload `{workload}` can't be applied: {reason}");
+            Diagnostic::warning(Code::RolloutNotApplied, message).note("its folders stay as they are")
+        };
+        self.problems.iter().map(report).collect()
+    }
+
+    /// The commit with the states. None: there is no state yet.
+    pub fn commit(&self) -> Option<GitId> {
+        self.states.head.as_ref().map(|head| head.id)
+    }
+
+    /// Whether places that do not get the moving revision of a workload yet may have an earlier one.
+    pub(crate) fn is_kept_somewhere(&self, workload: &str) -> bool {
+        let moving = self.moves.iter().find(|each| *each.workload == *workload);
+        let Some(each) = moving.filter(|each| each.state.current.is_some()) else { return true };
+        self.membership.places.iter().any(|place| {
+            let location = self.membership.locate(place);
+            each.state.content(location.ring, &location.domain, location.hash) != Content::Moving
+        })
+    }
+
+    /// The earlier states of the environment that moving revisions are rendered from.
+    pub fn earlier(&self) -> impl Iterator<Item = &Compiled> {
+        self.earlier.iter()
+    }
+
+    /// The paths of the values that are sensitive in the earlier states.
+    pub(crate) fn sensitive(&self) -> impl Iterator<Item = &FieldPath> {
+        self.earlier.iter().flat_map(|compiled| compiled.prepared().sensitive())
+    }
+
+    /// Opens a folder of an earlier state.
+    pub(crate) fn open(&self, sealed: &Sealed) -> Option<Tree> {
+        self.earlier.iter().find_map(|compiled| compiled.open(sealed).ok())
+    }
+}
+
+/// Reads the sources of revisions.
+struct Reader<'a> {
+    loaded: &'a Loaded,
+    compiled: &'a Arc<Compiled>,
+    known: &'a mut KnownResults,
+    target: &'a GitOpsDestination,
+    /// The sources that were read, in the order of the compiled states.
+    sources: Vec<RevisionSources>,
+}
+
+impl Reader<'_> {
+    /// Renders the environment from these sources, or finds it among the rendered ones. Returns its index.
+    fn render(&mut self, sources: &RevisionSources, earlier: &mut Vec<Compiled>) -> Result<usize, String> {
+        if let Some(index) = self.sources.iter().position(|known| known == sources) {
+            return Ok(index);
+        }
+        let state = u8::try_from(earlier.len() + 1).ok().filter(|state| *state <= Compiled::STATES_MAX);
+        let Some(state) = state else {
+            return Err(format!(
+                "more than {} different states of the sources are moving at once; this one waits",
+                Compiled::STATES_MAX
+            ));
+        };
+        let loaded = self.target.branch.load_at(self.loaded, vec![sources.publication()])?;
+        earlier.push(self.known.compile_state(&loaded, state, self.compiled));
+        self.sources.push(sources.clone());
+        Ok(earlier.len() - 1)
+    }
+}
+
+/// Why a place does not have the newest content of a workload, in one line. None: it has it, the environment has no rings, or the workload does not move.
+pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> {
+    let (access, environment) = (loaded.access.as_ref()?, &loaded.fleet.environment);
+    let membership = Membership::new(&loaded.fleet, loaded.graph.promotion(environment.as_str())?)?;
+    let stored = match rollout_store::read(access, environment) {
+        Err(error) => return Some(format!("the states of the rollouts can't be read: {error}")),
+        Ok(mut states) => states.rollouts.remove(workload),
+    };
+    let location = membership.locate(place);
+    let (ring, rings) = (location.ring + 1, membership.rings.len());
+    match stored {
+        None => Some("keeps the earlier content: its first rollout has not begun".to_owned()),
+        Some(Err(error)) => Some(format!("keeps the earlier content: the state of its rollout can't be read: {error}")),
+        Some(Ok(stored)) => match stored.state.content(location.ring, &location.domain, location.hash) {
+            Content::Moving | Content::Published => None,
+            Content::Stable => Some("returns to the stable revision".to_owned()),
+            Content::Base => Some(format!("keeps the earlier content: ring {ring} of {rings} is not due")),
+        },
+    }
+}

@@ -1,0 +1,252 @@
+//! Steps of the controller: commits of the main branch move from environment to environment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use delivery::access::RepositoryAccess;
+use delivery::controller::command::{CommandError, PersonDecision, decide};
+use delivery::controller::error::ControllerError;
+use delivery::controller::evidence::Evidence;
+use delivery::controller::published::Published;
+use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::publish::{Options, Request, publish};
+use engine::promotion::command::{Command, CommandKind};
+use git::Person;
+use hub_api::client::ClientError;
+use hub_api::evidence::{PlaceEvidence, PromotionEvents};
+use hub_api::places::PlaceState;
+use hub_api::promotions::{MovePhase, PromotionEvent, SubjectStatus};
+use jiff::Timestamp;
+use model::git_id::GitId;
+use model::rollout::Counts;
+
+use crate::chain::{Chain, name};
+
+/// A hub in which each environment has one place, with numbers of expected, succeeded and failed reconcilers.
+#[derive(Default)]
+struct FakeHub {
+    counts: Mutex<BTreeMap<String, (i64, i64, i64)>>,
+    events: Mutex<Vec<PromotionEvent>>,
+}
+
+impl PlaceEvidence for FakeHub {
+    fn place_states(&self, environment: &str, _: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
+        let (expected, succeeded, failed) = self.counts.lock().unwrap().get(environment).copied().unwrap_or((3, 3, 0));
+        let counts = Counts { expected, succeeded, failed, ..Counts::default() };
+        Ok(vec![PlaceState { place: "east".to_owned(), counts, ..PlaceState::default() }])
+    }
+}
+
+impl PromotionEvents for FakeHub {
+    fn record(&self, events: &[PromotionEvent]) -> Result<(), ClientError> {
+        let mut known = self.events.lock().unwrap();
+        let ids: BTreeSet<_> = known.iter().map(|event| event.id.clone()).collect();
+        known.extend(events.iter().filter(|event| !ids.contains(&event.id)).cloned());
+        Ok(())
+    }
+}
+
+struct World {
+    chain: Chain,
+    hub: FakeHub,
+    memory: Mutex<Memory>,
+    has_hub: bool,
+    seconds: Mutex<i64>,
+}
+
+const DIRECT: &str = "delivery: direct";
+const PULL_REQUEST: &str = "delivery: pullRequest";
+
+/// A promotion with the gate that all reconcilers of the environments before applied the commit.
+fn promotion(to: &str, from: &str, delivery: &str, more: &str) -> String {
+    format!(
+        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata:\n  name: to-{to}\nspec:\n  to: {to}\n  from: [{from}]\n  {delivery}\n  gates:\n    - name: compliant\n      compliant: {{share: 100%}}\n{more}"
+    )
+}
+
+impl World {
+    /// `dev` follows the main branch by direct commits, `stage` follows `dev`.
+    fn new(delivery: &str, more: &str) -> Self {
+        let mut chain = Chain::new(&["dev", "stage"]);
+        let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
+        chain.company.write_main(".environments/to-dev.yaml", first);
+        chain.company.write_main(".environments/to-stage.yaml", &promotion("stage", "dev", delivery, more));
+        let (hub, memory) = (FakeHub::default(), Mutex::default());
+        Self { chain, hub, memory, has_hub: true, seconds: Mutex::new(10_000) }
+    }
+
+    /// Publishes an environment, and makes a step for it.
+    fn try_step(&self, environment: &str) -> Result<StepOutcome, ControllerError> {
+        let access = &self.chain.access;
+        self.step_with(access, environment)
+    }
+
+    fn step_with(&self, access: &Arc<RepositoryAccess>, environment: &str) -> Result<StepOutcome, ControllerError> {
+        let environment = &name(environment);
+        let options = Options { is_direct: true, ..Options::default() };
+        let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+        let output = publish(access, &request, &|_, _| {}).ok();
+        let published = output.as_ref().map(Published::of);
+        let mut seconds = self.seconds.lock().unwrap();
+        *seconds += 15;
+        let hub = &self.hub as &dyn PlaceEvidence;
+        let evidence = Evidence { hub: self.has_hub.then_some(hub), checks: None, teams: &BTreeMap::new() };
+        let request = StepRequest {
+            environment,
+            hosts: Some(&self.chain.hosts),
+            evidence,
+            history: Some(&self.hub),
+            lease: None,
+            published: published.as_ref(),
+            output: output.as_ref(),
+            is_read_only: false,
+            now: Timestamp::from_second(*seconds).unwrap(),
+        };
+        step(access, &request, &mut self.memory.lock().unwrap())
+    }
+
+    fn step(&self, environment: &str) -> StepOutcome {
+        let outcome = self.try_step(environment).unwrap();
+        assert_eq!(outcome.warnings, [""; 0]);
+        outcome
+    }
+
+    /// Steps for all environments until nothing is to be published again.
+    fn settle(&self) {
+        for _ in 0..6 {
+            ["dev", "stage"].iter().for_each(|environment| drop(self.step(environment)));
+        }
+    }
+
+    /// The platform's commits in an environment, after a step.
+    fn status(&self, environment: &str) -> SubjectStatus {
+        self.step(environment).status.unwrap().subjects.remove(0)
+    }
+
+    /// What the move into an environment waits for, after a step.
+    fn waits(&self, environment: &str) -> String {
+        let moving = self.status(environment).moving.unwrap();
+        moving.waiting_for.first().map(|wait| format!("{}: {}", wait.what, wait.text)).unwrap_or_default()
+    }
+
+    fn report(&self, environment: &str, counts: (i64, i64, i64)) {
+        self.hub.counts.lock().unwrap().insert(environment.to_owned(), counts);
+    }
+
+    fn at(&self, environment: &str) -> GitId {
+        self.chain.promoted(environment).commit.unwrap()
+    }
+
+    fn command(&self, kind: CommandKind, reason: &str) -> Result<String, CommandError> {
+        let at = Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap();
+        let command = &Command { kind, by: "ann".into(), at, reason: reason.into() };
+        let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+        let environment = &name("stage");
+        let decision = PersonDecision { environment, subject: None, command, revision: None, author, lease: None };
+        decide(&self.chain.access, &decision).map(|receipt| receipt.text)
+    }
+
+    /// The kinds of the events about an environment.
+    fn kinds(&self, environment: &str) -> Vec<String> {
+        let events = self.hub.events.lock().unwrap();
+        events.iter().filter(|event| event.environment == environment).map(|event| event.kind.clone()).collect()
+    }
+}
+
+#[test]
+fn a_commit_moves_on_when_the_environment_before_proved_it() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    let second = world.chain.company.change_value("second");
+    let first = world.step("dev");
+    assert!(first.must_publish, "{first:#?}");
+    assert_eq!(world.at("dev"), second);
+    assert_ne!(world.at("stage"), second);
+    world.report("dev", (3, 2, 0));
+    world.settle();
+    assert_eq!(world.waits("stage"), "compliant: 2 of 3 reconcilers applied the change, 100% are needed");
+    world.report("dev", (3, 3, 0));
+    world.settle();
+    assert_eq!(world.at("stage"), second);
+    let status = world.status("stage");
+    assert_eq!(status.moving, None);
+    assert_eq!(status.proved.unwrap().revision, second.to_string());
+    let head = world.chain.company.head("stage");
+    world.settle();
+    assert_eq!(world.chain.company.head("stage"), head);
+}
+
+#[test]
+fn without_a_hub_a_commit_waits_and_says_why() {
+    let mut world = World::new(DIRECT, "");
+    world.has_hub = false;
+    world.chain.company.change_value("second");
+    world.settle();
+    assert!(world.waits("stage").contains("no hub is configured"), "{}", world.waits("stage"));
+}
+
+#[test]
+fn a_failure_stops_and_its_repair_resumes() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.settle();
+    world.report("stage", (3, 2, 1));
+    let third = world.chain.company.change_value("third");
+    world.settle();
+    assert_eq!(world.at("stage"), third);
+    assert!(world.step("stage").is_stopped);
+    assert_eq!(world.status("stage").moving.unwrap().phase, MovePhase::Stopped);
+    world.report("stage", (3, 3, 0));
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, third.to_string());
+    let kinds = world.kinds("stage");
+    let of = |kind: &str| kinds.iter().filter(|found| *found == kind).count();
+    assert_eq!([of("stopped"), of("resumed")], [1, 1], "{kinds:?}");
+}
+
+#[test]
+fn people_hold_resume_and_roll_back() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    let before = world.at("stage");
+    world.command(CommandKind::Hold, "inventory").unwrap();
+    assert!(matches!(world.command(CommandKind::Hold, "again"), Err(CommandError::Refused(_))));
+    let second = world.chain.company.change_value("second");
+    world.settle();
+    assert_eq!(world.at("stage"), before);
+    assert_eq!(world.status("stage").hold.unwrap().reason, "inventory");
+    assert_eq!(world.command(CommandKind::Resume, "").unwrap(), "stage: main: resume by ann");
+    world.report("stage", (3, 1, 0));
+    world.settle();
+    assert_eq!(world.at("stage"), second);
+    world.command(CommandKind::Rollback, "slow").unwrap();
+    world.settle();
+    assert_eq!(world.at("stage"), before);
+    assert_eq!(world.status("stage").rejected, Some(second.to_string()));
+    assert!(matches!(
+        world.command(CommandKind::Request { revision: engine::promotion::state::Revision("0000".into()) }, ""),
+        Err(CommandError::NoCommit { found: 0, .. })
+    ));
+}
+
+#[test]
+fn a_pull_request_waits_for_reviews_and_its_merge() {
+    let world = World::new(PULL_REQUEST, "    - name: people\n      approval: {count: 1}\n");
+    let second = world.chain.company.head("main").unwrap();
+    world.settle();
+    // The author of a pushed commit is not known, which needs one more approval.
+    assert!(world.waits("stage").contains("0 of 2 approvals"), "{}", world.waits("stage"));
+    let found = world.chain.pull_requests().pop().unwrap();
+    assert!(found.is_open() && found.base == "stage", "{found:?}");
+    let number = found.number;
+    for account in ["ann", "bob"] {
+        world.chain.approve(number, account);
+    }
+    assert_eq!(world.status("stage").moving.unwrap().phase, MovePhase::Entering);
+    world.chain.merge(number);
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+    let statuses = world.chain.statuses(second);
+    assert_eq!(statuses, [("dev environment".to_owned(), "Deployed".to_owned()), ("stage environment".to_owned(), "Deployed".to_owned())]);
+}

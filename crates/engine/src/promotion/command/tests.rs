@@ -1,0 +1,168 @@
+//! Examples of commands, and of their refusals.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{Command, CommandKind, apply_to_advance, apply_to_rollout};
+use crate::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
+    RolloutState,
+};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+fn revision(name: &str) -> Revision {
+    Revision(name.into())
+}
+
+fn gates() -> Vec<GateRecord> {
+    let record = |name: &str, status| GateRecord { name: name.into(), status, since: NOW, text: "".into() };
+    vec![record("compliant", GateStatus::Passed), record("people", GateStatus::Waiting)]
+}
+
+/// `r2` moves, and `r1` is stable.
+fn rollout() -> RolloutState {
+    let moving = Move {
+        revision: revision("r2"),
+        started: NOW,
+        base: Position::default(),
+        phase: Phase::Moving,
+        ring: 0,
+        ring_started: NOW,
+        released: std::collections::BTreeMap::new(),
+        good_since: None,
+        gates: gates(),
+        approvals: Vec::new(),
+        done: Vec::new(),
+    };
+    RolloutState { stable: Some(proved("r1")), current: Some(moving), ..RolloutState::default() }
+}
+
+fn proved(name: &str) -> Proved {
+    Proved { revision: revision(name), at: Position::default(), on: NOW }
+}
+
+/// `r2` moves, and `r1` is proved.
+fn advance(phase: CandidatePhase) -> AdvanceState {
+    let current = Candidate {
+        revision: revision("r2"),
+        since: NOW,
+        phase,
+        good_since: None,
+        gates: gates(),
+        approvals: Vec::new(),
+    };
+    AdvanceState { proved: Some(proved("r1")), current: Some(current), ..AdvanceState::default() }
+}
+
+fn command(kind: CommandKind) -> Command {
+    Command { kind, by: "bob".into(), at: NOW, reason: "because".into() }
+}
+
+fn skip(gate: &str) -> CommandKind {
+    CommandKind::Skip { gate: gate.into() }
+}
+
+/// The new state of a rollout, or the text of the refusal.
+fn apply(state: &RolloutState, kind: CommandKind) -> Result<RolloutState, String> {
+    apply_to_rollout(state, &command(kind)).map_err(|refusal| refusal.to_string())
+}
+
+fn check_refusal(state: &RolloutState, kind: CommandKind, expected: &str) {
+    assert_eq!(apply(state, kind).unwrap_err(), expected);
+}
+
+#[test]
+fn a_hold_has_a_reason_and_ends_with_resume() {
+    let held = apply(&rollout(), CommandKind::Hold).unwrap();
+    check_refusal(&held, CommandKind::Hold, "bob holds it already: because");
+    assert_eq!(apply(&held, CommandKind::Resume), Ok(rollout()));
+    check_refusal(&rollout(), CommandKind::Resume, "there is no hold");
+    for kind in [CommandKind::Hold, CommandKind::Abort, CommandKind::Rollback, skip("people")] {
+        let expected = format!("`{}` needs a reason", kind.name());
+        let silent = Command { reason: " ".into(), ..command(kind) };
+        assert_eq!(apply_to_rollout(&rollout(), &silent).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn a_gate_is_skipped_by_its_name() {
+    let skipped = apply(&rollout(), skip("people")).unwrap();
+    assert!(skipped.current.as_ref().unwrap().gates[1].holds());
+    check_refusal(&skipped, skip("people"), "the gate `people` holds already");
+    check_refusal(&rollout(), skip("other"), "there is no gate `other` now. The gates are: compliant, people");
+    check_refusal(&RolloutState::default(), skip("people"), "nothing moves now");
+}
+
+#[test]
+fn each_account_approves_once() {
+    let approved = apply(&rollout(), CommandKind::Approve).unwrap();
+    let upper = Command { by: "BOB".into(), ..command(CommandKind::Approve) };
+    assert_eq!(apply_to_rollout(&approved, &upper).unwrap_err().to_string(), "BOB approved it already");
+}
+
+#[test]
+fn an_abort_returns_to_the_stable_revision_if_there_is_one() {
+    let aborted = apply(&rollout(), CommandKind::Abort).unwrap();
+    let phase = aborted.current.as_ref().unwrap().phase.clone();
+    assert_eq!(phase, Phase::RollingBack { reason: "abort by bob: because".into(), since: NOW });
+    check_refusal(&aborted, CommandKind::Abort, "the rollback has begun already");
+    let first = RolloutState { stable: None, ..rollout() };
+    let aborted = apply(&first, CommandKind::Abort).unwrap();
+    assert_eq!((aborted.current, aborted.rejected), (None, Some(revision("r2"))));
+    check_refusal(&first, CommandKind::Rollback, "there is no earlier proved revision to return to");
+}
+
+#[test]
+fn a_retry_starts_what_was_rejected_or_stopped() {
+    check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
+    let rejected = RolloutState { rejected: Some(revision("r3")), ..RolloutState::default() };
+    assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));
+    let mut stopped = rollout();
+    stopped.current.as_mut().unwrap().phase =
+        Phase::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
+    assert_eq!(apply(&stopped, CommandKind::Retry), Ok(rollout()));
+}
+
+#[test]
+fn a_rollout_has_no_requests() {
+    let request = CommandKind::Request { revision: revision("r3") };
+    let text = "a rollout moves what the environment has. Use `kalypso promote` to move another revision into the \
+        environment";
+    check_refusal(&rollout(), request, text);
+}
+
+/// What a command makes of a move between environments in this phase: the phase then, what is rejected, and what is requested.
+fn check_advance(phase: CandidatePhase, kind: CommandKind, expected: &str) {
+    let shown = match apply_to_advance(&advance(phase), &command(kind)) {
+        Err(refusal) => refusal.to_string(),
+        Ok(state) => {
+            let name = |revision: Option<Revision>| revision.map_or_else(|| "-".into(), |revision| revision.0);
+            let rolls_back =
+                state.current.as_ref().is_some_and(|c| matches!(c.phase, CandidatePhase::RollingBack { .. }));
+            let current = if rolls_back { Arc::from("rolls back") } else { name(state.current.map(|c| c.revision)) };
+            let requested = name(state.requested.map(|(revision, _)| revision));
+            format!("current {current}, rejected {}, requested {requested}", name(state.rejected))
+        }
+    };
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn commands_for_moves_between_environments_depend_on_the_phase() {
+    let proving = CandidatePhase::Proving { since: NOW };
+    let request = |name| CommandKind::Request { revision: revision(name) };
+    check_advance(CandidatePhase::Gated, CommandKind::Abort, "current -, rejected r2, requested -");
+    check_advance(proving.clone(), CommandKind::Abort, "current rolls back, rejected -, requested -");
+    check_advance(proving.clone(), CommandKind::Rollback, "current rolls back, rejected -, requested -");
+    check_advance(CandidatePhase::Gated, request("r2"), "current r2, rejected -, requested r2");
+    check_advance(proving.clone(), request("r2"), "`r2` moves already");
+    check_advance(proving, request("r3"), "current r2, rejected -, requested r3");
+}
+
+#[test]
+fn a_command_is_an_event() {
+    let event = command(skip("people")).event(Some(revision("r2")));
+    assert_eq!((event.kind.name(), &*event.text), ("skipped", "skip of the gate `people` by bob: because"));
+}

@@ -1,0 +1,126 @@
+//! The history of promotions: pages of it, and its part of the change feed.
+
+use hub_api::events::{FleetChange, PromotionChange};
+use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
+use hub_api::promotions::{PromotionEvent, PromotionEventFilter, PromotionEventPage};
+use hub_api::tokens::Reach;
+
+use super::cursor::Cursor;
+use super::{Question, QuestionError, conditions};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, Transaction};
+
+/// A page of events, the latest first: those that the filter selects, in the environments of the reach.
+///
+/// # Errors
+/// The filter is invalid, or names an environment outside of the reach; the database can't answer.
+pub async fn promotion_events(
+    database: &Database,
+    filter: &PromotionEventFilter,
+    reach: &Reach,
+) -> Result<PromotionEventPage, QuestionError> {
+    if let Some(name) = filter.environment.as_ref().filter(|name| !reach.has_environment(name)) {
+        let (what, name, reach) = ("environment", name.clone(), reach.to_string());
+        return Err(QuestionError::Outside { what, name, reach });
+    }
+    let before = filter.cursor.as_deref().map(|cursor| Cursor::<1>::read(cursor, LIST)).transpose()?;
+    let Cursor([before]) = before.unwrap_or(Cursor([i64::MAX]));
+    let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        let message = format!("{limit}; 1 to {PAGE_MAX} are possible");
+        return Err(QuestionError::Wrong { parameter: "limit", message });
+    }
+    let dialect = database.dialect();
+    let mut parameters = Parameters::with(dialect, vec![before.into()]);
+    let mut selected = vec!["v.id < $1".to_owned()];
+    let texts = [
+        ("v.environment", &filter.environment),
+        ("v.subject", &filter.subject),
+        ("v.kind", &filter.kind),
+        ("v.revision", &filter.revision),
+    ];
+    for (column, text) in texts {
+        selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
+    }
+    selected.extend(within(reach, &mut parameters));
+    for (sign, timestamp) in [(">=", filter.since), ("<", filter.until)] {
+        let Some(timestamp) = timestamp else { continue };
+        let timestamp = parameters.add(timestamp);
+        selected.push(format!("v.happened_on {sign} {}", dialect.instant(&timestamp)));
+    }
+    let sql = format!(
+        "select {} from promotion_event v where {} order by v.id desc limit {}",
+        columns(dialect),
+        conditions::all(selected),
+        limit + 1
+    );
+    let mut rows: Vec<(i64, PromotionEvent)> = database.query(&sql, parameters.into_values()).await?;
+    let are_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| are_more).map(|(id, _)| Cursor([*id]).write(LIST));
+    Ok(PromotionEventPage { items: rows.into_iter().map(|(_, event)| event).collect(), next })
+}
+
+/// The name of this list in cursors.
+const LIST: &str = "promotionEvents";
+
+/// The condition that an event is in an environment of the reach; none if all are.
+fn within(reach: &Reach, parameters: &mut Parameters) -> Option<String> {
+    let names = &reach.environments;
+    (!names.is_empty()).then(|| parameters.any_text("v.environment", names.clone()))
+}
+
+/// The events behind one id and up to another, for the change feed. A filter on hosts, targets or states selects none, and neither does a reach that is limited
+/// to workspaces: events name only an environment and a workload.
+pub(super) async fn changes(
+    transaction: &mut Transaction,
+    question: Question<'_>,
+    (after, until): (i64, i64),
+) -> Result<Vec<(i64, FleetChange)>, DatabaseError> {
+    let filter = question.filter;
+    let others = [
+        &filter.workspace,
+        &filter.application,
+        &filter.target,
+        &filter.cluster_type,
+        &filter.host,
+        &filter.status,
+        &filter.selector,
+        &filter.target_selector,
+    ];
+    if others.into_iter().any(Option::is_some) || !question.reach.workspaces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let dialect = transaction.dialect();
+    let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
+    let mut selected: Vec<_> = within(question.reach, &mut parameters).into_iter().collect();
+    for (column, text) in [("v.environment", &filter.environment), ("v.subject", &filter.workload)] {
+        selected.extend(text.as_deref().map(|text| parameters.equals(column, text)));
+    }
+    let sql = format!(
+        "select {} from promotion_event v where v.id > $1 and v.id <= $2{} order by v.id",
+        columns(dialect),
+        conditions::and(selected)
+    );
+    let found: Vec<(i64, PromotionEvent)> = transaction.query(&sql, parameters.into_values()).await?;
+    let change = |(id, event)| (id, FleetChange::Promotion(PromotionChange { event }));
+    Ok(found.into_iter().map(change).collect())
+}
+
+/// The id of an event, and the columns of [`PromotionEvent`].
+fn columns(dialect: Dialect) -> String {
+    let at = dialect.millis("v.happened_on");
+    format!(
+        "v.id, v.event_id, {at}, v.environment, v.subject, v.revision, v.kind, v.ring, v.message, v.decided_by, v.evidence"
+    )
+}
+
+impl FromRow for PromotionEvent {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, at, environment, subject) = columns.take::<(_, _, _, String)>()?;
+        let (revision, kind, ring) = columns.take()?;
+        let (text, by, evidence) = columns.take::<(_, _, Option<String>)>()?;
+        let subject = Some(subject).filter(|subject| !subject.is_empty());
+        let evidence = evidence.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Self { id, at, environment, subject, revision, kind, ring, text, by, evidence })
+    }
+}

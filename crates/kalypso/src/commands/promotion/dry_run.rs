@@ -1,0 +1,161 @@
+//! `kalypso promote --dry-run`: each step of a commit on its way into an environment, with gates, rings and the number of places.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use delivery::controller::plane::{KnownBranches, Plane};
+use delivery::reading::from_git;
+use engine::promotion::graph::Step;
+use engine::promotion::membership::Membership;
+use engine::promotion::state::Revision;
+use model::count::{count, thousands};
+use model::name::EnvironmentName;
+use model::object::promotion::{ChangeDelivery, GateKind, Start};
+use serde_json::{Value as Json, json};
+
+use super::local::LocalController;
+use crate::exit::Failure;
+
+/// A step of a commit into an environment.
+pub(super) struct PlannedStep {
+    environment: EnvironmentName,
+    /// Whether the environment has the commit, or a newer one.
+    is_done: bool,
+    from: Vec<Arc<str>>,
+    delivery: ChangeDelivery,
+    is_manual: bool,
+    gates: Vec<String>,
+    places: usize,
+    /// The rings with the numbers of their places.
+    rings: Vec<(Arc<str>, usize)>,
+}
+
+/// The steps of a commit into an environment, in their order: those of the environments before it, and its own.
+pub(super) fn steps(
+    controller: &LocalController,
+    (digits, to): (&str, &str),
+) -> anyhow::Result<(Revision, Vec<PlannedStep>)> {
+    let plane = Plane::read(&controller.access).map_err(|error| Failure::outside(error.to_string()))?;
+    let commit = plane.line.find(digits).cloned().map_err(|found| {
+        let message = match found {
+            0 => format!("no commit of the main branch begins with `{digits}`"),
+            found => format!("{found} commits of the main branch begin with `{digits}`"),
+        };
+        Failure::refused(message)
+    })?;
+    let to = controller.names(Some(to))?.remove(0);
+    let mut wanted = vec![to];
+    let mut index = 0;
+    while let Some(name) = wanted.get(index).cloned() {
+        for before in plane.graph.before(name.as_str()) {
+            if !wanted.contains(before) {
+                wanted.push(before.clone());
+            }
+        }
+        index += 1;
+    }
+    let mut known = KnownBranches::default();
+    let mut found = Vec::new();
+    for name in plane.graph.order().iter().filter(|name| wanted.contains(name)) {
+        let Some(step) = plane.step(name) else { continue };
+        let standing = plane.standing(name, &mut known).map_err(|error| Failure::outside(error.to_string()))?;
+        let position = |revision: &Revision| plane.line.commits.iter().position(|commit| commit == revision);
+        let at = standing.and_then(|standing| position(&standing.at?));
+        let is_done = at.zip(position(&commit)).is_some_and(|(at, commit)| at <= commit);
+        found.push(planned(controller, (name, step), is_done)?);
+    }
+    Ok((commit, found))
+}
+
+fn planned(
+    controller: &LocalController,
+    (name, step): (&EnvironmentName, &Step),
+    is_done: bool,
+) -> anyhow::Result<PlannedStep> {
+    let loaded = from_git(&controller.access, Some(name))?;
+    let promotion = &step.promotion;
+    let (mut places, mut rings) = (0, Vec::new());
+    if let Some(loaded) = loaded.first() {
+        match Membership::new(&loaded.fleet, promotion) {
+            Some(membership) => {
+                let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+                membership.ring.iter().for_each(|ring| *counts.entry(*ring).or_default() += 1);
+                places = membership.places.len();
+                let number = |index: usize| u16::try_from(index).ok().and_then(|index| counts.get(&index).copied());
+                let named = membership.rings.iter().enumerate();
+                rings = named.map(|(index, ring)| (Arc::clone(&ring.name), number(index).unwrap_or(0))).collect();
+            }
+            None => places = Membership::in_one_ring(&loaded.fleet).places.len(),
+        }
+    }
+    Ok(PlannedStep {
+        environment: name.clone(),
+        is_done,
+        from: promotion.from.clone(),
+        delivery: promotion.delivery,
+        is_manual: promotion.start == Start::Manual,
+        gates: promotion.gates.iter().map(|gate| format!("{} ({})", gate.name, kind(&gate.kind))).collect(),
+        places,
+        rings,
+    })
+}
+
+fn kind(kind: &GateKind) -> String {
+    match kind {
+        GateKind::Compliant { share, .. } => format!("{share} applied it"),
+        GateKind::Failures(amount) => format!("at most {amount} failed"),
+        GateKind::Soak(time) => format!("good for {}", crate::hub_client::length(*time)),
+        GateKind::Check(check) => format!("check {}", check.name),
+        GateKind::Window(window) => format!("from {} until {} in {}", window.from, window.until, window.zone),
+        GateKind::Approval(approval) => count(approval.count as usize, "approval"),
+        GateKind::Manual => "a person lets it through".to_owned(),
+    }
+}
+
+/// The steps for people.
+pub(super) fn text((commit, steps): &(Revision, Vec<PlannedStep>)) -> String {
+    let short: String = commit.0.chars().take(7).collect();
+    let mut text = format!("{short} of main\n");
+    for (number, step) in steps.iter().enumerate() {
+        let by = match step.delivery {
+            ChangeDelivery::Direct => "a commit on its branch",
+            ChangeDelivery::PullRequest => "a pull request",
+        };
+        let state = if step.is_done { "has it already".to_owned() } else { format!("by {by}") };
+        let places = count(step.places, "place");
+        let _ = writeln!(text, "{}. {}: {state}, {places}", number + 1, step.environment);
+        if !step.from.is_empty() && !step.is_done {
+            let _ = writeln!(text, "   after {}, with the gates: {}", step.from.join(", "), listed(&step.gates));
+        }
+        if step.is_manual && !step.is_done {
+            text.push_str("   starts with `kalypso promote`\n");
+        }
+        for (name, places) in step.rings.iter().filter(|_| !step.is_done) {
+            let _ = writeln!(text, "   ring {name}: {}", count(*places, "place"));
+        }
+    }
+    let reached: usize = steps.iter().filter(|step| !step.is_done).map(|step| step.places).sum();
+    let _ = writeln!(text, "Reaches {} places. Nothing was changed.", thousands(reached));
+    text
+}
+
+fn listed(gates: &[String]) -> String {
+    if gates.is_empty() { "none".to_owned() } else { gates.join(", ") }
+}
+
+/// The steps for programs.
+pub(super) fn json((commit, steps): &(Revision, Vec<PlannedStep>)) -> Json {
+    let of = |step: &PlannedStep| {
+        let rings: Vec<_> = step.rings.iter().map(|(name, places)| json!({"name": **name, "places": places})).collect();
+        json!({
+            "environment": step.environment.as_str(),
+            "isDone": step.is_done,
+            "after": step.from.iter().map(|name| name.to_string()).collect::<Vec<_>>(),
+            "gates": step.gates,
+            "places": step.places,
+            "rings": rings,
+        })
+    };
+    json!({"commit": *commit.0, "steps": steps.iter().map(of).collect::<Vec<_>>()})
+}

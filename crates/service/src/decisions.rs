@@ -1,0 +1,128 @@
+//! Promotions as the API of the hub sees them: where changes stand, and decisions of people.
+
+use delivery::controller::command::{CommandError, PersonDecision, decide};
+use engine::promotion::command::{Command, CommandKind};
+use engine::promotion::state::Revision;
+use git::Person;
+use git::publish::AUTHOR_EMAIL;
+use hub_api::promotions::{
+    PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal, PromotionService, PromotionStatus,
+};
+use jiff::Timestamp;
+
+use crate::Service;
+use crate::environment::Environment;
+use crate::shared::Shared;
+use crate::trigger::Reason;
+
+impl PromotionService for Service {
+    fn status(&self, environment: Option<&str>) -> Vec<PromotionStatus> {
+        let all = self.parts().into_iter().flat_map(|part| part.all());
+        let shown = all.filter(|one| environment.is_none_or(|name| name == one.shown));
+        let mut found: Vec<_> = shown.filter_map(|one| status(&one)).collect();
+        in_order(&mut found);
+        found
+    }
+
+    fn command(
+        &self,
+        environment: &str,
+        command: &PromotionCommand,
+        by: &str,
+    ) -> Result<PromotionReceipt, PromotionRefusal> {
+        let unknown = || PromotionRefusal::UnknownEnvironment(environment.to_owned());
+        let (part, found) = self.find(environment).ok_or_else(unknown)?;
+        let account = part.settings.evidence.accounts.of_identity(by);
+        if command.command == PromotionAction::Approve && account.is_none() {
+            let text = format!("`{by}` has no account of the git host: `[promotion.accounts]` of kalypso.toml names it");
+            return Err(PromotionRefusal::NotAllowed(text));
+        }
+        let receipt = carry_out(&part, &found, command, account.unwrap_or(by))?;
+        tracing::info!(environment, by, "{}", receipt.text);
+        // Also a decision that another replica carries out: the branch with the states is the same for all.
+        part.request(&found, Reason::Promotion);
+        Ok(PromotionReceipt {
+            environment: environment.to_owned(),
+            subject: command.subject.clone(),
+            revision: receipt.revision.map(|revision| revision.0.to_string()),
+            text: receipt.text,
+        })
+    }
+}
+
+/// Where changes into an environment stand. If another replica leads, this one does not know it.
+fn status(environment: &Environment) -> Option<PromotionStatus> {
+    let status = environment.lock().promotion.clone()?;
+    let problem = match environment.lease.is_held() {
+        true => status.problem,
+        false => Some("another replica leads the environment: ask it".to_owned()),
+    };
+    Some(PromotionStatus { environment: environment.shown.clone(), problem, ..status })
+}
+
+/// Sorts environments so that each comes after those before it.
+fn in_order(found: &mut Vec<PromotionStatus>) {
+    found.sort_by(|one, other| one.environment.cmp(&other.environment));
+    let mut sorted: Vec<PromotionStatus> = Vec::with_capacity(found.len());
+    while !found.is_empty() {
+        let is_free = |one: &PromotionStatus| {
+            let mut waits = found.iter().filter(|other| one.before.contains(&other.environment));
+            waits.next().is_none()
+        };
+        // Environments of a cycle come last.
+        let next = found.iter().position(is_free).unwrap_or(0);
+        sorted.push(found.remove(next));
+    }
+    *found = sorted;
+}
+
+fn carry_out(
+    part: &Shared,
+    environment: &Environment,
+    command: &PromotionCommand,
+    by: &str,
+) -> Result<delivery::controller::command::Receipt, PromotionRefusal> {
+    let reason = command.reason.as_deref().unwrap_or_default().into();
+    let kind = kind(command).ok_or_else(|| PromotionRefusal::NotPossible("the command is not complete".to_owned()))?;
+    let decided = Command { kind, by: by.into(), at: Timestamp::now(), reason };
+    let author = Person { name: by.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+    let revision = command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote);
+    let decision = PersonDecision {
+        environment: &environment.name,
+        subject: command.subject.as_deref(),
+        command: &decided,
+        revision,
+        author: &author,
+        // Git decides between two replicas: a push requires the head that was read.
+        lease: None,
+    };
+    decide(&part.access(), &decision).map_err(|error| refusal(error, &environment.shown))
+}
+
+fn kind(command: &PromotionCommand) -> Option<CommandKind> {
+    Some(match command.command {
+        PromotionAction::Hold => CommandKind::Hold,
+        PromotionAction::Resume => CommandKind::Resume,
+        PromotionAction::Abort => CommandKind::Abort,
+        PromotionAction::Retry => CommandKind::Retry,
+        PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref()?.into() },
+        PromotionAction::Approve => CommandKind::Approve,
+        PromotionAction::Rollback => CommandKind::Rollback,
+        PromotionAction::Promote => CommandKind::Request { revision: Revision(command.revision.as_deref()?.into()) },
+    })
+}
+
+fn refusal(error: CommandError, environment: &str) -> PromotionRefusal {
+    match error {
+        CommandError::UnknownEnvironment(_) => PromotionRefusal::UnknownEnvironment(environment.to_owned()),
+        CommandError::UnknownSubject { subject, .. } => {
+            PromotionRefusal::UnknownSubject { environment: environment.to_owned(), subject }
+        }
+        CommandError::Refused(_) | CommandError::NoCommit { .. } | CommandError::OtherRevision { .. } => {
+            PromotionRefusal::NotPossible(error.to_string())
+        }
+        CommandError::State(_) | CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
+            PromotionRefusal::Unavailable(error.to_string())
+        }
+    }
+}

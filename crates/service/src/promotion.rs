@@ -1,0 +1,156 @@
+//! Steps of promotions: where changes move through environments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
+use delivery::controller::published::Published;
+use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::publish::Outcome;
+use engine::promotion::evidence::CheckResult;
+use hub_api::evidence::{PlaceEvidence, PromotionEvents};
+use hub_api::promotions::PromotionStatus;
+use jiff::Timestamp;
+use model::object::promotion::Check;
+
+use crate::environment::Environment;
+use crate::limits::REST_FACTOR;
+use crate::shared::Shared;
+use crate::trigger::Reason;
+
+/// The hub, as promotions use it.
+#[derive(Clone, Default)]
+pub struct PromotionHub {
+    /// Knows what clusters report. None: no gate that measures the fleet holds.
+    pub places: Option<Arc<dyn PlaceEvidence>>,
+    /// The history of decisions. None: only the commits with the states have it.
+    pub history: Option<Arc<dyn PromotionEvents>>,
+}
+
+impl fmt::Debug for PromotionHub {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PromotionHub")
+    }
+}
+
+/// The checks of the configuration.
+struct ConfiguredChecks<'a>(&'a checks::Checks);
+
+impl CheckResults for ConfiguredChecks<'_> {
+    fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
+        let subject = checks::Subject {
+            environment: subject.environment.into(),
+            workload: subject.workload.map(Arc::from),
+            revision: subject.revision.into(),
+            ring: subject.ring.map(Arc::from),
+        };
+        Some(self.0.run(check, &subject))
+    }
+}
+
+/// The steps of one environment's promotions.
+#[derive(Default)]
+pub(crate) struct PromotionSteps {
+    memory: Memory,
+    published: Option<Published>,
+    /// When the next step is due. None: the environment is in no promotion.
+    next: Option<Instant>,
+}
+
+impl PromotionSteps {
+    /// When the next step is due, if the environment is in a promotion.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Notes the result of a publication.
+    pub(crate) fn note(&mut self, published: Option<Published>) {
+        self.published = published;
+    }
+
+    /// Whether the next step needs a sync right before: rollouts compare what is compiled with what is published.
+    pub(crate) fn needs_sync(&self) -> bool {
+        self.published.as_ref().is_none_or(Published::has_rings)
+    }
+
+    /// Makes a step.
+    pub(crate) fn step(&mut self, shared: &Shared, environment: &Environment, output: Option<&Outcome>) {
+        let started = Instant::now();
+        let outcome = self.try_step(shared, environment, output);
+        let interval = shared.settings.timing.promotion;
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                tracing::warn!(environment = environment.shown, %error, "no step of promotions");
+                let mut state = environment.lock();
+                if let Some(status) = &mut state.promotion {
+                    status.problem = Some(error.to_string());
+                    self.next = Some(Instant::now() + interval);
+                }
+                return;
+            }
+        };
+        for warning in &outcome.warnings {
+            tracing::warn!(environment = environment.shown, "{warning}");
+        }
+        let pause = if outcome.is_moving { interval } else { interval.saturating_mul(REST_FACTOR) };
+        self.next = outcome.status.is_some().then(|| Instant::now() + pause);
+        tracing::debug!(
+            environment = environment.shown,
+            is_moving = outcome.is_moving,
+            took_ms = started.elapsed().as_millis() as u64,
+            "a step of promotions"
+        );
+        self.show(shared, environment, outcome);
+    }
+
+    /// Shows where changes stand, and asks for what follows: a sync of this environment, and steps of those after it.
+    fn show(&self, shared: &Shared, environment: &Environment, outcome: StepOutcome) {
+        if let Some(status) = &outcome.status {
+            shared.metrics.promotion(&environment.shown, status);
+        }
+        let before = std::mem::replace(&mut environment.lock().promotion, outcome.status.clone());
+        if outcome.must_publish {
+            environment.trigger.request(Reason::Promotion);
+        }
+        let at = |status: &Option<PromotionStatus>| status.as_ref().map(|status| status.subjects.clone());
+        if at(&before) != at(&outcome.status) {
+            for after in outcome.status.iter().flat_map(|status| &status.after) {
+                if let Some(after) = shared.find(after).filter(|after| after.lease.is_held()) {
+                    after.trigger.step();
+                }
+            }
+        }
+    }
+
+    fn try_step(
+        &mut self,
+        shared: &Shared,
+        environment: &Environment,
+        output: Option<&Outcome>,
+    ) -> Result<StepOutcome, delivery::controller::error::ControllerError> {
+        let settings = &shared.settings;
+        let (teams, checks) = (teams(&settings.evidence), ConfiguredChecks(&settings.evidence.checks));
+        let evidence =
+            Evidence { hub: settings.promotion.places.as_deref(), checks: Some(&checks), teams: &teams };
+        let request = StepRequest {
+            environment: &environment.name,
+            hosts: (!shared.hosts.is_empty()).then_some(&shared.hosts),
+            evidence,
+            history: settings.promotion.history.as_deref(),
+            lease: Some(&environment.lease.writes),
+            published: self.published.as_ref(),
+            output,
+            is_read_only: false,
+            now: Timestamp::now(),
+        };
+        step(&shared.access(), &request, &mut self.memory)
+    }
+}
+
+fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let teams = evidence.accounts.teams.iter();
+    teams.map(|(team, members)| (team.as_str().into(), members.iter().map(|name| name.as_str().into()).collect())).collect()
+}
