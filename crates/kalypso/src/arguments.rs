@@ -10,6 +10,7 @@ mod init;
 mod platform_edit;
 mod questions;
 mod report;
+mod simulate;
 mod states;
 mod why_not;
 
@@ -27,6 +28,7 @@ pub(crate) use self::init::*;
 pub(crate) use self::platform_edit::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
+pub(crate) use self::simulate::*;
 pub(crate) use self::states::*;
 pub(crate) use self::why_not::*;
 
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     Codeowners(Codeowners),
     Confirm(Confirm),
     Report(Report),
+    Simulate(Simulate),
     Schema(Schema),
     Completions(Completions),
     Man(Man),

@@ -23,6 +23,9 @@ pub use self::read::{Unreadable, read};
 pub use self::story::{Entry, ExpectationResult, Story};
 use self::world::World;
 
+/// A scenario to start with.
+pub const EXAMPLE: &str = include_str!("example.yaml");
+
 /// Runs a scenario. `seed` replaces the seed of the scenario, `until` the usual end: three days after the last event and the last time of an expectation.
 pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> Story {
     let seed = seed.unwrap_or(scenario.seed);

@@ -19,7 +19,8 @@ use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use self::claims::Watched;
-use self::environment::{Environment, Repository, RingColumns, Rollout};
+pub(super) use self::environment::Environment;
+use self::environment::{Repository, RingColumns, Rollout};
 use self::system::System;
 use super::contents::{Commit, Contents, Sources};
 use super::definition::{EnvironmentDefinition, Pace, Scenario};
@@ -254,7 +255,8 @@ fn ring_columns(fleet: &Fleet, promotion: Option<&Promotion>) -> RingColumns {
     let mut columns =
         RingColumns { ring: vec![0; places], domain: vec![0; places], hash: vec![0; places], domains: found.domains };
     for (position, place) in order.into_iter().enumerate() {
-        columns.ring[place] = found.ring[position];
+        let last = found.rings.len().saturating_sub(1) as u16;
+        columns.ring[place] = if fleet.is_there(place) { found.ring[position] } else { last };
         columns.domain[place] = found.domain[position];
         columns.hash[place] = found.hash[position];
     }

@@ -308,7 +308,7 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 }
 
 /// Why an environment can't take its revision without a change.
-pub(super) fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
+fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| match &rollout.state.current {
         Some(current) => match &current.phase {
