@@ -35,6 +35,16 @@ pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> St
     world.story
 }
 
+/// Runs a scenario, and measures its decisions with a clock, which returns seconds. Returns the story, and the seconds of the longest decision about one rollout.
+pub fn measured(scenario: Scenario, clock: fn() -> f64) -> (Story, f64) {
+    let seed = scenario.seed;
+    let mut world = World::new(Arc::new(scenario), seed);
+    world.clock = Some(clock);
+    let until = world.usual_end();
+    world.run(until);
+    (world.story, world.longest_decision_s.get())
+}
+
 /// A time between 0 and a limit, the same for the same seed and number.
 fn random_time(seed: u64, number: u32, limit: i64) -> i64 {
     let mut random = crate::random::Random::new(seed ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));

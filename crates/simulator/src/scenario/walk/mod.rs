@@ -76,7 +76,8 @@ pub fn walk(options: WalkOptions) -> Result<WalkEnd, Box<WalkFailure>> {
 
 /// Leaves out steps, as long as the same rule is broken.
 fn shortened(options: WalkOptions, setting: &Setting, (broken, last): (Broken, usize)) -> WalkFailure {
-    let mut kept: BTreeSet<usize> = (0..=last).filter(|step| generate::event(options.seed, *step, setting).0.is_some()).collect();
+    let mut kept: BTreeSet<usize> =
+        (0..=last).filter(|step| generate::event(options.seed, *step, setting).0.is_some()).collect();
     let (mut found, mut size) = (broken, kept.len().div_ceil(2));
     while size > 0 {
         let steps: Vec<_> = kept.iter().copied().collect();
@@ -166,7 +167,8 @@ impl<'s> Walker<'s> {
         if let Event::Decide { environment, subject, by, decision, .. } = &event
             && let Some(number) = self.world.number(environment)
         {
-            let workload = subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
+            let workload =
+                subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
             match decision {
                 PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, (number, workload), gate),
                 PersonDecision::Approve => self.referee.note_approval(&self.world, (number, workload), by),

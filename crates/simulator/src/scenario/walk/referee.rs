@@ -92,7 +92,9 @@ impl Referee {
             for (workload, rollout) in environment.workloads.iter().enumerate() {
                 let stable = rollout.state.stable.as_ref().map(|stable| stable.revision.clone());
                 let proved = rollout.reconcilers.published.clone();
-                referee.rollouts.insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
+                referee
+                    .rollouts
+                    .insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
             }
             for subject in 0..=environment.workloads.len() {
                 let at = world.revision_of(number, subject);
@@ -121,7 +123,9 @@ impl Referee {
                 record.target.clone_from(&rollout.reconcilers.target);
                 record.states.clone_from(&rollout.reconcilers.states);
                 record.released.clear();
-                record.released.extend((0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)));
+                record.released.extend(
+                    (0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)),
+                );
                 let report = rollout.memory.report.as_ref();
                 record.was_rolling_back = report.is_some_and(|report| report.phase == ReportPhase::RollingBack);
             }
@@ -191,7 +195,11 @@ fn check_reports(world: &World) -> Checked {
     let check = |name: String, report: Option<&Report>| -> Checked {
         let Some(report) = report.filter(|report| report.phase != ReportPhase::Rest) else { return Ok(()) };
         let has_reason = report.waiting.first().is_some_and(|first| !first.text.is_empty() && !first.what.is_empty());
-        if has_reason { Ok(()) } else { broken("every wait and every stop has a reason", format!("{name}: {report:?}")) }
+        if has_reason {
+            Ok(())
+        } else {
+            broken("every wait and every stop has a reason", format!("{name}: {report:?}"))
+        }
     };
     for environment in &world.environments {
         for (workload, rollout) in environment.workloads.iter().enumerate() {

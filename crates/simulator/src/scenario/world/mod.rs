@@ -62,6 +62,10 @@ pub(super) struct World {
     proposals: u32,
     /// Whether no story is written.
     pub(in crate::scenario) is_quiet: bool,
+    /// A clock in seconds, to measure decisions.
+    pub(in crate::scenario) clock: Option<fn() -> f64>,
+    /// The time of the longest decision about one rollout, in seconds.
+    pub(in crate::scenario) longest_decision_s: std::cell::Cell<f64>,
     /// The number of steps of the controller.
     pub(in crate::scenario) decisions: u64,
 }
@@ -92,6 +96,8 @@ impl World {
             is_awake: false,
             proposals: 0,
             is_quiet: false,
+            clock: None,
+            longest_decision_s: std::cell::Cell::new(0.0),
             decisions: 0,
             scenario,
         };

@@ -65,7 +65,9 @@ impl World {
     pub(in crate::scenario) fn revision_of(&self, number: usize, subject: usize) -> Option<Revision> {
         let sources = &self.environments[number].sources;
         match subject.checked_sub(1) {
-            None => Some(Revision(self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)))),
+            None => Some(Revision(
+                self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)),
+            )),
             Some(workload) => {
                 let release = sources.releases[workload].checked_sub(1)?;
                 Some(Revision(Arc::clone(&self.versions[workload][release])))
@@ -76,7 +78,9 @@ impl World {
     /// The revisions of a subject, newest first.
     pub(in crate::scenario) fn line(&self, subject: usize) -> Vec<Revision> {
         let names: Vec<_> = match subject.checked_sub(1) {
-            None => std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect(),
+            None => {
+                std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect()
+            }
             Some(workload) => self.versions[workload].clone(),
         };
         names.into_iter().rev().map(Revision).collect()
@@ -98,7 +102,9 @@ impl World {
         for subject in 0..=self.workloads.len() {
             if self.is_moved(number, subject) {
                 is_restless |= self.step_subject(number, subject);
-            } else if let Some(newest) = self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty()) {
+            } else if let Some(newest) =
+                self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty())
+            {
                 self.write(number, subject, &newest.clone());
             }
         }
@@ -108,7 +114,9 @@ impl World {
     fn step_subject(&mut self, number: usize, subject: usize) -> bool {
         let mut is_changed = false;
         for _ in 0..REPEATS_MAX {
-            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else { break };
+            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else {
+                break;
+            };
             let place = self.subject_name(number, subject);
             self.tell_events(&place, &events);
             let known = &mut self.environments[number].subjects[subject];
@@ -242,7 +250,9 @@ impl World {
         let position = match subject.checked_sub(1) {
             None if *revision.0 == *START => Some(0),
             None => self.main.iter().position(|commit| commit.name == revision.0).map(|at| at + 1),
-            Some(workload) => self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1),
+            Some(workload) => {
+                self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1)
+            }
         };
         let Some(position) = position else { return false };
         let sources = &mut self.environments[number].sources;

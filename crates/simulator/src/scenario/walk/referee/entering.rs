@@ -24,7 +24,11 @@ impl Referee {
                 && record.measured.as_ref().is_some_and(|measured| {
                     after.any(|promotion| measures_hold(&promotion.gates, measured, |_| false))
                 });
-            record.good_since = if is_good { record.good_since.or(Some(world.now)) } else { record.good_since.filter(|_| is_tolerated) };
+            record.good_since = if is_good {
+                record.good_since.or(Some(world.now))
+            } else {
+                record.good_since.filter(|_| is_tolerated)
+            };
         }
     }
 
@@ -48,7 +52,8 @@ impl Referee {
         let current = environment.subjects[subject].state.current.as_ref();
         let entering = current.filter(|current| matches!(current.phase, CandidatePhase::Entering { .. }));
         let entering = entering.map(|current| current.revision.clone());
-        let mut allowed = record.allowed.clone().filter(|allowed| current.is_some_and(|current| current.revision == *allowed));
+        let mut allowed =
+            record.allowed.clone().filter(|allowed| current.is_some_and(|current| current.revision == *allowed));
         for revision in written.into_iter().chain(proposed).chain(entering) {
             if !record.proved.contains(&revision) && allowed.as_ref() != Some(&revision) {
                 self.check_gates(world, key, (promotion, &revision))?;
@@ -79,7 +84,12 @@ impl Referee {
         Ok(())
     }
 
-    fn check_gates(&self, world: &World, key: (usize, usize), (promotion, revision): (&Promotion, &Revision)) -> Checked {
+    fn check_gates(
+        &self,
+        world: &World,
+        key: (usize, usize),
+        (promotion, revision): (&Promotion, &Revision),
+    ) -> Checked {
         let (number, subject) = key;
         let Some(record) = self.subjects.get(&key) else { return Ok(()) };
         let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
@@ -88,7 +98,8 @@ impl Referee {
         }
         let is_skipped = |gate: &str| {
             let meant = |(of, skipped): &(Option<Revision>, std::sync::Arc<str>)| {
-                (of.as_ref() == Some(revision) || of.is_none()) && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
+                (of.as_ref() == Some(revision) || of.is_none())
+                    && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
             };
             record.skipped.iter().any(meant)
         };
@@ -105,7 +116,10 @@ impl Referee {
             return Ok(());
         }
         let reasons: Vec<_> = promotion.from.iter().map(|before| format!("{before}: {:?}", holds(before))).collect();
-        broken("nothing enters an environment before the gates of the environments before hold", format!("{name}: {}", reasons.join("; ")))
+        broken(
+            "nothing enters an environment before the gates of the environments before hold",
+            format!("{name}: {}", reasons.join("; ")),
+        )
     }
 
     fn check_gate(
@@ -143,7 +157,8 @@ impl Referee {
         is_skipped: &impl Fn(&str) -> bool,
     ) -> Result<(), &'static str> {
         let Some(number) = world.number(before) else { return Err("it does not exist") };
-        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject)) else {
+        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject))
+        else {
             return Err("it is not known");
         };
         if is_skipped("settled") {
@@ -151,7 +166,8 @@ impl Referee {
         }
         let line = world.line(subject);
         let position = |revision: &Revision| line.iter().position(|known| known == revision);
-        let contains = at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
+        let contains =
+            at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
         if !contains {
             return Err("it does not have the revision");
         }

@@ -93,12 +93,27 @@ impl Referee {
                 record.entered.clear();
                 record.good_since = vec![None; rings.len()];
             }
-            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else { continue };
+            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else {
+                continue;
+            };
             let (target, published) = (&record.target, &rollout.reconcilers.published);
-            let seen = Seen { fleet: &environment.fleet, rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let seen = Seen {
+                fleet: &environment.fleet,
+                rings,
+                ring: &environment.rings.ring,
+                moving,
+                changed,
+                record,
+                target,
+                published,
+            };
             let good: Vec<_> = (0..rings.len()).map(|ring| seen.is_good(ring)).collect();
             for (since, is_good) in record.good_since.iter_mut().zip(good) {
-                *since = if is_hub_down || is_good { since.or((is_good && !is_hub_down).then_some(world.now)) } else { None };
+                *since = if is_hub_down || is_good {
+                    since.or((is_good && !is_hub_down).then_some(world.now))
+                } else {
+                    None
+                };
             }
         }
         self.note_environments(world);
@@ -123,9 +138,19 @@ impl Referee {
         {
             let published = &rollout.reconcilers.published;
             let rings = &promotion.rings;
-            let seen = Seen { fleet: &environment.fleet, rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let seen = Seen {
+                fleet: &environment.fleet,
+                rings,
+                ring: &environment.rings.ring,
+                moving,
+                changed,
+                record,
+                target,
+                published,
+            };
             let ring = usize::from(environment.rings.ring[*first]);
-            let name = format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
+            let name =
+                format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
             if rollout.state.hold.is_some() {
                 return broken("nothing moves during a hold", name);
             }
@@ -138,7 +163,8 @@ impl Referee {
             if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
                 return broken("a ring begins when the rings before have the revision", name);
             }
-            let is_continued = record.moving.is_some() && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
+            let is_continued = record.moving.is_some()
+                && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
             if is_continued {
                 self.check_budget(&seen, ring, &name)?;
                 if !record.entered.contains(&ring) {
@@ -163,26 +189,39 @@ impl Referee {
     }
 
     /// The first places of a ring: the gates of the ring before hold.
-    fn check_entry(&self, world: &World, (seen, record): (&Seen<'_>, &RolloutRecord), (ring, name): (usize, &str)) -> Checked {
+    fn check_entry(
+        &self,
+        world: &World,
+        (seen, record): (&Seen<'_>, &RolloutRecord),
+        (ring, name): (usize, &str),
+    ) -> Checked {
         if seen.places(ring).any(|place| seen.had(place)) {
             return Ok(());
         }
         let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
         let options = &seen.rings[before];
         if !seen.is_good(before) {
-            return broken("a ring begins when the gates of the ring before hold", format!("{name}: {:?}", seen.measured(before)));
+            return broken(
+                "a ring begins when the gates of the ring before hold",
+                format!("{name}: {:?}", seen.measured(before)),
+            );
         }
         let since = record.good_since.get(before).copied().flatten();
         let is_skipped = |gate: &str| record.skipped.contains(gate);
         if !options.pause.is_zero() && !is_skipped("pause") && !self.is_after(since, world.now, options.pause) {
-            return broken("a ring begins after the pause of the ring before", format!("{name}: good since {since:?}, now {}", world.now));
+            return broken(
+                "a ring begins after the pause of the ring before",
+                format!("{name}: good since {since:?}, now {}", world.now),
+            );
         }
         let failing = options.gates.iter().find(|gate| match &gate.kind {
             GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
             _ => false,
         });
         match failing {
-            Some(gate) => broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name)),
+            Some(gate) => {
+                broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name))
+            }
             None => Ok(()),
         }
     }
@@ -222,7 +261,12 @@ impl Referee {
 }
 
 /// The limits of a ring.
-fn check_limits(world: &World, (number, workload): (usize, usize), seen: &Seen<'_>, (ring, name): (usize, &str)) -> Checked {
+fn check_limits(
+    world: &World,
+    (number, workload): (usize, usize),
+    seen: &Seen<'_>,
+    (ring, name): (usize, &str),
+) -> Checked {
     let (environment, options) = (&world.environments[number], &seen.rings[ring]);
     let state = &environment.workloads[workload].state;
     let silent = seen.silent(ring);
@@ -251,7 +295,8 @@ fn check_limits(world: &World, (number, workload): (usize, usize), seen: &Seen<'
             *counts.entry(environment.fleet.labels(*place).get(&per.label)).or_insert(0_u32) += 1;
         }
         if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
-            let text = format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
+            let text =
+                format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
             return broken("no ring exceeds the limit of a failure domain", text);
         }
     }
