@@ -11,7 +11,7 @@ use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
-use super::subjects::Subject;
+use super::subject::Subject;
 
 /// An environment.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ mod events;
 mod moves;
 mod reconciling;
 mod resting;
+mod subject;
 mod subjects;
 mod system;
 
