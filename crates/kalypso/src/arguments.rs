@@ -14,6 +14,7 @@ mod promotion;
 mod questions;
 mod releases;
 mod report;
+mod simulate;
 mod states;
 mod why_not;
 
@@ -35,6 +36,7 @@ pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::releases::*;
 pub(crate) use self::report::*;
+pub(crate) use self::simulate::*;
 pub(crate) use self::states::*;
 pub(crate) use self::why_not::*;
 
@@ -92,6 +94,7 @@ pub(crate) enum Command {
     Codeowners(Codeowners),
     Confirm(Confirm),
     Report(Report),
+    Simulate(Simulate),
     Schema(Schema),
     Completions(Completions),
     Man(Man),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
-use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Phase, Proved, Revision};
 use model::object::promotion::{ChangeDelivery, Promotion};
 
 use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
+use super::subject::Subject;
 use super::{World, seconds};
 use crate::scenario::task::Task;
 
@@ -20,15 +20,6 @@ pub(super) const PLATFORM: usize = 0;
 const START: &str = "start";
 /// The largest number of steps of one subject in one step of the controller.
 const REPEATS_MAX: usize = 4;
-
-/// A subject on its way into an environment.
-#[derive(Debug, Default)]
-pub(in crate::scenario) struct Subject {
-    pub(in crate::scenario) state: AdvanceState,
-    pub(in crate::scenario) report: Option<Report>,
-    /// The open pull request: its number, and the revision that it writes.
-    pub(in crate::scenario) proposal: Option<(u32, Revision)>,
-}
 
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
 fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
@@ -318,7 +309,7 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 }
 
 /// Why an environment can't take its revision without a change.
-pub(super) fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
+fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| match &rollout.state.current {
         Some(current) => match &current.phase {
