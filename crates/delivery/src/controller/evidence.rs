@@ -95,7 +95,8 @@ pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
     sum
 }
 
-fn add(to: &mut Counts, more: &Counts) {
+/// Adds the numbers that count for gates.
+pub(super) fn add(to: &mut Counts, more: &Counts) {
     to.expected += more.expected;
     to.succeeded += more.succeeded;
     to.failed += more.failed;

@@ -18,6 +18,8 @@ use testkit::generator::ENVIRONMENT;
 use crate::world::{BASE, World};
 
 const DIRECT: Options<'_> = Options {
+    override_reason: None,
+    proofs: &[],
     is_direct: true,
     confirmed: &[],
     adopt: false,

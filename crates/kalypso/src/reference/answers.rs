@@ -49,7 +49,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("codeowners", CODEOWNERS),
     ("hub import", HUB_IMPORT),
     ("report OUT", REPORT_KEPT),
-    ("rollout status --status STATUS", LISTED),
+    ("rollout status WORKLOAD --status STATUS", LISTED),
+    ("promote --dry-run", PROMOTE_DRY_RUN),
     ("drift KIND", LISTED),
 ];
 
@@ -83,15 +84,29 @@ const HUB: &[HubAnswer] = &[
     of("status", ("", "Environments"), &[]),
     of("status -e ENV", ("items[].", "EnvironmentTarget"), MORE),
     of("deployments", ("items[].", "Deployment"), MORE),
-    of("rollout status", ("", "Rollout"), &[]),
+    of("rollout status WORKLOAD", ("", "Rollout"), &[]),
+    of("rollout status", ("[].", "PromotionStatus"), &[]),
+    of("rollout advance", ("[].", "PromotionStatus"), &[]),
     of("rollout wait", ("", "Rollout"), &[]),
     of("rollout list", ("items[].", "ListedRollout"), MORE),
+    of("hold, resume, abort, retry, skip, approve, rollback, promote", ("", "PromotionReceipt"), &[]),
     of("compare", ("items[].", "ComparedTarget"), COMPARED),
     of("history", ("items[].", "Event"), MORE),
     of("drift", ("", "Drift"), &[]),
     of("events", ("", "FleetChange"), FOLLOWED),
     of("hub rule list", ("rules[].", "RuleState"), &[]),
     of("hub audit", ("entries[].", "AuditEntry"), &[]),
+];
+
+const PROMOTE_DRY_RUN: &[Described] = &[
+    ("commit", "the commit of the main branch"),
+    ("steps[].environment", "an environment on the way, in the order of promotion"),
+    ("steps[].isDone", "whether it has the commit already, or a newer one"),
+    ("steps[].after[]", "the environments before it"),
+    ("steps[].gates[]", "the gates that these must pass"),
+    ("steps[].places", "how many clusters and cluster types it has"),
+    ("steps[].rings[].name", "its rings, in their order"),
+    ("steps[].rings[].places", "how many of its places are in the ring"),
 ];
 
 const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];

@@ -43,7 +43,10 @@ mod nginx;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod promoting;
+#[cfg(test)]
 mod promotions;
+#[cfg(test)]
 mod publication_hub;
 #[cfg(test)]
 mod publishing;

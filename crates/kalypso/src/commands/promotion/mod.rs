@@ -69,11 +69,8 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Good);
     }
-    let of = PromotionSubject {
-        environment: options.to.clone(),
-        subject: None,
-        connection: options.connection.clone(),
-    };
+    let of =
+        PromotionSubject { environment: options.to.clone(), subject: None, connection: options.connection.clone() };
     decide(&of, PromotionAction::Promote, |command| {
         command.revision = Some(options.what.clone());
         command.reason.clone_from(&options.reason);

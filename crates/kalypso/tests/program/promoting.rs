@@ -1,0 +1,188 @@
+//! Promotions with real parts: git, the service with its hub, and reports of simulated clusters over the API.
+
+use std::process::Command;
+use std::sync::Mutex;
+
+use serde_json::Value as Json;
+use testkit::hub_program::HubProgram;
+
+use crate::company::{Company, HOST, Ran};
+use crate::objects;
+use crate::reports::token;
+use crate::serving::{Serving, eventually};
+
+const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
+
+/// The promotions: dev follows the main branch, stage follows dev, prod follows stage after two approvals, in two rings.
+const PROMOTIONS: &str = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Promotion
+metadata: {name: to-dev}
+spec: {to: dev, delivery: direct}
+---
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Promotion
+metadata: {name: to-stage}
+spec:
+  from: [dev]
+  to: stage
+  delivery: direct
+  gates: [{name: compliant, compliant: {share: 100%}}]
+---
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Promotion
+metadata: {name: to-prod}
+spec:
+  from: [stage]
+  to: prod
+  delivery: direct
+  gates:
+    - {name: compliant, compliant: {share: 100%}}
+    - {name: managers, approval: {count: 1}}
+  rings:
+    - {name: canary, labelSelector: {matchLabels: {region: east}}}
+";
+
+fn config(value: &str) -> String {
+    objects::config("common", "", &format!("VALUE: {value}"))
+}
+
+/// A company with three environments, its running service, and clusters that report.
+struct World {
+    company: Company,
+    serving: Serving,
+    tokens: [String; 2],
+    /// A cluster that fails to apply what it gets.
+    failing: Mutex<Option<(&'static str, &'static str)>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let company = Company::empty();
+        let more = "[host]\nkind = \"git\"\nurl = \"https://git.example\"\nauto-merge = true\n\
+                    [service]\npoll = \"1s\"\nsettle = \"100ms\"\nresync = \"5s\"\n\
+                    [promotion]\ninterval = \"1s\"\n[promotion.accounts]\nann = \"ann-smith\"\nbob = \"bob\"\n";
+        company.configure(&format!("{}/", company.path("served").display()), more);
+        let mut main = vec![
+            (".environments/promotions.yaml", PROMOTIONS.to_owned()),
+            ("workloads/shop.yaml", workload()),
+            ("common.yaml", config("first")),
+        ];
+        main.extend(objects::templates());
+        main.extend([
+            (".environments/dev.yaml", objects::environment("dev")),
+            (".environments/stage.yaml", objects::environment("stage")),
+            (".environments/prod.yaml", objects::environment("prod")),
+        ]);
+        let first = company.commit("control-plane", "main", &main);
+        for name in ENVIRONMENTS {
+            company.commit("control-plane", name, &environment(name, &first));
+            company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
+        }
+        let tokens = ["ann", "bob"].map(|name| token(&company.path("."), &[name, "--role", "admin"]));
+        let mut command = company.command();
+        let serving = Serving::of(command.args(["serve", "--listen", "127.0.0.1:0", "--log", "debug"]));
+        Self { company, serving, tokens, failing: Mutex::default() }
+    }
+
+    fn program(&self) -> &HubProgram {
+        &self.serving.program
+    }
+
+    fn command(&self, arguments: &str, token: usize) -> Command {
+        let mut command = self.company.command();
+        command.env("KALYPSO_HUB_URL", self.program().url()).env("KALYPSO_HUB_TOKEN", &self.tokens[token]);
+        command.args(arguments.split_whitespace());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        Ran::of(&mut self.command(arguments, 0))
+    }
+
+    /// Each cluster reports that it applied the head of its branch, or failed to.
+    fn report(&self) {
+        for environment in ENVIRONMENTS {
+            let Some(commit) = self.company.head("gitops", environment) else { continue };
+            for cluster in ["east", "west"] {
+                let is_failing = *self.failing.lock().unwrap() == Some((environment, cluster));
+                let status = if is_failing { "failure" } else { "success" };
+                let place =
+                    format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
+                let reconciler = format!("{environment}-{cluster}");
+                self.run(&format!("report --host {reconciler} --reconciler {reconciler} --status {status} {place}"));
+            }
+        }
+    }
+
+    /// The platform's commits in an environment.
+    fn platform(&self, environment: &str) -> Json {
+        let graph = self.run("rollout status -o json").ends(0).json();
+        let found = graph.as_array().unwrap().iter().find(|one| one["environment"] == environment).cloned();
+        found.unwrap_or_default()["subjects"][0].clone()
+    }
+
+    /// Clusters report until something is true.
+    #[track_caller]
+    fn until(&self, what: &str, is_true: impl Fn() -> bool) {
+        for _ in 0..60 {
+            self.report();
+            if is_true() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        let status = self.run("rollout status");
+        panic!("{what} did not happen\n{}\n{}", status.out, self.serving.log());
+    }
+
+    fn proves(&self, environment: &str, commit: &str) -> bool {
+        self.platform(environment)["proved"]["revision"] == commit
+    }
+
+    fn value(&self, environment: &str, cluster: &str) -> String {
+        self.company.file("gitops", environment, &format!("{cluster}/shop-{environment}/platform-config.yaml"))
+    }
+}
+
+fn workload() -> String {
+    let target = |name: &str| {
+        format!(
+            "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, branch: {name}, path: .}}\n"
+        )
+    };
+    objects::object("Workload", "shop", &format!("deploymentTargets:\n{}", ENVIRONMENTS.map(target).concat()))
+}
+
+fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
+    let base = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {commit}");
+    vec![
+        ("base.yaml", objects::object("BaseRepo", "main", &base)),
+        ("gitops.yaml", objects::gitops(name, name, ".")),
+        ("cluster-types/east.yaml", objects::cluster_type("east", "east")),
+        ("cluster-types/west.yaml", objects::cluster_type("west", "west")),
+        ("policy.yaml", objects::policy("shop", "shop")),
+    ]
+}
+
+#[test]
+fn a_commit_moves_through_three_environments_and_rings_unattended() {
+    let world = World::new();
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    *world.failing.lock().unwrap() = Some(("stage", "east"));
+    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    world.until("the stop in stage", || world.platform("stage")["moving"]["phase"] == "stopped");
+    assert!(world.platform("dev")["at"] == *second && world.platform("prod")["at"] == *first);
+    *world.failing.lock().unwrap() = None;
+    world.until("the proof in stage", || world.proves("stage", &second));
+    world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waits for managers"));
+    // The author of a pushed commit is not known, so one more approval is needed.
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve by"]);
+    }
+    eventually("the canary", || world.value("prod", "east").contains("second").then_some(()));
+    assert!(!world.value("prod", "west").contains("second"), "{}", world.value("prod", "west"));
+    world.until("the proof in prod", || world.proves("prod", &second));
+    assert!(world.value("prod", "west").contains("second"));
+}
