@@ -310,33 +310,52 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().filter_map(of).collect())
     }
 
-    /// Whether the folders of a workload at a place differ between the beginning of its move and the moving revision. Assignments with errors do not count.
-    /// None: it is not known.
+    /// Whether the moving revision of a workload differs at a place from what the place had at the beginning of the move, or from the stable revision: a place that
+    /// got another revision earlier, which no ring proved, must prove it now. Assignments with errors do not count. A place that loses the workload counts
+    /// until the branch does not have its folders any more: then it has nothing that a reconciler could prove. None: it is not known.
     ///
     /// # Errors
     /// If a folder can't be opened.
     pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<Option<bool>, OpenError> {
+        let from_base = self.is_changed_from(each, (each.base, Content::Base), place)?;
+        let is_changed = match (from_base, each.stable) {
+            (Some(false), Folders::Published(_)) if each.state.stable.is_some() => {
+                self.is_changed_from(each, (each.stable, Content::Stable), place)?
+            }
+            (from_base, _) => from_base,
+        };
+        if is_changed == Some(true) && self.folders(each, (place, Content::Moving))?.is_empty() {
+            return Ok(Some(!self.published(self.published, (each, place))?.is_empty()));
+        }
+        Ok(is_changed)
+    }
+
+    fn is_changed_from(
+        &self,
+        each: &MoveContents<'_>,
+        (from, content): (Folders<'_>, Content),
+        place: &str,
+    ) -> Result<Option<bool>, OpenError> {
         let compiled = match each.moving {
             Folders::Latest => self.compiled,
             Folders::Earlier(earlier) => earlier,
-            Folders::Published(_) => return self.differs(each, place).map(Some),
+            Folders::Published(_) => {
+                let before = self.folders(each, (place, content))?;
+                return Ok(Some(before != self.folders(each, (place, Content::Moving))?));
+            }
             Folders::Unknown => return Ok(None),
         };
-        let Folders::Published(base) = each.base else { return Ok(None) };
-        let (before, after) = (base.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
+        let Folders::Published(from) = from else { return Ok(None) };
+        let (before, after) = (from.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
         if before.is_some() && before == after {
             return Ok(Some(false));
         }
-        let before = self.published(base, (each, place))?;
+        let before = self.published(from, (each, place))?;
         let differs = |target: &Arc<str>| match compiled.folder_child(place, target) {
             Ok(child) => child.map(|child| child.id()) != before.get(target).copied(),
             Err(Failing) => false,
         };
         Ok(Some(each.targets.iter().any(differs)))
-    }
-
-    fn differs(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
-        Ok(self.folders(each, (place, Content::Base))? != self.folders(each, (place, Content::Moving))?)
     }
 
     /// Whether the branch, or what the workload moves from or to, has a folder of the workload at a place.

@@ -46,9 +46,7 @@ fn run_file(options: &Simulate, file: &Path) -> anyhow::Result<Exit> {
 }
 
 fn json_of(story: &Story, is_quiet: bool) -> Json {
-    let entry = |entry: &scenario::Entry| {
-        json!({"seconds": entry.at_s, "place": &*entry.place, "kind": entry.kind, "text": &*entry.text})
-    };
+    let entry = |entry: &scenario::Entry| json!({"seconds": entry.at_s, "place": &*entry.place, "kind": entry.kind, "text": &*entry.text});
     let entries: Vec<_> = story.entries.iter().filter(|_| !is_quiet).map(entry).collect();
     let expectation = |found: &scenario::ExpectationResult| {
         json!({
@@ -87,7 +85,8 @@ fn run_walks(options: &Simulate) -> anyhow::Result<Exit> {
                     "scenario": failure.scenario,
                 })
             });
-            let answer = json!({"walks": options.walks, "steps": options.steps, "decisions": decisions, "failure": failure});
+            let answer =
+                json!({"walks": options.walks, "steps": options.steps, "decisions": decisions, "failure": failure});
             terminal::answer(&terminal::structured(&answer, format))?;
         }
     }

@@ -105,14 +105,15 @@ const HUB: &[HubAnswer] = &[
 ];
 
 const PROMOTE_DRY_RUN: &[Described] = &[
-    ("commit", "the commit of the main branch"),
-    ("steps[].environment", "an environment on the way, in the order of promotion"),
-    ("steps[].isDone", "whether it has the commit already, or a newer one"),
-    ("steps[].after[]", "the environments before it"),
-    ("steps[].gates[]", "the gates that these must pass"),
-    ("steps[].places", "how many clusters and cluster types it has"),
-    ("steps[].rings[].name", "its rings, in their order"),
-    ("steps[].rings[].places", "how many of its places are in the ring"),
+    ("moves[].subject", "the workload; null for a commit of the main branch"),
+    ("moves[].revision", "the commit, or the release of the workload"),
+    ("moves[].steps[].environment", "an environment on the way, in the order of promotion"),
+    ("moves[].steps[].isDone", "whether it has the revision already, or a newer commit"),
+    ("moves[].steps[].after[]", "the environments before it"),
+    ("moves[].steps[].gates[]", "the gates that these must pass"),
+    ("moves[].steps[].places", "how many clusters and cluster types it has"),
+    ("moves[].steps[].rings[].name", "its rings, in their order"),
+    ("moves[].steps[].rings[].places", "how many of its places are in the ring"),
 ];
 
 const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];
