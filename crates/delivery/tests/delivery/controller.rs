@@ -81,7 +81,11 @@ impl World {
         self.step_with(access, environment)
     }
 
-    pub(crate) fn step_with(&self, access: &Arc<RepositoryAccess>, environment: &str) -> Result<StepOutcome, ControllerError> {
+    pub(crate) fn step_with(
+        &self,
+        access: &Arc<RepositoryAccess>,
+        environment: &str,
+    ) -> Result<StepOutcome, ControllerError> {
         let environment = &name(environment);
         let options = Options { is_direct: true, ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
