@@ -34,7 +34,7 @@ fn environment(status: &PromotionStatus, now: Timestamp) -> String {
     if status.subjects.is_empty() && status.problem.is_none() {
         text.push_str("  not evaluated yet\n");
     }
-    let names: Vec<_> = status.subjects.iter().map(|subject| name(subject)).collect();
+    let names: Vec<_> = status.subjects.iter().map(name).collect();
     let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
     for (subject, name) in status.subjects.iter().zip(&names) {
         let _ = writeln!(text, "  {}  {}", table::padded(name, width), summary(subject, now));
