@@ -54,10 +54,9 @@ impl PromotionService for Service {
 /// Where changes into an environment stand. If another replica leads, this one does not know it.
 fn status(environment: &Environment) -> Option<PromotionStatus> {
     let status = environment.lock().promotion.clone()?;
-    let problem = match environment.lease.is_held() {
-        true => status.problem,
-        false => Some("another replica leads the environment: ask it".to_owned()),
-    };
+    let is_led_here = environment.lease.is_held();
+    let elsewhere = || Some("another replica leads the environment: ask it".to_owned());
+    let problem = if is_led_here { status.problem } else { elsewhere() };
     Some(PromotionStatus { environment: environment.shown.clone(), problem, ..status })
 }
 

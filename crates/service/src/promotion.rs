@@ -104,11 +104,11 @@ impl PromotionSteps {
             took_ms = started.elapsed().as_millis() as u64,
             "a step of promotions"
         );
-        self.show(shared, environment, outcome);
+        Self::show(shared, environment, outcome);
     }
 
     /// Shows where changes stand, and asks for what follows: a sync of this environment, and steps of those after it.
-    fn show(&self, shared: &Shared, environment: &Environment, outcome: StepOutcome) {
+    fn show(shared: &Shared, environment: &Environment, outcome: StepOutcome) {
         if let Some(status) = &outcome.status {
             shared.metrics.promotion(&environment.shown, status);
         }

@@ -16,6 +16,9 @@ use crate::access::RepositoryAccess;
 use crate::rollout_store::{self, Advances, StateChange, StoreError, StoredRollout, StoredStates, Written};
 use crate::write_lease::WriteLease;
 
+/// What events are about, and who decided. None: the commits of the main branch, and the controller.
+type Subject<'a> = (Option<&'a str>, Option<&'a str>);
+
 /// A change of the stored states.
 pub(super) struct Change {
     before: Option<Commit>,
@@ -35,7 +38,7 @@ impl Change {
     pub(super) fn set_platform(&mut self, context: &Context<'_>, state: &AdvanceState, events: &[Event]) {
         self.advances.platform = Some(state.clone());
         self.has_advances = true;
-        self.add_events(context.environment, None, events, None);
+        self.add_events(context.environment, (None, None), events);
     }
 
     /// Sets the state of a workload's release.
@@ -70,7 +73,7 @@ impl Change {
         events: &[Event],
     ) {
         self.rollouts.insert(Arc::clone(workload), rollout);
-        self.add_events(environment, Some(workload), events, None);
+        self.add_events(environment, (Some(workload), None), events);
     }
 
     /// Sets the state of the platform's commits after a decision of a person.
@@ -82,7 +85,7 @@ impl Change {
     ) {
         self.advances.platform = Some(state);
         self.has_advances = true;
-        self.add_events(environment, None, std::slice::from_ref(event), Some(by));
+        self.add_events(environment, (None, Some(by)), std::slice::from_ref(event));
     }
 
     /// Sets the state of a workload's rollout after a decision of a person.
@@ -93,10 +96,10 @@ impl Change {
         (event, by): (&Event, &str),
     ) {
         self.rollouts.insert(Arc::clone(workload), Some(rollout));
-        self.add_events(environment, Some(workload), std::slice::from_ref(event), Some(by));
+        self.add_events(environment, (Some(workload), Some(by)), std::slice::from_ref(event));
     }
 
-    fn add_events(&mut self, environment: &EnvironmentName, subject: Option<&str>, events: &[Event], by: Option<&str>) {
+    fn add_events(&mut self, environment: &EnvironmentName, (subject, by): Subject<'_>, events: &[Event]) {
         self.events.extend(events.iter().map(|event| events::of(environment, subject, event, by)));
     }
 
@@ -109,14 +112,13 @@ impl Change {
     pub(super) fn store(self, context: &Context<'_>) -> Result<bool, StoreError> {
         let author = Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
         let seconds = context.now.as_second();
-        self.write(context.access, context.environment, (&author, seconds), context.lease)
+        self.write((context.access, context.environment), (&author, seconds), context.lease)
     }
 
     /// Stores the change. False: another program moved the branch, and nothing is stored.
     pub(super) fn write(
         self,
-        access: &RepositoryAccess,
-        environment: &EnvironmentName,
+        (access, environment): (&RepositoryAccess, &EnvironmentName),
         (author, seconds): (&Person, i64),
         lease: Option<&WriteLease>,
     ) -> Result<bool, StoreError> {

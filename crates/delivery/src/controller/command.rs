@@ -119,7 +119,7 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
             Some(subject) => of_rollout(subject, decision, (&stored, &command))?,
         };
         let at = (decision.author, command.at.as_second());
-        if change.write(access, environment, at, decision.lease)? {
+        if change.write((access, environment), at, decision.lease)? {
             return Ok(receipt);
         }
     }

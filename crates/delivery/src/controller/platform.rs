@@ -1,5 +1,6 @@
 //! The commits of the main branch on their way into an environment: collects evidence, decides, and acts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -63,13 +64,13 @@ pub(super) fn decide(
 /// The evidence about a candidate, beside that about the fleet before it.
 struct Evidence {
     measured: Result<Measured, Arc<str>>,
-    checks: std::collections::BTreeMap<Arc<str>, engine::promotion::evidence::CheckResult>,
+    checks: BTreeMap<Arc<str>, engine::promotion::evidence::CheckResult>,
     people: (Option<Arc<str>>, Vec<Approver>),
 }
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self { measured: Err("it is not asked for yet".into()), checks: Default::default(), people: Default::default() }
+        Self { measured: Err("it is not asked for yet".into()), checks: BTreeMap::new(), people: (None, Vec::new()) }
     }
 }
 

@@ -118,7 +118,8 @@ impl World {
     /// The platform's commits in an environment.
     fn platform(&self, environment: &str) -> Json {
         let graph = self.run("rollout status -o json").ends(0).json();
-        let found = graph.as_array().unwrap().iter().find(|one| one["environment"] == environment).cloned();
+        let found =
+            graph["environments"].as_array().unwrap().iter().find(|one| one["environment"] == environment).cloned();
         found.unwrap_or_default()["subjects"][0].clone()
     }
 

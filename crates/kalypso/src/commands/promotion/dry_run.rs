@@ -184,7 +184,7 @@ pub(super) fn json(moves: &[PlannedMove]) -> Json {
         json!({
             "environment": step.environment.as_str(),
             "isDone": step.is_done,
-            "after": step.from.iter().map(|name| name.to_string()).collect::<Vec<_>>(),
+            "after": step.from.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "gates": step.gates,
             "places": step.places,
             "rings": rings,

@@ -34,7 +34,7 @@ fn environment(status: &PromotionStatus, now: Timestamp) -> String {
     if status.subjects.is_empty() && status.problem.is_none() {
         text.push_str("  not evaluated yet\n");
     }
-    let names: Vec<_> = status.subjects.iter().map(|subject| name(subject)).collect();
+    let names: Vec<_> = status.subjects.iter().map(name).collect();
     let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
     for (subject, name) in status.subjects.iter().zip(&names) {
         let _ = writeln!(text, "  {}  {}", table::padded(name, width), summary(subject, now));
@@ -218,6 +218,19 @@ mod tests {
             status("dev", &[], vec![subject(None, None)]),
             status("prod", &["dev"], vec![subject(None, None), subject(Some("checkout"), Some(moving))]),
         ];
-        insta::assert_snapshot!(text(&graph, at(120)), @r"");
+        insta::assert_snapshot!(text(&graph, at(120)), @r"
+        dev
+          main  41c77fe  proved 2 h ago
+
+        prod  after dev
+          main      41c77fe  proved 2 h ago
+          checkout  41c77fe  proved 2 h ago
+                    77aa012 moves since 60 min
+                      canary  ████████████████████ done
+                      shops   ██████████████░░░░░░ 100 of 400 places released · 73 of 100 applied · 2 failed
+                      rest    ░░░░░░░░░░░░░░░░░░░░ not yet
+                      failed   failures: 2 of 100 reconcilers failed, at most 1 may fail
+                    waits for failures: too many failed   10 min
+        ");
     }
 }

@@ -129,7 +129,7 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
         if shown.as_ref() != Some(&graph) {
             match options.connection.output {
                 Format::Human => terminal::answer(&text)?,
-                format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+                format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
             }
             shown = Some(graph);
         }
@@ -172,7 +172,7 @@ pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
     }
     match options.connection.output {
         Format::Human => terminal::answer(&graph_text::text(&graph, Timestamp::now()))?,
-        format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+        format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
     }
     Ok(exit)
 }
