@@ -50,7 +50,7 @@ impl Change {
     ) {
         self.advances.releases.insert(Arc::clone(workload), state.clone());
         self.has_advances = true;
-        self.add_events(environment, Some(workload), events, None);
+        self.add_events(environment, (Some(workload), None), events);
     }
 
     /// Sets the state of a workload's release after a decision of a person.
@@ -62,7 +62,7 @@ impl Change {
     ) {
         self.advances.releases.insert(Arc::clone(workload), state);
         self.has_advances = true;
-        self.add_events(environment, Some(workload), std::slice::from_ref(event), Some(by));
+        self.add_events(environment, (Some(workload), Some(by)), std::slice::from_ref(event));
     }
 
     /// Sets the state of a workload's rollout. None removes it.

@@ -414,3 +414,26 @@ fn lines_say_how_far_a_rollout_is() {
     let waits = Some("keeps the earlier content: ring 2 of 2 is not due".to_owned());
     assert_eq!((wait("ct-0000"), wait("ct-0001")), (None, waits));
 }
+
+#[test]
+fn an_unproved_revision_must_be_proved_by_the_next_move() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    let changed = |outcome: &Outcome| evidence(outcome, ONE).into_iter().map(|row| row.2).collect::<Vec<_>>();
+    ringed.step(ONE, &mut rollout, |current| current.ring = 1);
+    // A move with the same folders in the first ring begins where this one was.
+    let base = ringed.position();
+    let outcome = ringed.step(ONE, &mut rollout, |current| (current.base, current.ring) = (base, 0));
+    assert_eq!(changed(&outcome), [Some(true), Some(true)]);
+}
+
+#[test]
+fn a_place_that_lost_the_workload_has_nothing_to_prove() {
+    let mut ringed = Ringed::new();
+    ringed.world.change(&[(&format!("workloads/{ONE}.yaml"), None)]);
+    let mut rollout = ringed.begin(ONE);
+    let changed = |outcome: &Outcome| evidence(outcome, ONE).into_iter().map(|row| row.2).collect::<Vec<_>>();
+    ringed.step(ONE, &mut rollout, |current| current.ring = 1);
+    assert_eq!(changed(&ringed.publish()), [Some(false), Some(true)]);
+}
