@@ -2,8 +2,8 @@
 
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
-use git_host::HostError;
-use git_host::pull_request::{PullRequestQuery, PullRequestState, PullRequestStates};
+use git_host::pull_request::{PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates};
+use git_host::{GitHost, HostError, HostRepository};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
@@ -131,8 +131,10 @@ fn propose(
     change: &CommitMove<'_>,
 ) -> Result<Moved, CommitMoveError> {
     let branch = proposing_branch(change.environment);
-    if let Some(declined) = hosts.map_or(Ok(None), |hosts| declined(hosts, change, &branch))? {
-        return Ok(Moved::Declined(declined));
+    let declined =
+        hosts.map(|hosts| newest_declined(hosts, (change.environment, change.promoted), change.to)).transpose()?;
+    if let Some((_, _, found)) = declined.flatten() {
+        return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
     }
     let body = format!("{}\n\n{}{}{}", change.body, MARKER.0, change.to, MARKER.1);
     let proposal = ChangeProposal {
@@ -158,22 +160,26 @@ fn propose(
 }
 
 /// The pull request with this commit that a person closed without a merge. None if the newest one is open, merged, or has another commit.
-fn declined(hosts: &GitHosts, change: &CommitMove<'_>, branch: &str) -> Result<Option<PullRequestLink>, HostError> {
-    let head = &change.promoted.head;
+fn newest_declined<'h>(
+    hosts: &'h GitHosts,
+    (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    to: GitId,
+) -> Result<Option<(&'h dyn GitHost, HostRepository, PullRequest)>, HostError> {
+    let (head, branch) = (&promoted.head, proposing_branch(environment));
     let Some((settings, repository)) = hosts.find(head.url.as_str()).filter(|(found, _)| found.has_pull_requests())
     else {
         return Ok(None);
     };
     let query = PullRequestQuery {
-        head: Some(branch.to_owned()),
+        head: Some(branch),
         base: Some(head.revision.name().to_string()),
         states: PullRequestStates::All,
     };
     let all = settings.host.pull_requests(&repository, &query)?;
     let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
-    let marker = format!("{}{}{}", MARKER.0, change.to, MARKER.1);
+    let marker = format!("{}{to}{}", MARKER.0, MARKER.1);
     let declined = newest.filter(|found| found.state == PullRequestState::Closed && found.body.contains(&marker));
-    Ok(declined.map(|found| PullRequestLink { number: found.number, url: found.url }))
+    Ok(declined.map(|found| (&*settings.host, repository, found)))
 }
 
 /// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request
@@ -205,12 +211,39 @@ pub fn withdraw(
         let base = Some(promoted.head.revision.name().to_string());
         let query = PullRequestQuery { head: Some(branch.clone()), base, states: PullRequestStates::Open };
         for open in settings.host.pull_requests(&repository, &query)? {
+            // Otherwise, the closed pull request would look like the answer of a person when the commit moves again.
+            settle(&*settings.host, &repository, &open)?;
             settings.host.close(&repository, open.number)?;
         }
     }
     let push = Push { branch: &branch, expected: Some(found.id), commit: None, progress: &Progress::default() };
     repositories.push(url, &push)?;
     Ok(true)
+}
+
+/// Takes the answer of a person who closed the pull request of an environment: the move ended. When its commit moves again, there is a new pull request.
+///
+/// # Errors
+/// If the git host can't be reached.
+pub fn settle_declined(
+    hosts: Option<&GitHosts>,
+    (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    to: GitId,
+) -> Result<(), HostError> {
+    let Some(hosts) = hosts else { return Ok(()) };
+    match newest_declined(hosts, (environment, promoted), to)? {
+        Some((host, repository, found)) => settle(host, &repository, &found),
+        None => Ok(()),
+    }
+}
+
+/// Removes the promoted commit from the body of a pull request, so that it is no answer about the commit any more.
+fn settle(host: &dyn GitHost, repository: &HostRepository, found: &PullRequest) -> Result<(), HostError> {
+    let body = found.body.replace(MARKER.0, "<!-- kalypso ended promotion ");
+    if body == found.body {
+        return Ok(());
+    }
+    host.update(repository, found.number, &PullRequestChanges { body: Some(body), ..PullRequestChanges::default() })
 }
 
 fn author() -> Person {

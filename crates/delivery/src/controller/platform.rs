@@ -8,6 +8,7 @@ use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::report::ReportPhase;
 use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
 
@@ -39,7 +40,7 @@ pub(super) enum Acted {
     /// Another program moved a branch. The step begins again.
     LostRace,
     /// A person closed the pull request with the commit: the move ends with this command.
-    Declined(Command),
+    Declined(Command, GitId),
 }
 
 /// Decides about the next step. At rest, no evidence is collected.
@@ -184,12 +185,11 @@ pub(super) fn act(
         Moved::Written => Acted::Moved,
         Moved::Proposed { .. } => Acted::Nothing,
         Moved::LostRace => Acted::LostRace,
-        Moved::Declined(link) => Acted::Declined(Command {
-            kind: CommandKind::Abort,
-            by: format!("pull request {}", link.number).into(),
-            at: context.now,
-            reason: "it was closed without a merge".into(),
-        }),
+        Moved::Declined(link) => {
+            let by = format!("pull request {}", link.number).into();
+            let reason = "it was closed without a merge".into();
+            Acted::Declined(Command { kind: CommandKind::Abort, by, at: context.now, reason }, to)
+        }
     })
 }
 
