@@ -310,33 +310,37 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().filter_map(of).collect())
     }
 
-    /// Whether the folders of a workload at a place differ between the beginning of its move and the moving revision. Assignments with errors do not count.
-    /// None: it is not known.
+    /// Whether the folders of a workload at a place differ between the moving revision and the beginning of its move, or the stable revision. Assignments with errors
+    /// do not count. What can't be read differs.
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<Option<bool>, OpenError> {
+    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
+        let (Folders::Published(base), Folders::Published(stable)) = (each.base, each.stable) else { return Ok(true) };
+        let id = |folders: &PlaceFolders| folders.get(place).map(Child::id);
+        Ok(self.differs(each, place, base)? || (id(base) != id(stable) && self.differs(each, place, stable)?))
+    }
+
+    /// Whether the folders of the moving revision differ from published ones.
+    fn differs(&self, each: &MoveContents<'_>, place: &str, published: &PlaceFolders) -> Result<bool, OpenError> {
         let compiled = match each.moving {
             Folders::Latest => self.compiled,
             Folders::Earlier(earlier) => earlier,
-            Folders::Published(_) => return self.differs(each, place).map(Some),
-            Folders::Unknown => return Ok(None),
+            Folders::Published(moving) => {
+                return Ok(self.published(published, (each, place))? != self.published(moving, (each, place))?);
+            }
+            Folders::Unknown => return Ok(true),
         };
-        let Folders::Published(base) = each.base else { return Ok(None) };
-        let (before, after) = (base.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
+        let (before, after) = (published.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
         if before.is_some() && before == after {
-            return Ok(Some(false));
+            return Ok(false);
         }
-        let before = self.published(base, (each, place))?;
+        let before = self.published(published, (each, place))?;
         let differs = |target: &Arc<str>| match compiled.folder_child(place, target) {
             Ok(child) => child.map(|child| child.id()) != before.get(target).copied(),
             Err(Failing) => false,
         };
-        Ok(Some(each.targets.iter().any(differs)))
-    }
-
-    fn differs(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
-        Ok(self.folders(each, (place, Content::Base))? != self.folders(each, (place, Content::Moving))?)
+        Ok(each.targets.iter().any(differs))
     }
 
     /// Whether the branch, or what the workload moves from or to, has a folder of the workload at a place.
