@@ -138,7 +138,9 @@ impl Rings {
             return Ok(None);
         };
         let has_rings = promotion.is_some_and(|promotion| !promotion.rings.is_empty());
-        if !has_rings && loaded.declarations.are_known() {
+        // A promotion that can't be read, or leads to no environment, may be the one with the rings.
+        let is_known = loaded.declarations.are_known() && loaded.graph.is_complete();
+        if !has_rings && is_known {
             return Ok(None);
         }
         let states = rollout_store::read(access, environment)
@@ -159,8 +161,8 @@ impl Rings {
         (target, newest): (&GitOpsDestination, Option<&Compiled>),
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
-        let promotion = loaded.graph.promotion(loaded.fleet.environment.as_str());
-        let membership = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion));
+        let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
+        let membership = step.and_then(|step| Membership::new(&loaded.fleet, &step.promotion));
         let is_known = membership.is_some();
         let open = |sealed: &Sealed| target.branch.open(sealed);
         let mut rings = Self {

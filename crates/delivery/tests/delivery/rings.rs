@@ -424,6 +424,21 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
 }
 
 #[test]
+fn a_wrong_promotion_does_not_release_all_places() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    ringed.step(ONE, &mut rollout, release_ring);
+    let another =
+        "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: another}\nspec: {to: prod}\n";
+    for wrong in [RINGS.replace("to: prod", "to: prdo"), format!("{RINGS}{another}"), format!("{RINGS}  rings: 1\n")] {
+        ringed.world.declare_file(".environments/to-prod.yaml", &wrong);
+        ringed.publish();
+        ringed.check(ONE, ["v2", "v1"]);
+    }
+}
+
+#[test]
 fn what_an_earlier_move_left_counts_as_changed() {
     let mut ringed = Ringed::new();
     ringed.release(ONE, "v2");

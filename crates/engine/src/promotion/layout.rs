@@ -1,6 +1,7 @@
 //! The layout of rings: which places each ring has, and the domains of its limits. A move refers to rings by their index, so its state has a meaning only with the
 //! layout that it began with.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use model::object::promotion::{Ring, RingMembers};
@@ -22,7 +23,7 @@ pub fn layout(rings: &[Ring]) -> Arc<str> {
             RingMembers::Rest => "rest".to_owned(),
         };
         let per: Vec<_> = per.iter().map(|limit| &*limit.label).collect();
-        text += &format!("{name} {members} per {per:?}\n");
+        let _ = writeln!(text, "{name} {members} per {per:?}");
     }
     let digits: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
     digits.get(..DIGITS).unwrap_or(&digits).into()
