@@ -3,16 +3,16 @@
 //! This module only applies the states. The controller decides about them.
 
 use std::borrow::Cow;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::output::PlaceFolders;
 use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, RingProgress, RingTree, apply};
+use engine::promotion::layout::layout;
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
-use engine::promotion::state::{Content, Phase, Position, Revision, RolloutState};
+use engine::promotion::state::{Content, Phase, Position, Proved, Revision, RolloutState};
 use model::count::{count, thousands};
 use model::diagnostic::{Code, Diagnostic};
 use model::field_path::FieldPath;
@@ -46,6 +46,8 @@ pub struct Rings {
     head: PlaceFolders,
     nothing: PlaceFolders,
     moves: Vec<Movement>,
+    /// Why the folders that places are to have now can't be read, by workload.
+    unknown: BTreeMap<Arc<str>, String>,
     /// The targets of the newest publication, by workload.
     newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 }
@@ -136,7 +138,9 @@ impl Rings {
             return Ok(None);
         };
         let has_rings = promotion.is_some_and(|promotion| !promotion.rings.is_empty());
-        if !has_rings && loaded.declarations.are_known() {
+        // A promotion that can't be read, or leads to no environment, may be the one with the rings.
+        let is_known = loaded.declarations.are_known() && loaded.graph.is_complete();
+        if !has_rings && is_known {
             return Ok(None);
         }
         let states = rollout_store::read(access, environment)
@@ -157,8 +161,8 @@ impl Rings {
         (target, newest): (&GitOpsDestination, Option<&Compiled>),
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
-        let promotion = loaded.graph.promotion(loaded.fleet.environment.as_str());
-        let membership = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion));
+        let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
+        let membership = step.and_then(|step| Membership::new(&loaded.fleet, &step.promotion));
         let is_known = membership.is_some();
         let open = |sealed: &Sealed| target.branch.open(sealed);
         let mut rings = Self {
@@ -171,6 +175,7 @@ impl Rings {
             head: PlaceFolders::of(&target.branch.tree, &target.folder, &open)?,
             nothing: PlaceFolders::default(),
             moves: Vec::new(),
+            unknown: BTreeMap::new(),
             newest: newest.map(revision::targets).unwrap_or_default(),
             states,
         };
@@ -188,45 +193,75 @@ impl Rings {
     /// Adds a workload with its state.
     fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
         let targets = self.all_targets(&workload, &stored.targets);
-        let state = stored.state.clone();
-        let Some(current) = &stored.state.current else {
+        let mut state = stored.state.clone();
+        if !state.is_of(&layout(&self.membership.rings)) {
+            // The state is about other rings: everything stays until the controller begins the move again.
+            state.current = None;
+        }
+        let Some(current) = state.current.as_ref() else {
             let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
             self.moves.push(Movement { workload, state, targets, moving, base, stable });
             return;
         };
         let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
-        let base = self.position(reader, (&workload, &current.base));
+        let base = self.position(reader, &current.base);
+        let base = self.known(&workload, base);
         let stable = match &stored.state.stable {
-            Some(stable) if returns => self.position(reader, (&workload, &stable.at)),
+            Some(stable) => self.stable(reader, (&workload, stored), (stable, returns)),
             // Before the first proved revision, a workload returns to what was there before.
-            _ => base,
+            None => base,
         };
         let moving = self.revision(reader, (&workload, stored), &current.revision);
+        if !matches!(current.phase, Phase::RollingBack { .. })
+            && let Err(reason) = &moving
+        {
+            self.unknown.insert(Arc::clone(&workload), reason.clone());
+        }
+        let moving = self.known(&workload, moving);
         self.moves.push(Movement { workload, state, targets, moving, base, stable });
     }
 
+    /// Folders, or the problem that they can't be read.
+    fn known(&mut self, workload: &Arc<str>, found: Result<Origin, String>) -> Origin {
+        found.unwrap_or_else(|reason| {
+            self.problems.push((Arc::clone(workload), reason));
+            Origin::Unknown
+        })
+    }
+
+    /// The folders of the stable revision: those of the branch when it was proved. If that commit is gone, for example because the branch was replaced, the revision
+    /// is rendered again when it is needed.
+    fn stable(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        (stable, is_needed): (&Proved, bool),
+    ) -> Origin {
+        let found = self.position(reader, &stable.at);
+        let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
+        if !is_needed {
+            return Origin::Unknown;
+        }
+        let rendered = self.revision(reader, (workload, stored), &stable.revision);
+        if rendered.is_err() {
+            self.unknown.insert(Arc::clone(workload), reason.clone());
+        }
+        self.known(workload, rendered.or(found))
+    }
+
     /// The folders at a position.
-    fn position(&mut self, reader: &Reader<'_>, (workload, position): (&Arc<str>, &Position)) -> Origin {
+    fn position(&mut self, reader: &Reader<'_>, position: &Position) -> Result<Origin, String> {
         let target = reader.target;
         let Some(commit) = rollout_position::commit(position, &target.name) else {
-            let reason = format!("its state names no commit of {}", target.branch.name);
-            self.problems.push((Arc::clone(workload), reason));
-            return Origin::Unknown;
+            return Err(format!("its state names no commit of {}", target.branch.name));
         };
-        if let Entry::Vacant(entry) = self.published.entry(commit) {
+        if !self.published.contains_key(&commit) {
             let open = |sealed: &Sealed| target.branch.open(sealed);
             let tree = target.branch.tree_at(commit);
-            match tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open)) {
-                Ok(folders) => {
-                    entry.insert(folders);
-                }
-                Err(error) => {
-                    self.problems.push((Arc::clone(workload), error.to_string()));
-                    return Origin::Unknown;
-                }
-            }
+            let folders = tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open));
+            self.published.insert(commit, folders.map_err(|error| error.to_string())?);
         }
-        Origin::Published(commit)
+        Ok(Origin::Published(commit))
     }
 
     /// The folders of a revision.
@@ -235,29 +270,22 @@ impl Rings {
         reader: &mut Reader<'_>,
         (workload, stored): (&Arc<str>, &StoredRollout),
         revision: &Revision,
-    ) -> Origin {
+    ) -> Result<Origin, String> {
         if self.revisions.desired(workload).as_ref() == Some(revision) {
-            return Origin::Latest;
+            return Ok(Origin::Latest);
         }
         if *revision == revision::empty() {
-            return Origin::Nothing;
+            return Ok(Origin::Nothing);
         }
-        let found = match stored.revisions.get(revision) {
-            Some(sources) => reader.render(sources, &mut self.earlier),
-            None => Err("its state does not name the sources of the moving revision".to_owned()),
+        let index = match stored.revisions.get(revision) {
+            Some(sources) => reader.render(sources, &mut self.earlier)?,
+            None => return Err("its state does not name the sources of the moving revision".to_owned()),
         };
-        let found = found.and_then(|index| {
-            let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
-            let is_rendered = self.earlier.get(index).is_some_and(is_same);
-            is_rendered.then_some(index).ok_or_else(|| "its sources give another revision than before".to_owned())
-        });
-        match found {
-            Ok(index) => Origin::Earlier(index),
-            Err(reason) => {
-                self.problems.push((Arc::clone(workload), reason));
-                Origin::Unknown
-            }
-        }
+        let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
+        let is_rendered = self.earlier.get(index).is_some_and(is_same);
+        is_rendered
+            .then_some(Origin::Earlier(index))
+            .ok_or_else(|| "its sources give another revision than before".to_owned())
     }
 
     /// The moves, with their folders.
@@ -312,8 +340,9 @@ impl Rings {
         Ok(found)
     }
 
-    /// Whether the folders of a workload differ at each of these places between the beginning of its move and the moving revision. They stay the same as long as the
-    /// move has the same base and revision. None: the workload does not move, or what it moves from or to can't be read.
+    /// Whether the folders of a workload at each of these places differ between the moving revision and the beginning of the move, or the stable revision: what an
+    /// earlier move left there was not proved. Before the first stable revision nothing is proved, so a move that changes one place changes all. The result stays
+    /// the same as long as the move has the same base and revision. What can't be read counts as changed. None: the workload does not move.
     ///
     /// # Errors
     /// If a folder can't be opened.
@@ -329,7 +358,14 @@ impl Rings {
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
         let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        places.iter().map(|place| contents.is_changed(&each, place)).collect()
+        let changed: Vec<_> = places.iter().map(|place| contents.is_changed(&each, place)).collect::<Result<_, _>>()?;
+        let is_first = movement.state.stable.is_none() && changed.contains(&true);
+        Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
+    }
+
+    /// Why the folders that the places of a workload are to have now can't be read, so that they stay as they are. None: they can be read.
+    pub fn unknown(&self, workload: &str) -> Option<&str> {
+        self.unknown.get(workload).map(String::as_str)
     }
 
     /// The ids of the folders that each of these places is to have now of a workload, by target: what the hub shows as desired once it is published.
@@ -525,11 +561,14 @@ pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> 
         Err(error) => return Some(format!("the states of the rollouts can't be read: {error}")),
         Ok(mut states) => states.rollouts.remove(workload),
     };
-    let location = membership.locate(place);
+    let (location, layout) = (membership.locate(place), layout(&membership.rings));
     let (ring, rings) = (location.ring + 1, membership.rings.len());
     match stored {
         None => Some("keeps the earlier content: its first rollout has not begun".to_owned()),
         Some(Err(error)) => Some(format!("keeps the earlier content: the state of its rollout can't be read: {error}")),
+        Some(Ok(stored)) if !stored.state.is_of(&layout) => {
+            Some("keeps what it has: the rings changed, and the move begins again".to_owned())
+        }
         Some(Ok(stored)) => match stored.state.content(location.ring, &location.domain, location.hash) {
             Content::Moving | Content::Published => None,
             Content::Stable => Some("returns to the stable revision".to_owned()),

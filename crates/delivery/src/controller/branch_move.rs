@@ -2,8 +2,8 @@
 
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, Edits, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
-use git_host::HostError;
-use git_host::pull_request::{PullRequestQuery, PullRequestState, PullRequestStates};
+use git_host::pull_request::{PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates};
+use git_host::{GitHost, HostError, HostRepository};
 use model::object::promotion::ChangeDelivery;
 use model::progress::Progress;
 use model::tree::Tree;
@@ -79,8 +79,10 @@ fn propose(
     hosts: Option<&GitHosts>,
     change: &BranchMove<'_>,
 ) -> Result<Moved, CommitMoveError> {
-    if let Some(declined) = hosts.map_or(Ok(None), |hosts| declined(hosts, change))? {
-        return Ok(Moved::Declined(declined));
+    let into = (change.head, change.proposing_branch);
+    let declined = hosts.map(|hosts| newest_declined(hosts, into, change.revision)).transpose()?;
+    if let Some((_, _, found)) = declined.flatten() {
+        return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
     }
     let body = format!("{}\n\n{}", change.body, marker(change.revision));
     let proposal = ChangeProposal {
@@ -110,22 +112,47 @@ fn marker(revision: &str) -> String {
 }
 
 /// The pull request with this revision that a person closed without a merge. None if the newest one is open, merged, or has another revision.
-fn declined(hosts: &GitHosts, change: &BranchMove<'_>) -> Result<Option<PullRequestLink>, HostError> {
-    let head = change.head;
-    let Some((settings, repository)) = hosts.find(head.url.as_str()).filter(|(found, _)| found.has_pull_requests())
+fn newest_declined<'h>(
+    hosts: &'h GitHosts,
+    (into, proposing_branch): (&Commit, &str),
+    revision: &str,
+) -> Result<Option<(&'h dyn GitHost, HostRepository, PullRequest)>, HostError> {
+    let Some((settings, repository)) = hosts.find(into.url.as_str()).filter(|(found, _)| found.has_pull_requests())
     else {
         return Ok(None);
     };
     let query = PullRequestQuery {
-        head: Some(change.proposing_branch.to_owned()),
-        base: Some(head.revision.name().to_string()),
+        head: Some(proposing_branch.to_owned()),
+        base: Some(into.revision.name().to_string()),
         states: PullRequestStates::All,
     };
     let all = settings.host.pull_requests(&repository, &query)?;
     let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
-    let marker = marker(change.revision);
+    let marker = marker(revision);
     let declined = newest.filter(|found| found.state == PullRequestState::Closed && found.body.contains(&marker));
-    Ok(declined.map(|found| PullRequestLink { number: found.number, url: found.url }))
+    Ok(declined.map(|found| (&*settings.host, repository, found)))
+}
+
+/// Takes the answer of a person who closed the pull request of a revision: the move ended. When it moves again, there is a new pull request.
+pub(super) fn settle_declined(
+    hosts: Option<&GitHosts>,
+    into: (&Commit, &str),
+    revision: &str,
+) -> Result<(), HostError> {
+    let Some(hosts) = hosts else { return Ok(()) };
+    match newest_declined(hosts, into, revision)? {
+        Some((host, repository, found)) => settle(host, &repository, &found),
+        None => Ok(()),
+    }
+}
+
+/// Removes the revision from the body of a pull request, so that it is no answer about the revision any more.
+fn settle(host: &dyn GitHost, repository: &HostRepository, found: &PullRequest) -> Result<(), HostError> {
+    let body = found.body.replace(MARKER.0, "<!-- kalypso ended promotion ");
+    if body == found.body {
+        return Ok(());
+    }
+    host.update(repository, found.number, &PullRequestChanges { body: Some(body), ..PullRequestChanges::default() })
 }
 
 /// Closes the pull request into a branch and deletes its own branch, if there is one. What it has does not move any longer. `keep` is the edit whose pull request
@@ -152,6 +179,8 @@ pub(super) fn withdraw(
         let base = Some(into.revision.name().to_string());
         let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::Open };
         for open in settings.host.pull_requests(&repository, &query)? {
+            // Otherwise, the closed pull request would look like the answer of a person when the revision moves again.
+            settle(&*settings.host, &repository, &open)?;
             settings.host.close(&repository, open.number)?;
         }
     }

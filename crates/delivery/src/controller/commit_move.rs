@@ -114,3 +114,15 @@ pub fn withdraw(
     let branch = proposing_branch(environment);
     branch_move::withdraw(&*access.repositories, hosts, (&promoted.head, &branch), keep.as_ref())
 }
+
+/// Takes the answer of a person who closed the pull request of an environment: the move ended. When its commit moves again, there is a new pull request.
+///
+/// # Errors
+/// If the git host can't be reached.
+pub fn settle_declined(
+    hosts: Option<&GitHosts>,
+    (environment, promoted): (&EnvironmentName, &PromotedCommit),
+    to: GitId,
+) -> Result<(), HostError> {
+    branch_move::settle_declined(hosts, (&promoted.head, &proposing_branch(environment)), &to.to_string())
+}

@@ -28,16 +28,18 @@ mod status;
 use std::sync::Arc;
 
 use engine::promotion::advance::AdvanceStep;
+use engine::promotion::command::Command;
 use engine::promotion::graph::Step;
 use engine::promotion::report::ReportPhase;
-use engine::promotion::state::AdvanceState;
 use git_host::HostError;
 use hub_api::evidence::PromotionEvents;
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 
 use self::changes::{Change, is_worth_storing};
+use self::commit_move::CommitMoveError;
 use self::context::Context;
 pub use self::context::Memory;
 use self::error::ControllerError;
@@ -274,8 +276,8 @@ fn move_platform(
         Acted::Nothing | Acted::Problem(_) => Ok(Decided::Step(Box::new(decided))),
         Acted::Moved => Ok(Decided::Again { has_moved: true }),
         Acted::LostRace => Ok(Decided::Again { has_moved: false }),
-        Acted::Declined(command) => match platform::declined(&decided.state, &command) {
-            Some(state) => decline(context, state, command),
+        Acted::Declined(command, to) => match line::commit(&to).zip(platform::declined(&decided.state, &command)) {
+            Some((to, _)) => decline(context, own.standing, (&command, to)),
             None => Ok(Decided::Step(Box::new(decided))),
         },
     }
@@ -284,16 +286,24 @@ fn move_platform(
 /// Ends a move whose pull request a person closed.
 fn decline(
     context: &Context<'_>,
-    state: AdvanceState,
-    command: engine::promotion::command::Command,
+    standing: &Standing,
+    (command, to): (&Command, GitId),
 ) -> Result<Decided, ControllerError> {
+    let again = Ok(Decided::Again { has_moved: false });
     let stored = rollout_store::read(context.access, context.environment)?;
-    let Some(Ok(advances)) = stored.advances.clone() else { return Ok(Decided::Again { has_moved: false }) };
+    let Some(Ok(advances)) = stored.advances.clone() else { return again };
+    // A person may have decided something else meanwhile, so the answer is applied to the newest state.
+    let before = advances.platform.clone().unwrap_or_default();
+    let is_about = before.current.as_ref().and_then(|current| line::commit(&current.revision)) == Some(to);
+    let Some(state) = platform::declined(&before, command).filter(|_| is_about) else { return again };
     let mut change = Change::new(&stored, advances);
     let event = command.event(state.rejected.clone());
     change.set_platform(context, &state, &[event]);
-    change.store(context)?;
-    Ok(Decided::Again { has_moved: false })
+    if change.store(context)? {
+        let at = (context.environment, &standing.promoted);
+        commit_move::settle_declined(context.hosts, at, to).map_err(CommitMoveError::from)?;
+    }
+    again
 }
 
 fn set_status(context: &Context<'_>, decided: &AdvanceStep) -> Result<(), HostError> {

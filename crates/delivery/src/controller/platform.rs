@@ -40,7 +40,7 @@ pub(super) enum Acted {
     /// Another program moved a branch. The step begins again.
     LostRace,
     /// A person closed the pull request with the revision: the move ends with this command.
-    Declined(Command),
+    Declined(Command, Revision),
     /// The revision can't be written, for this reason.
     Problem(Arc<str>),
 }
@@ -188,12 +188,11 @@ pub(super) fn act(
         Moved::Written => Acted::Moved,
         Moved::Proposed { .. } => Acted::Nothing,
         Moved::LostRace => Acted::LostRace,
-        Moved::Declined(link) => Acted::Declined(Command {
-            kind: CommandKind::Abort,
-            by: format!("pull request {}", link.number).into(),
-            at: context.now,
-            reason: "it was closed without a merge".into(),
-        }),
+        Moved::Declined(link) => {
+            let by = format!("pull request {}", link.number).into();
+            let reason = "it was closed without a merge".into();
+            Acted::Declined(Command { kind: CommandKind::Abort, by, at: context.now, reason }, revision.clone())
+        }
     })
 }
 

@@ -80,8 +80,9 @@ pub(super) fn move_all(
             // A merged branch of manifests is read with the next sync.
             Acted::Moved => return Ok(ReleaseMoves::Again { has_moved: true }),
             Acted::LostRace => return Ok(ReleaseMoves::Again { has_moved: false }),
-            Acted::Declined(command) => {
+            Acted::Declined(command, revision) => {
                 decline(context, workload, (&decided.state, &command))?;
+                one.settle_declined(context, &revision)?;
                 return Ok(ReleaseMoves::Again { has_moved: false });
             }
         }

@@ -14,7 +14,7 @@ use model::name::EnvironmentName;
 use model::object::promotion::{Gate, GateKind, Promotion};
 
 use super::branch_move::{self, BranchMove};
-use super::commit_move::Moved;
+use super::commit_move::{CommitMoveError, Moved};
 use super::context::{Context, Memory};
 use super::error::ControllerError;
 use super::evidence::CheckSubject;
@@ -221,13 +221,22 @@ impl ReleaseMove<'_> {
             Moved::Written => Acted::Moved,
             Moved::Proposed { .. } => Acted::Nothing,
             Moved::LostRace => Acted::LostRace,
-            Moved::Declined(link) => Acted::Declined(Command {
-                kind: CommandKind::Abort,
-                by: format!("pull request {}", link.number).into(),
-                at: context.now,
-                reason: "it was closed without a merge".into(),
-            }),
+            Moved::Declined(link) => {
+                let by = format!("pull request {}", link.number).into();
+                let reason = "it was closed without a merge".into();
+                Acted::Declined(Command { kind: CommandKind::Abort, by, at: context.now, reason }, revision.clone())
+            }
         })
+    }
+
+    /// Takes the answer of a person who closed the pull request of a release.
+    pub(super) fn settle_declined(&self, context: &Context<'_>, revision: &Revision) -> Result<(), ControllerError> {
+        if let Some(into) = self.into(context) {
+            let branch = self.proposing_branch(context);
+            let settled = branch_move::settle_declined(context.hosts, (&into, &branch), &revision.0);
+            settled.map_err(CommitMoveError::from)?;
+        }
+        Ok(())
     }
 
     /// Withdraws what was proposed, if the release was rejected.

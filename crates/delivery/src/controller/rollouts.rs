@@ -175,7 +175,7 @@ impl Workload<'_> {
         });
         let (measured, changed) = match &rollout.state.current {
             Some(_) if !is_as_published => (Err("its newest state is not published yet".into()), None),
-            Some(_) => (self.measured(&places), self.changed(&places)?),
+            Some(_) => (self.known().and_then(|()| self.measured(&places)), self.changed(&places)?),
             None => (Err("nothing moves".into()), None),
         };
         let difference = rollout.state.difference();
@@ -228,6 +228,12 @@ impl Workload<'_> {
             });
         }
         Ok(all)
+    }
+
+    /// Whether the folders that the places are to have can be read, or why not. Reports about what they have instead prove nothing.
+    fn known(&self) -> Result<(), Arc<str>> {
+        let mut unknown = self.destinations.iter().filter_map(|each| each.rings.unknown(self.name));
+        unknown.next().map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     /// The state of the workload's folders at each place, for the content that it is to have now.

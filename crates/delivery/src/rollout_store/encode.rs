@@ -122,6 +122,7 @@ fn movement(current: &Move) -> Value {
         ("base", Some(Value::text(Arc::clone(&current.base.0)))),
         ("stopped", stopped),
         ("rollingBack", rolling_back),
+        ("layout", (!current.layout.is_empty()).then(|| Value::text(Arc::clone(&current.layout)))),
         ("ring", Some(Value::Number(current.ring as u64))),
         ("ringStarted", Some(time(current.ring_started))),
         ("released", released(&current.released)),

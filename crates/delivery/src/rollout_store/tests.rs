@@ -73,15 +73,19 @@ fn movement() -> impl Strategy<Value = Move> {
         }),
         (text(), time()).prop_map(|(reason, since)| Phase::RollingBack { reason, since }),
     ];
-    let position = (revision(), time(), text(), phase, 0_usize..9, time());
+    let position = (revision(), time(), text(), phase, text(), 0_usize..9, time());
     let released = prop::collection::btree_map(text(), any::<u64>(), 0..3);
     let evidence = (released, prop::option::of(time()), gates(), approvals(), rings());
     (position, evidence).prop_map(
-        |((revision, started, base, phase, ring, ring_started), (released, good_since, gates, approvals, done))| Move {
+        |(
+            (revision, started, base, phase, layout, ring, ring_started),
+            (released, good_since, gates, approvals, done),
+        )| Move {
             revision,
             started,
             base: Position(base),
             phase,
+            layout,
             ring,
             ring_started,
             released,

@@ -6,6 +6,7 @@ use delivery::access::{ControlPlaneSettings, RepositoryAccess};
 use delivery::promoted_commit::PromotedCommit;
 use delivery::pull_requests::{ConfiguredHost, GitHosts};
 use git::RepositoryUrl;
+use git_host::GitHost as _;
 use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
 use git_host::pull_request::PullRequest;
@@ -63,6 +64,13 @@ impl Chain {
         let repository = state.repository("platform/control-plane").unwrap();
         let head = repository.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit;
         repository.merge(number, head.unwrap()).unwrap();
+    }
+
+    /// Closes a pull request of the control plane without a merge.
+    pub(crate) fn close(&self, number: u64) {
+        let url = "https://git.example/platform/control-plane";
+        let repository = git_host::HostRepository::parse(self.host.kind(), url, "https://git.example").unwrap();
+        self.host.close(&repository, number).unwrap();
     }
 
     /// Approves a pull request of the control plane with a review.

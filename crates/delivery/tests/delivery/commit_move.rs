@@ -1,8 +1,6 @@
 //! How a commit of the main branch is written into an environment.
 
 use delivery::controller::commit_move::{CommitMove, Moved, withdraw, write};
-use git_host::GitHost as _;
-use git_host::HostRepository;
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;
@@ -55,9 +53,7 @@ fn a_closed_pull_request_is_an_answer_for_its_commit_only() {
     let mut chain = Chain::new(&["prod"]);
     let second = chain.company.change_value("second");
     write_into(&chain, second, ChangeDelivery::PullRequest);
-    let repository =
-        HostRepository::parse(chain.host.kind(), "https://git.example/platform/control-plane", "https://git.example");
-    chain.host.close(&repository.unwrap(), 1).unwrap();
+    chain.close(1);
     assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "declined 1");
     let third = chain.company.change_value("third");
     assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "kalypso-promote/prod 2");
@@ -75,4 +71,6 @@ fn a_commit_that_moves_no_longer_is_withdrawn() {
     assert_eq!(chain.company.head("kalypso-promote/prod"), None);
     assert_eq!(chain.pull_requests()[0].state, PullRequestState::Closed);
     assert!(!again());
+    // Its closed pull request is no answer of a person.
+    assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "kalypso-promote/prod 2");
 }

@@ -290,3 +290,29 @@ fn a_pull_request_waits_for_reviews_and_its_merge() {
         ]
     );
 }
+
+#[test]
+fn a_hold_and_a_retry_propose_the_commit_again() {
+    let world = World::new(PULL_REQUEST, "");
+    let second = world.chain.company.head("main").unwrap();
+    world.settle();
+    let numbers =
+        || world.chain.pull_requests().iter().map(|found| (found.number, found.is_open())).collect::<Vec<_>>();
+    assert_eq!(numbers(), [(1, true)]);
+    world.command(CommandKind::Hold, "inventory").unwrap();
+    world.settle();
+    assert_eq!(numbers(), [(1, false)]);
+    world.command(CommandKind::Resume, "").unwrap();
+    world.settle();
+    assert_eq!(numbers(), [(1, false), (2, true)]);
+    // A person closes it, and changes the decision later.
+    world.chain.close(2);
+    world.settle();
+    assert_eq!(world.status("stage").rejected, Some(second.to_string()));
+    world.command(CommandKind::Retry, "").unwrap();
+    world.settle();
+    assert_eq!(numbers(), [(1, false), (2, false), (3, true)]);
+    world.chain.merge(3);
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+}

@@ -122,6 +122,7 @@ impl Ringed {
             started: proved.on,
             base: proved.at.clone(),
             phase: Phase::Moving,
+            layout: self.layout(),
             ring: 0,
             ring_started: proved.on,
             released: BTreeMap::new(),
@@ -135,6 +136,10 @@ impl Ringed {
         let rollout = StoredRollout { state, targets, revisions: BTreeMap::from([(revision, sources)]) };
         self.store(workload, &rollout);
         rollout
+    }
+
+    fn layout(&self) -> Arc<str> {
+        engine::promotion::layout::layout(&self.publish().places[0].planned.rings.as_ref().unwrap().membership.rings)
     }
 
     fn targets(&self, workload: &str) -> Vec<Arc<str>> {
@@ -396,6 +401,81 @@ fn the_places_of_a_removed_workload_are_those_of_the_branch() {
     let outcome = ringed.step(ONE, &mut rollout, |current| current.ring = 1);
     let row = |place: &str, ring, folders| (place.to_owned(), ring, Some(true), folders);
     assert_eq!(evidence(&outcome, ONE), [row("ct-0000", 0, 0), row("ct-0001", 1, 4)]);
+}
+
+#[test]
+fn other_rings_release_nothing_by_the_state_of_a_move() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    ringed.step(ONE, &mut rollout, release_ring);
+    ringed.check(ONE, ["v2", "v1"]);
+    let others = RINGS.replace("ct-0000", "ct-0001");
+    ringed.world.declare_file(".environments/to-prod.yaml", &others);
+    let outcome = ringed.publish();
+    ringed.check(ONE, ["v2", "v1"]);
+    assert_eq!(evidence(&outcome, ONE).iter().filter(|(_, _, changed, _)| changed.is_some()).count(), 0);
+    let waits = Some("keeps what it has: the rings changed, and the move begins again".to_owned());
+    assert_eq!(delivery::rings::wait(&outcome.places[0].loaded, ("ct-0001", ONE)), waits);
+    ringed.step(ONE, &mut rollout, |current| {
+        current.phase = Phase::RollingBack { reason: "".into(), since: current.started };
+    });
+    ringed.check(ONE, ["v1", "v1"]);
+}
+
+#[test]
+fn a_wrong_promotion_does_not_release_all_places() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    ringed.step(ONE, &mut rollout, release_ring);
+    let another =
+        "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: another}\nspec: {to: prod}\n";
+    for wrong in [RINGS.replace("to: prod", "to: prdo"), format!("{RINGS}{another}"), format!("{RINGS}  rings: 1\n")] {
+        ringed.world.declare_file(".environments/to-prod.yaml", &wrong);
+        ringed.publish();
+        ringed.check(ONE, ["v2", "v1"]);
+    }
+}
+
+#[test]
+fn what_an_earlier_move_left_counts_as_changed() {
+    let mut ringed = Ringed::new();
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    ringed.step(ONE, &mut rollout, release_ring);
+    // Another move begins where the first ring has the unproved revision.
+    let base = ringed.position();
+    let outcome = ringed.step(ONE, &mut rollout, |current| {
+        (current.base, current.released) = (base, BTreeMap::new());
+    });
+    let row = |place: &str, ring| (place.to_owned(), ring, Some(true), 4);
+    assert_eq!(evidence(&outcome, ONE), [row("ct-0000", 0), row("ct-0001", 1)]);
+    // Without a stable revision, nothing is proved.
+    rollout.state.stable = None;
+    ringed.store(ONE, &rollout);
+    assert_eq!(evidence(&ringed.publish(), ONE), [row("ct-0000", 0), row("ct-0001", 1)]);
+}
+
+#[test]
+fn a_stable_revision_whose_commit_is_gone_is_rendered_again() {
+    let mut ringed = Ringed::new();
+    let (proved, sources) = ringed.revision(ONE);
+    ringed.release(ONE, "v2");
+    let mut rollout = ringed.begin(ONE);
+    ringed.step(ONE, &mut rollout, release_ring);
+    let at = Position(format!("{ENVIRONMENT}={}", "1".repeat(40)).into());
+    rollout.state.stable = Some(Proved { revision: proved.clone(), at, ..rollout.state.stable.unwrap() });
+    let outcome = ringed.step(ONE, &mut rollout, |current| {
+        current.phase = Phase::RollingBack { reason: "".into(), since: current.started };
+    });
+    let unknown = |outcome: &Outcome| outcome.places[0].planned.rings.as_ref().unwrap().unknown(ONE).map(str::to_owned);
+    ringed.check(ONE, ["v2", "v1"]);
+    assert!(unknown(&outcome).is_some());
+    rollout.revisions.insert(proved, sources);
+    ringed.store(ONE, &rollout);
+    assert_eq!(unknown(&ringed.publish()), None);
+    ringed.check(ONE, ["v1", "v1"]);
 }
 
 #[test]

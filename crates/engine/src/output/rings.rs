@@ -310,52 +310,42 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().filter_map(of).collect())
     }
 
-    /// Whether the moving revision of a workload differs at a place from what the place had at the beginning of the move, or from the stable revision: a place that
-    /// got another revision earlier, which no ring proved, must prove it now. Assignments with errors do not count. A place that loses the workload counts
-    /// until the branch does not have its folders any more: then it has nothing that a reconciler could prove. None: it is not known.
+    /// Whether the folders of a workload at a place differ between the moving revision and the beginning of its move, or the stable revision. Assignments with errors
+    /// do not count. What can't be read differs. A place that loses the workload counts until the branch does not have its folders any more: then it has nothing that a
+    /// reconciler could prove.
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<Option<bool>, OpenError> {
-        let from_base = self.is_changed_from(each, (each.base, Content::Base), place)?;
-        let is_changed = match (from_base, each.stable) {
-            (Some(false), Folders::Published(_)) if each.state.stable.is_some() => {
-                self.is_changed_from(each, (each.stable, Content::Stable), place)?
-            }
-            (from_base, _) => from_base,
-        };
-        if is_changed == Some(true) && self.folders(each, (place, Content::Moving))?.is_empty() {
-            return Ok(Some(!self.published(self.published, (each, place))?.is_empty()));
+    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
+        let is_known = !matches!(each.moving, Folders::Unknown);
+        if is_known && self.folders(each, (place, Content::Moving))?.is_empty() {
+            return Ok(!self.published(self.published, (each, place))?.is_empty());
         }
-        Ok(is_changed)
+        let (Folders::Published(base), Folders::Published(stable)) = (each.base, each.stable) else { return Ok(true) };
+        let id = |folders: &PlaceFolders| folders.get(place).map(Child::id);
+        Ok(self.differs(each, place, base)? || (id(base) != id(stable) && self.differs(each, place, stable)?))
     }
 
-    fn is_changed_from(
-        &self,
-        each: &MoveContents<'_>,
-        (from, content): (Folders<'_>, Content),
-        place: &str,
-    ) -> Result<Option<bool>, OpenError> {
+    /// Whether the folders of the moving revision differ from published ones.
+    fn differs(&self, each: &MoveContents<'_>, place: &str, published: &PlaceFolders) -> Result<bool, OpenError> {
         let compiled = match each.moving {
             Folders::Latest => self.compiled,
             Folders::Earlier(earlier) => earlier,
-            Folders::Published(_) => {
-                let before = self.folders(each, (place, content))?;
-                return Ok(Some(before != self.folders(each, (place, Content::Moving))?));
+            Folders::Published(moving) => {
+                return Ok(self.published(published, (each, place))? != self.published(moving, (each, place))?);
             }
-            Folders::Unknown => return Ok(None),
+            Folders::Unknown => return Ok(true),
         };
-        let Folders::Published(from) = from else { return Ok(None) };
-        let (before, after) = (from.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
+        let (before, after) = (published.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
         if before.is_some() && before == after {
-            return Ok(Some(false));
+            return Ok(false);
         }
-        let before = self.published(from, (each, place))?;
+        let before = self.published(published, (each, place))?;
         let differs = |target: &Arc<str>| match compiled.folder_child(place, target) {
             Ok(child) => child.map(|child| child.id()) != before.get(target).copied(),
             Err(Failing) => false,
         };
-        Ok(Some(each.targets.iter().any(differs)))
+        Ok(each.targets.iter().any(differs))
     }
 
     /// Whether the branch, or what the workload moves from or to, has a folder of the workload at a place.

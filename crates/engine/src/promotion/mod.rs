@@ -8,6 +8,7 @@ pub mod command;
 pub mod evidence;
 pub mod gates;
 pub mod graph;
+pub mod layout;
 pub mod membership;
 pub mod release;
 pub mod report;

@@ -78,7 +78,7 @@ pub struct RingReport {
 /// A reason why a move waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// What it waits for: the name of a gate, or `hold`, `stopped`, `limits`, `rollback`, `changes`, `sources`, `rejected`, `settle`, `write`, `request`,
+    /// What it waits for: the name of a gate, or `hold`, `stopped`, `limits`, `rollback`, `changes`, `rings`, `sources`, `rejected`, `settle`, `write`, `request`,
     /// `candidate`.
     pub what: Arc<str>,
     /// The reason in words.

@@ -52,6 +52,8 @@ pub struct Move {
     pub base: Position,
     /// Its phase.
     pub phase: Phase,
+    /// The layout of the rings that `ring` and `released` refer to: [`layout`](super::layout::layout). With other rings, nothing is released by this move.
+    pub layout: Arc<str>,
     /// The index of the ring that moves now. The rings before are done.
     pub ring: usize,
     /// When this ring began.

@@ -28,6 +28,7 @@ fn rollout() -> RolloutState {
         started: NOW,
         base: Position::default(),
         phase: Phase::Moving,
+        layout: "".into(),
         ring: 0,
         ring_started: NOW,
         released: std::collections::BTreeMap::new(),

@@ -102,6 +102,10 @@ impl<'a> Builder<'a> {
                 None => drop(self.steps.insert(to, step)),
                 Some(first) => {
                     first.problem = Some(format!("several promotions lead to `{to}`").into());
+                    if first.promotion.rings.is_empty() {
+                        // An environment that has rings in one of them does not get changes at once.
+                        first.promotion = Arc::clone(&step.promotion);
+                    }
                     let first = match &first.source {
                         StepSource::Object(first) => Arc::clone(first),
                         StepSource::Annotations | StepSource::Nothing => continue,
@@ -214,7 +218,9 @@ impl<'a> Builder<'a> {
         }
         self.report_unreachable();
         let order = cycles::order(&self.steps);
-        (Graph { steps: self.steps, order, is_declared: !self.promotions.is_empty() }, self.diagnostics)
+        let is_declared = !self.promotions.is_empty();
+        let is_complete = self.promotions.iter().all(|object| self.environment(&object.spec.to).is_some());
+        (Graph { steps: self.steps, order, is_declared, is_complete }, self.diagnostics)
     }
 
     fn report_cycle(&mut self, cycle: &[EnvironmentName]) {

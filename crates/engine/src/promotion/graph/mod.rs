@@ -22,6 +22,7 @@ pub struct Graph {
     steps: BTreeMap<EnvironmentName, Step>,
     order: Vec<EnvironmentName>,
     is_declared: bool,
+    is_complete: bool,
 }
 
 /// How changes reach an environment.
@@ -58,6 +59,11 @@ impl Graph {
     /// Whether a `Promotion` object exists. If not, the order comes from annotations.
     pub fn is_declared(&self) -> bool {
         self.is_declared
+    }
+
+    /// Whether each `Promotion` object leads to an environment. If not, an environment without one may have lost it, for example by a wrong name.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// Whether an environment comes before another one. If not, the order is only that of the names.

@@ -127,6 +127,9 @@ fn two_promotions_to_one_environment_are_reported() {
     let steps = ["dev", "prod", "{from: [dev], to: prod}", "{to: prod}"];
     check(&steps, "dev prod", &["K0154 Promotion `p2` and Promotion `p3` both lead to `prod`"]);
     assert_eq!(problem(&steps, "prod"), "several promotions lead to `prod`");
+    let steps = ["prod", "{to: prod}", "{to: prod, rings: [{name: all}]}"];
+    let (graph, _) = graph(&steps);
+    assert_eq!(graph.promotion("prod").unwrap().rings.len(), 1);
 }
 
 #[test]

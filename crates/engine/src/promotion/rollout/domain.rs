@@ -61,8 +61,13 @@ impl LabelLimit {
         let mut free: Vec<u64> = Vec::new();
         let mut value_of = Vec::with_capacity(domains.len());
         for (domain, key) in domains.iter().enumerate() {
+            // The domains of another ring may not have the label: then it is not known at which value their places are.
+            let Some(value) = value(key, &limit.label) else {
+                value_of.push(u32::MAX);
+                continue;
+            };
             let next = free.len() as u32;
-            let number = *numbers.entry(value(key, &limit.label)).or_insert(next);
+            let number = *numbers.entry(value).or_insert(next);
             if number == next {
                 free.push(u64::from(limit.at_once));
             }
@@ -80,10 +85,10 @@ impl LabelLimit {
     }
 }
 
-/// The value of a label in the key of a domain.
-fn value<'k>(key: &'k str, label: &str) -> &'k str {
+/// The value of a label in the key of a domain. None: the key has no part for the label.
+fn value<'k>(key: &'k str, label: &str) -> Option<&'k str> {
     let mut parts = key.split(',').filter_map(|part| part.split_once('='));
-    parts.find(|(name, _)| *name == label).map(|(_, value)| value).unwrap_or_default()
+    parts.find(|(name, _)| *name == label).map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -102,6 +107,8 @@ mod tests {
         assert_eq!(free(&limits), [1, 2, 1, 1]);
         limits.take(2);
         assert_eq!(free(&limits), [0, 2, 0, 0]);
+        let others = ["site=a", "zone=1", ""].map(Arc::from);
+        assert_eq!(DomainLimits::new(&[limit("site", 3)], &others, &[1, 1, 1]).free(0), 2);
         assert_eq!(DomainLimits::new(&[], &domains, &[9]).free(0), u64::MAX);
     }
 }

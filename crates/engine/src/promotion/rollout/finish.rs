@@ -92,7 +92,10 @@ impl Machine<'_> {
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
         let has_tally = self.is_counted;
-        if !has_tally {
+        if !self.state.is_of(&self.layout) {
+            let text = "the rings changed since; all places keep what they have".to_owned();
+            waiting.push(reason("rings", text, current.ring_started));
+        } else if !has_tally {
             let text = "the places that the revision changes are not known yet".to_owned();
             waiting.push(reason("changes", text, current.ring_started));
         }

@@ -10,6 +10,7 @@ use super::tally::{self, Contents, Row, Tally};
 use super::{RolloutInput, RolloutStep};
 use crate::promotion::evidence::Measured;
 use crate::promotion::gates::{self, GateInput, GateReport};
+use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{GateRecord, GateStatus, Phase, Proved, Revision, RingRecord, RolloutState};
 
@@ -32,6 +33,8 @@ pub(super) struct Machine<'a> {
     pub(super) tally: Tally,
     /// Whether the tally is that of the state. It can't be counted without the places that the move changes.
     pub(super) is_counted: bool,
+    /// The layout of the rings.
+    pub(super) layout: Arc<str>,
     /// The ring whose places this step released.
     released_ring: Option<usize>,
 }
@@ -45,6 +48,7 @@ impl<'a> Machine<'a> {
             events: Vec::new(),
             tally: Tally::default(),
             is_counted: false,
+            layout: layout(&input.promotion.rings),
             released_ring: None,
         }
     }
@@ -89,6 +93,9 @@ impl<'a> Machine<'a> {
                 return false;
             }
         }
+        if !self.state.is_of(&self.layout) {
+            return self.restart();
+        }
         if !self.count() {
             return false;
         }
@@ -107,7 +114,7 @@ impl<'a> Machine<'a> {
 
     /// Counts the places. False: the places that the move changes are not known.
     pub(super) fn count(&mut self) -> bool {
-        if !self.is_counted && self.changed().is_some() {
+        if !self.is_counted && self.changed().is_some() && self.state.is_of(&self.layout) {
             let phase = self.state.current.as_ref().map(|current| &current.phase);
             let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
             self.tally = tally::tally(self.rows(), self.input.promotion.rings.len(), is_rollback);
@@ -191,9 +198,8 @@ impl<'a> Machine<'a> {
     fn release(&mut self, index: usize, ring: &Ring) -> bool {
         self.released_ring = Some(index);
         let domains = self.input.places.domains;
-        let rows = || self.rows().filter(|row| row.ring == index);
-        let changing = Changing::count(rows(), domains.len(), release::silent(ring));
-        let thresholds = changing.release(ring, domains, rows());
+        let changing = Changing::count(self.rows(), index, domains.len(), release::silent(ring));
+        let thresholds = changing.release(ring, domains, self.rows().filter(|row| row.ring == index));
         let Some(current) = self.state.current.as_mut() else { return false };
         let is_first = current.released.is_empty();
         let before = current.released.clone();

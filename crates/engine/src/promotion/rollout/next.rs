@@ -1,5 +1,7 @@
 //! Starts moves: which revision moves next, and what happens to newer revisions.
 
+use std::sync::Arc;
+
 use model::object::promotion::Newer;
 
 use super::machine::Machine;
@@ -56,6 +58,17 @@ impl Machine<'_> {
         true
     }
 
+    /// Begins the move again if the rings are others than those that it refers to: an index of a ring, and the released places of its domains, have no meaning
+    /// with other rings. What places have already stays, and their rings prove it again.
+    pub(super) fn restart(&mut self) -> bool {
+        let moving = self.state.current.as_ref().filter(|current| current.phase == Phase::Moving);
+        let Some(revision) = moving.map(|current| current.revision.clone()) else { return false };
+        self.state.current = Some(self.new_move(revision.clone()));
+        self.is_counted = false;
+        self.emit(EventKind::Started, Some(revision), "the rings changed, so the move begins again".to_owned());
+        true
+    }
+
     /// The revision that moves next, taken from those that wait.
     fn take_next(&mut self) -> Option<Revision> {
         let moving = self.state.current.as_ref().map(|current| current.revision.clone());
@@ -79,6 +92,7 @@ impl Machine<'_> {
             started: self.input.now,
             base: self.input.position.clone(),
             phase: Phase::Moving,
+            layout: Arc::clone(&self.layout),
             ring: 0,
             ring_started: self.input.now,
             released: std::collections::BTreeMap::new(),

@@ -12,7 +12,9 @@ use super::tally::Row;
 pub(super) struct Changing {
     /// The number of places of the ring.
     places: u64,
-    /// The number of places that are changing, in each domain.
+    /// The number of places of the ring that are changing.
+    total: u64,
+    /// The number of places of all rings that are changing, in each domain: the limits of a site hold for what earlier rings have not finished, too.
     in_flight: Vec<u64>,
     /// The number of places that are not released yet, in each domain.
     pending: Vec<usize>,
@@ -22,30 +24,27 @@ pub(super) struct Changing {
 type Candidate = (u64, u32);
 
 impl Changing {
-    /// Counts the places of a ring.
-    pub(super) fn count(rows: impl Iterator<Item = Row>, domains: usize, silent: Silent) -> Self {
-        let (mut places, mut changing, mut pending) = (0, vec![0; domains], vec![0; domains]);
+    /// Counts the places of a ring, among those of all rings.
+    pub(super) fn count(rows: impl Iterator<Item = Row>, ring: usize, domains: usize, silent: Silent) -> Self {
+        let (mut places, mut total, mut in_flight, mut pending) = (0, 0, vec![0; domains], vec![0; domains]);
         for row in rows {
-            places += 1;
-            let domain = row.domain as usize;
-            if row.is_changing(silent)
-                && let Some(count) = changing.get_mut(domain)
-            {
-                *count += 1;
+            let (is_own, domain) = (row.ring == ring, row.domain as usize);
+            places += u64::from(is_own);
+            if row.is_changing(silent) {
+                total += u64::from(is_own);
+                if let Some(count) = in_flight.get_mut(domain) {
+                    *count += 1;
+                }
             }
-            if row.is_changed
+            if is_own
+                && row.is_changed
                 && !row.is_moving
                 && let Some(count) = pending.get_mut(domain)
             {
                 *count += 1;
             }
         }
-        Self { places, in_flight: changing, pending }
-    }
-
-    /// The number of places that are changing.
-    pub(super) fn total(&self) -> u64 {
-        self.in_flight.iter().sum()
+        Self { places, total, in_flight, pending }
     }
 
     /// How many places may change at once. None: all.
@@ -71,7 +70,7 @@ impl Changing {
         if ring.at_once.is_none() && ring.per.is_empty() {
             return named(self.pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect());
         }
-        let slots = self.limit(ring).map_or(u64::MAX, |limit| limit.saturating_sub(self.total()));
+        let slots = self.limit(ring).map_or(u64::MAX, |limit| limit.saturating_sub(self.total));
         let mut limits = DomainLimits::new(&ring.per, domains, &self.in_flight);
         let quotas: Vec<usize> = (0..domains.len()).map(|domain| quota(limits.free(domain).min(slots))).collect();
         let slots = quota(slots);

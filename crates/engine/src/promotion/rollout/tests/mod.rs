@@ -118,6 +118,23 @@ fn each_value_of_a_label_has_its_own_limit() {
 }
 
 #[test]
+fn the_limit_of_a_site_holds_across_rings() {
+    let per = vec![DomainLimit { label: "site".into(), at_once: 1 }];
+    let canary = Ring { per: per.clone(), failures: Amount::Count(1), ..ring("canary") };
+    let share = GateKind::Compliant { share: Share::of_hundredths(5_000), silent: Silent::Wait };
+    let canary = Ring { gates: vec![Gate { name: "most".into(), kind: share }], ..canary };
+    let mut world = World::new(vec![canary, Ring { per, failures: Amount::Count(1), ..ring("rest") }], &[3, 6]);
+    world.hosts[0] = Host::Fails(2);
+    world.change(2);
+    let report = world.settle();
+    // At the site of the failed place, no other place may change.
+    assert_eq!((world.versions().as_str(), &*report.waiting[0].what), ("222|122122", "limits"));
+    world.hosts[0] = Host::Healthy;
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
 fn a_place_that_does_not_succeed_counts_as_changing() {
     let mut world =
         World::new(vec![Ring { failures: Amount::Count(1), ..limited(ring("all"), Amount::Count(2)) }], &[5]);
@@ -167,6 +184,71 @@ fn a_ring_must_have_been_good_for_its_pause() {
     world.wait(10);
     world.settle();
     assert_eq!(world.stable(), "v2");
+}
+
+/// The first ring of three has version 2, and the second one gets it now.
+fn in_the_second_ring() -> World {
+    let stores = Ring { pause: Duration::from_hours(1), ..limited(ring("stores"), Amount::Count(1)) };
+    let mut world = World::new(vec![ring("canary"), stores, ring("rest")], &[2, 2, 2]);
+    world.change(2);
+    (0..3).for_each(|_| {
+        world.step();
+        world.publish();
+    });
+    assert_eq!(world.versions(), "22|21|11");
+    world
+}
+
+#[test]
+fn other_rings_release_nothing_by_the_state_of_a_move() {
+    let mut world = in_the_second_ring();
+    world.promotion.rings.rotate_right(1);
+    world.ring.iter_mut().for_each(|ring| *ring = (*ring + 1) % 3);
+    world.hosts[4] = Host::Silent;
+    world.step();
+    world.publish();
+    assert_eq!(world.versions(), "22|21|11");
+    assert!(world.events.iter().any(|event| event == "started: the rings changed, so the move begins again"));
+    // The last ring is the first one now, and the canary waits for it.
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), &*report.waiting[0].what), ("22|21|22", "compliant"));
+    world.hosts[4] = Host::Healthy;
+    world.wait(600);
+    world.settle();
+    world.wait(61);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn a_stopped_move_stays_stopped_when_the_rings_change() {
+    let mut world = in_the_second_ring();
+    world.hosts[2] = Host::Fails(2);
+    world.hosts[3] = Host::Fails(2);
+    world.settle();
+    world.promotion.rings.remove(0);
+    world.ring.iter_mut().for_each(|ring| *ring = ring.saturating_sub(1));
+    let (before, report) = (world.versions(), world.settle());
+    assert_eq!((report.phase, world.versions().replace('|', "")), (ReportPhase::Stopped, before.replace('|', "")));
+    assert!(report.waiting.iter().any(|waiting| &*waiting.what == "rings"), "{report:?}");
+    world.hosts = vec![Host::Healthy; 6];
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    world.wait(61);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn what_an_earlier_move_left_is_proved_before_others_get_it() {
+    let mut world = two_rings();
+    world.hosts[1] = Host::Fails(2);
+    world.change(2);
+    world.settle();
+    // The newer revision changes nothing in the ring that has the failing one.
+    world.change_to(3, vec![2, 2, 3, 3, 3, 3]);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), report.phase), ("22|1111", ReportPhase::Stopped));
 }
 
 #[test]

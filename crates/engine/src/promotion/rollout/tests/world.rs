@@ -9,6 +9,7 @@ use model::object::promotion::{
 };
 
 use crate::promotion::evidence::{CheckResult, PlaceState};
+use crate::promotion::layout::layout;
 use crate::promotion::report::Report;
 use crate::promotion::rollout::{Changed, RingPlaces, RolloutInput, RolloutStep, domain_key, step};
 use crate::promotion::state::{Content, Position, Revision, RolloutState};
@@ -132,7 +133,8 @@ impl World {
     /// The version that a place is to have.
     fn version(&self, place: usize) -> u32 {
         let current = self.state.current.as_ref();
-        match self.content(place) {
+        let is_of = self.state.is_of(&layout(&self.promotion.rings));
+        match if is_of { self.content(place) } else { Content::Published } {
             Content::Published => self.published[place],
             Content::Base => {
                 let position = current.unwrap().base.0.parse::<usize>().unwrap();
@@ -151,7 +153,10 @@ impl World {
     /// Whether the move changes a place.
     pub(super) fn changes(&self, place: usize) -> bool {
         self.state.difference().is_some_and(|(base, revision)| {
-            self.positions[base.0.parse::<usize>().unwrap()][place] != self.revisions[revision][place]
+            let moving = self.revisions[revision][place];
+            let stable = self.state.stable.as_ref().map(|stable| self.revisions[&stable.revision][place]);
+            self.positions[base.0.parse::<usize>().unwrap()][place] != moving
+                || stable.is_some_and(|stable| stable != moving)
         })
     }
 
@@ -197,10 +202,8 @@ impl World {
         let domain: Vec<_> =
             keys.iter().map(|key| domains.iter().position(|domain| **domain == **key).unwrap() as u32).collect();
         let measured = self.measure();
-        let changed = self.state.difference().map(|(base, revision)| {
-            let base = &self.positions[base.0.parse::<usize>().unwrap()];
-            base.iter().zip(&self.revisions[revision]).map(|(base, moving)| base != moving).collect::<Vec<_>>()
-        });
+        let places = 0..self.hosts.len();
+        let changed = self.state.difference().map(|_| places.map(|place| self.changes(place)).collect::<Vec<_>>());
         let difference = self.state.difference();
         let changed =
             difference.zip(changed.as_ref()).map(|((base, revision), places)| Changed { base, revision, places });
