@@ -34,7 +34,8 @@ impl PromotionService for Service {
         let (part, found) = self.find(environment).ok_or_else(unknown)?;
         let account = part.settings.evidence.accounts.of_identity(by);
         if command.command == PromotionAction::Approve && account.is_none() {
-            let text = format!("`{by}` has no account of the git host: `[promotion.accounts]` of kalypso.toml names it");
+            let text =
+                format!("`{by}` has no account of the git host: `[promotion.accounts]` of kalypso.toml names it");
             return Err(PromotionRefusal::NotAllowed(text));
         }
         let receipt = carry_out(&part, &found, command, account.unwrap_or(by))?;

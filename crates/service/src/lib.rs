@@ -43,7 +43,7 @@ use hub_api::leases::Leases;
 
 use self::environment::Environment;
 use self::metrics::Metrics;
-pub use self::promotion::PromotionHub;
+pub use self::promotion::{ConfiguredChecks, PromotionHub, teams};
 use self::shared::Shared;
 
 /// The settings of the service.

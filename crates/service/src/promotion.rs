@@ -35,8 +35,9 @@ impl fmt::Debug for PromotionHub {
     }
 }
 
-/// The checks of the configuration.
-struct ConfiguredChecks<'a>(&'a checks::Checks);
+/// The checks of the configuration, as evidence.
+#[derive(Debug)]
+pub struct ConfiguredChecks<'a>(pub &'a checks::Checks);
 
 impl CheckResults for ConfiguredChecks<'_> {
     fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
@@ -133,8 +134,7 @@ impl PromotionSteps {
     ) -> Result<StepOutcome, delivery::controller::error::ControllerError> {
         let settings = &shared.settings;
         let (teams, checks) = (teams(&settings.evidence), ConfiguredChecks(&settings.evidence.checks));
-        let evidence =
-            Evidence { hub: settings.promotion.places.as_deref(), checks: Some(&checks), teams: &teams };
+        let evidence = Evidence { hub: settings.promotion.places.as_deref(), checks: Some(&checks), teams: &teams };
         let request = StepRequest {
             environment: &environment.name,
             hosts: (!shared.hosts.is_empty()).then_some(&shared.hosts),
@@ -150,7 +150,10 @@ impl PromotionSteps {
     }
 }
 
-fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+/// The accounts of the members of each team.
+pub fn teams(evidence: &checks::EvidenceSources) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
     let teams = evidence.accounts.teams.iter();
-    teams.map(|(team, members)| (team.as_str().into(), members.iter().map(|name| name.as_str().into()).collect())).collect()
+    teams
+        .map(|(team, members)| (team.as_str().into(), members.iter().map(|name| name.as_str().into()).collect()))
+        .collect()
 }

@@ -119,11 +119,7 @@ fn commit(repositories: &dyn Repositories, change: &CommitMove<'_>) -> Result<Mo
 }
 
 /// The files of an environment's branch with another commit.
-fn edited_tree(
-    repositories: &dyn Repositories,
-    promoted: &PromotedCommit,
-    to: GitId,
-) -> Result<Tree, CommitMoveError> {
+fn edited_tree(repositories: &dyn Repositories, promoted: &PromotedCommit, to: GitId) -> Result<Tree, CommitMoveError> {
     let (edits, open) = (promoted.edits(to)?, opener(repositories, &promoted.head));
     let tree = repositories.tree(&promoted.head)?;
     Ok(change_proposal::edited(tree, &edits, &open).map_err(ChangeProposalError::from)?)

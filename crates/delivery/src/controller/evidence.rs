@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::evidence::{CheckResult, Measured, PlaceState};
+use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState as HubPlace;
 use model::object::promotion::{Check, Gate, GateKind};
@@ -54,7 +55,11 @@ impl Evidence<'_> {
     /// The reason in words.
     pub fn places(&self, environment: &str, workload: Option<&str>) -> Result<Vec<HubPlace>, Arc<str>> {
         let Some(hub) = self.hub else { return Err("no hub is configured, which knows what clusters report".into()) };
-        hub.place_states(environment, workload).map_err(|error| error.to_string().into())
+        match hub.place_states(environment, workload) {
+            // Nothing of it was published yet.
+            Err(ClientError::Refused { status: 404, .. }) => Ok(Vec::new()),
+            found => found.map_err(|error| error.to_string().into()),
+        }
     }
 
     /// The last results of the checks of a list of gates, by the name of the gate.
@@ -81,7 +86,7 @@ pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
 }
 
 /// The sum of the states of places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
-pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
+fn measured(rows: &[HubPlace]) -> Measured {
     let key = |row: &HubPlace| (row.repository.clone(), row.branch.clone(), row.place.clone());
     let mut places: BTreeMap<_, (Counts, Counts)> = BTreeMap::new();
     for row in rows {
@@ -95,7 +100,8 @@ pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
     sum
 }
 
-fn add(to: &mut Counts, more: &Counts) {
+/// Adds the numbers that count for gates.
+pub(super) fn add(to: &mut Counts, more: &Counts) {
     to.expected += more.expected;
     to.succeeded += more.succeeded;
     to.failed += more.failed;

@@ -17,7 +17,7 @@ use model::rollout::Counts;
 
 use super::changes::forget_texts;
 use super::context::Context;
-use super::evidence::{CheckSubject, place_state};
+use super::evidence::{CheckSubject, add, place_state};
 use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -109,7 +109,8 @@ impl Rollouts {
     fn add(&mut self, one: &Workload<'_>, before: StoredRollout, step: RolloutStep) {
         let RolloutStep { state, report, events } = step;
         let desired = one.desired();
-        let is_open = state.current.is_some() || desired.as_ref() != state.stable.as_ref().map(|stable| &stable.revision);
+        let is_open =
+            state.current.is_some() || desired.as_ref() != state.stable.as_ref().map(|stable| &stable.revision);
         if is_open && self.open.is_none() {
             self.open = Some(waits(one.name, &report));
         }
@@ -271,7 +272,8 @@ impl Workload<'_> {
         .chain(&state.waiting)
         .collect();
         let mut revisions = before.revisions;
-        if let Some(desired) = self.desired().filter(|desired| named.contains(desired) && !revisions.contains_key(desired))
+        if let Some(desired) =
+            self.desired().filter(|desired| named.contains(desired) && !revisions.contains_key(desired))
             && let Ok(sources) = RevisionSources::of(&first.place.loaded, &first.place.planned.target.branch)
         {
             revisions.insert(desired, sources);
@@ -283,13 +285,6 @@ impl Workload<'_> {
 
 fn reason(error: impl ToString) -> Arc<str> {
     error.to_string().into()
-}
-
-fn add(to: &mut Counts, more: &Counts) {
-    to.expected += more.expected;
-    to.succeeded += more.succeeded;
-    to.failed += more.failed;
-    to.silent += more.silent;
 }
 
 /// Whether a new state differs from the stored one in more than the texts of gates.

@@ -46,15 +46,15 @@ impl PromotionEvents for FakeHub {
     }
 }
 
-struct World {
-    chain: Chain,
+pub(crate) struct World {
+    pub(crate) chain: Chain,
     hub: FakeHub,
     memory: Mutex<Memory>,
     has_hub: bool,
     seconds: Mutex<i64>,
 }
 
-const DIRECT: &str = "delivery: direct";
+pub(crate) const DIRECT: &str = "delivery: direct";
 const PULL_REQUEST: &str = "delivery: pullRequest";
 
 /// A promotion with the gate that all reconcilers of the environments before applied the commit.
@@ -66,7 +66,7 @@ fn promotion(to: &str, from: &str, delivery: &str, more: &str) -> String {
 
 impl World {
     /// `dev` follows the main branch by direct commits, `stage` follows `dev`.
-    fn new(delivery: &str, more: &str) -> Self {
+    pub(crate) fn new(delivery: &str, more: &str) -> Self {
         let mut chain = Chain::new(&["dev", "stage"]);
         let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
         chain.company.write_main(".environments/to-dev.yaml", first);
@@ -81,7 +81,11 @@ impl World {
         self.step_with(access, environment)
     }
 
-    fn step_with(&self, access: &Arc<RepositoryAccess>, environment: &str) -> Result<StepOutcome, ControllerError> {
+    pub(crate) fn step_with(
+        &self,
+        access: &Arc<RepositoryAccess>,
+        environment: &str,
+    ) -> Result<StepOutcome, ControllerError> {
         let environment = &name(environment);
         let options = Options { is_direct: true, ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
@@ -105,21 +109,21 @@ impl World {
         step(access, &request, &mut self.memory.lock().unwrap())
     }
 
-    fn step(&self, environment: &str) -> StepOutcome {
+    pub(crate) fn step(&self, environment: &str) -> StepOutcome {
         let outcome = self.try_step(environment).unwrap();
         assert_eq!(outcome.warnings, [""; 0]);
         outcome
     }
 
     /// Steps for all environments until nothing is to be published again.
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         for _ in 0..6 {
             ["dev", "stage"].iter().for_each(|environment| drop(self.step(environment)));
         }
     }
 
     /// The platform's commits in an environment, after a step.
-    fn status(&self, environment: &str) -> SubjectStatus {
+    pub(crate) fn status(&self, environment: &str) -> SubjectStatus {
         self.step(environment).status.unwrap().subjects.remove(0)
     }
 
@@ -144,6 +148,27 @@ impl World {
         let environment = &name("stage");
         let decision = PersonDecision { environment, subject: None, command, revision: None, author, lease: None };
         decide(&self.chain.access, &decision).map(|receipt| receipt.text)
+    }
+
+    /// Another process goes on.
+    pub(crate) fn restart(&self) {
+        *self.memory.lock().unwrap() = Memory::default();
+    }
+
+    /// The number of commits of an environment's branch that promote a commit.
+    pub(crate) fn commits_of(&self, environment: &str, commit: GitId) -> usize {
+        let repositories = &*self.chain.access.repositories;
+        let head = self.chain.promoted(environment).head;
+        let history = repositories.history(&head, 50).unwrap();
+        let title = format!("Promote {} to", commit.short());
+        history.iter().filter(|commit| repositories.info(commit).unwrap().message.starts_with(&title)).count()
+    }
+
+    /// The number of events of a kind about a commit in an environment.
+    pub(crate) fn events(&self, environment: &str, kind: &str, commit: GitId) -> usize {
+        let (events, revision) = (self.hub.events.lock().unwrap(), Some(commit.to_string()));
+        let of = |event: &&PromotionEvent| event.environment == environment && event.kind == kind;
+        events.iter().filter(of).filter(|event| event.revision == revision).count()
     }
 
     /// The kinds of the events about an environment.
@@ -248,5 +273,11 @@ fn a_pull_request_waits_for_reviews_and_its_merge() {
     world.settle();
     assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
     let statuses = world.chain.statuses(second);
-    assert_eq!(statuses, [("dev environment".to_owned(), "Deployed".to_owned()), ("stage environment".to_owned(), "Deployed".to_owned())]);
+    assert_eq!(
+        statuses,
+        [
+            ("dev environment".to_owned(), "Deployed".to_owned()),
+            ("stage environment".to_owned(), "Deployed".to_owned())
+        ]
+    );
 }

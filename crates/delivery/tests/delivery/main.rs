@@ -9,6 +9,8 @@ mod commit_move;
 #[cfg(test)]
 mod controller;
 #[cfg(test)]
+mod controller_faults;
+#[cfg(test)]
 mod enforcement;
 #[cfg(test)]
 mod hub;

@@ -79,7 +79,6 @@ const NOT_TEXT: &[&str] = &[
     "promotion.checks",
     "promotion.teams",
     "promotion.accounts",
-    "promotion.interval",
     "promotion.status-accounts",
     "hub.environments",
     "hub.oidc",

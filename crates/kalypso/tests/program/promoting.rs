@@ -107,7 +107,8 @@ impl World {
             for cluster in ["east", "west"] {
                 let is_failing = *self.failing.lock().unwrap() == Some((environment, cluster));
                 let status = if is_failing { "failure" } else { "success" };
-                let place = format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
+                let place =
+                    format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
                 let reconciler = format!("{environment}-{cluster}");
                 self.run(&format!("report --host {reconciler} --reconciler {reconciler} --status {status} {place}"));
             }
@@ -117,7 +118,8 @@ impl World {
     /// The platform's commits in an environment.
     fn platform(&self, environment: &str) -> Json {
         let graph = self.run("rollout status -o json").ends(0).json();
-        let found = graph.as_array().unwrap().iter().find(|one| one["environment"] == environment).cloned();
+        let found =
+            graph["environments"].as_array().unwrap().iter().find(|one| one["environment"] == environment).cloned();
         found.unwrap_or_default()["subjects"][0].clone()
     }
 

@@ -218,6 +218,19 @@ mod tests {
             status("dev", &[], vec![subject(None, None)]),
             status("prod", &["dev"], vec![subject(None, None), subject(Some("checkout"), Some(moving))]),
         ];
-        insta::assert_snapshot!(text(&graph, at(120)), @r"");
+        insta::assert_snapshot!(text(&graph, at(120)), @r"
+        dev
+          main  41c77fe  proved 2 h ago
+
+        prod  after dev
+          main      41c77fe  proved 2 h ago
+          checkout  41c77fe  proved 2 h ago
+                    77aa012 moves since 60 min
+                      canary  ████████████████████ done
+                      shops   ██████████████░░░░░░ 100 of 400 places released · 73 of 100 applied · 2 failed
+                      rest    ░░░░░░░░░░░░░░░░░░░░ not yet
+                      failed   failures: 2 of 100 reconcilers failed, at most 1 may fail
+                    waits for failures: too many failed   10 min
+        ");
     }
 }

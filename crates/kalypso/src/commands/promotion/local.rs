@@ -6,7 +6,7 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::controller::command::{CommandError, PersonDecision, decide};
 use delivery::controller::error::ControllerError;
-use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
+use delivery::controller::evidence::Evidence;
 use delivery::controller::plane::Plane;
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
@@ -14,15 +14,14 @@ use delivery::hub_publication::Receiver;
 use delivery::publish::{Options, Request, publish};
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
-use engine::promotion::evidence::CheckResult;
 use engine::promotion::state::Revision;
 use git::Person;
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt};
 use model::name::EnvironmentName;
-use model::object::promotion::Check;
 use model::progress::Progress;
+use service::{ConfiguredChecks, teams};
 
 use crate::arguments::HubConnection;
 use crate::configuration;
@@ -39,21 +38,6 @@ pub(super) struct LocalController {
     sources: checks::EvidenceSources,
     hub: Option<Hub>,
     environments: Vec<String>,
-}
-
-/// The checks of the configuration.
-struct ConfiguredChecks<'a>(&'a checks::Checks);
-
-impl CheckResults for ConfiguredChecks<'_> {
-    fn result(&self, check: &Check, subject: CheckSubject<'_>) -> Option<CheckResult> {
-        let subject = checks::Subject {
-            environment: subject.environment.into(),
-            workload: subject.workload.map(Arc::from),
-            revision: subject.revision.into(),
-            ring: subject.ring.map(Arc::from),
-        };
-        Some(self.0.run(check, &subject))
-    }
 }
 
 impl LocalController {
@@ -126,13 +110,7 @@ impl LocalController {
     }
 
     fn step(&self, request: &StepRequest<'_>, memory: &mut Memory) -> anyhow::Result<StepOutcome> {
-        let teams: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = self
-            .sources
-            .accounts
-            .teams
-            .iter()
-            .map(|(team, members)| (team.as_str().into(), members.iter().map(|one| one.as_str().into()).collect()))
-            .collect();
+        let teams = teams(&self.sources);
         let checks = ConfiguredChecks(&self.sources.checks);
         let hub = self.hub.as_ref().map(|hub| hub as &dyn PlaceEvidence);
         let evidence = Evidence { hub, checks: Some(&checks), teams: &teams };
@@ -177,9 +155,7 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
         PromotionAction::Resume => CommandKind::Resume,
         PromotionAction::Abort => CommandKind::Abort,
         PromotionAction::Retry => CommandKind::Retry,
-        PromotionAction::Skip => {
-            CommandKind::Skip { gate: command.gate.as_deref().ok_or_else(incomplete)?.into() }
-        }
+        PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref().ok_or_else(incomplete)?.into() },
         PromotionAction::Approve => {
             let message = "an approval needs the service, which knows who you are";
             return Err(Failure::refused(message).help(

@@ -69,11 +69,8 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Good);
     }
-    let of = PromotionSubject {
-        environment: options.to.clone(),
-        subject: None,
-        connection: options.connection.clone(),
-    };
+    let of =
+        PromotionSubject { environment: options.to.clone(), subject: None, connection: options.connection.clone() };
     decide(&of, PromotionAction::Promote, |command| {
         command.revision = Some(options.what.clone());
         command.reason.clone_from(&options.reason);
@@ -117,7 +114,7 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
         if shown.as_ref() != Some(&graph) {
             match options.connection.output {
                 Format::Human => terminal::answer(&text)?,
-                format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+                format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
             }
             shown = Some(graph);
         }
@@ -160,7 +157,7 @@ pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
     }
     match options.connection.output {
         Format::Human => terminal::answer(&graph_text::text(&graph, Timestamp::now()))?,
-        format => terminal::answer(&terminal::structured(&json!(graph), format))?,
+        format => terminal::answer(&terminal::structured(&json!({"environments": graph}), format))?,
     }
     Ok(exit)
 }
