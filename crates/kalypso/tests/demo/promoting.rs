@@ -52,7 +52,8 @@ impl World {
         let mut grep = self.machine.command("git");
         grep.arg("--git-dir").arg(gitops).args(["grep", "--name-only", "--fixed-strings", "ACME Stores", environment]);
         let found = String::from_utf8(grep.output().unwrap().stdout).unwrap();
-        let mut places: Vec<_> = found.lines().filter_map(|line| line.split([':', '/']).nth(1)).map(str::to_owned).collect();
+        let mut places: Vec<_> =
+            found.lines().filter_map(|line| line.split([':', '/']).nth(1)).map(str::to_owned).collect();
         places.dedup();
         places
     }
@@ -71,7 +72,8 @@ impl World {
     fn events(&self, commit: &str) -> Vec<(String, String)> {
         let answer = crate::get(&self.serving.hub, "/api/v1/promotion-events?limit=1000");
         let answer: Json = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
-        let mut events: Vec<_> = answer["items"].as_array().unwrap().iter().filter(|event| event["revision"] == *commit).collect();
+        let mut events: Vec<_> =
+            answer["items"].as_array().unwrap().iter().filter(|event| event["revision"] == *commit).collect();
         events.sort_by_key(|event| event["at"].to_string());
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         events.into_iter().map(|event| (text(&event["environment"]), text(&event["kind"]))).collect()
@@ -89,7 +91,10 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     let world = World::new();
     let failing = world.machine.path("kalypso-demo/failing-hosts.txt");
     fs::write(&failing, FAILING).unwrap();
-    run(&world.machine, "sed -i.bak 's/ACME Markets/ACME Stores/' configs/company.yaml && git commit --quiet --all --message Name");
+    run(
+        &world.machine,
+        "sed -i.bak 's/ACME Markets/ACME Stores/' configs/company.yaml && git commit --quiet --all --message Name",
+    );
     let heads = branches(&world.machine.path("kalypso-demo/control-plane"), "%(refname:short) %(objectname)");
     let commit = heads.lines().find_map(|line| line.strip_prefix("main ")).unwrap().to_owned();
 
@@ -108,7 +113,8 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
         world.has_proved("prod", &commit)
     });
     let seen = world.seen.borrow();
-    let is_canary = |place: &String| ["central-kiosk", "chicago-edge", "dallas-cloud", "detroit-plant"].contains(&place.as_str());
+    let is_canary =
+        |place: &String| ["central-kiosk", "chicago-edge", "dallas-cloud", "detroit-plant"].contains(&place.as_str());
     let first_of_rest = seen.iter().position(|place| !is_canary(place)).unwrap();
     assert!(first_of_rest > 0 && !seen[first_of_rest..].iter().any(is_canary), "{seen:?}");
     let events = world.events(&commit);
@@ -122,6 +128,9 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
         ("prod", "promoted"),
         ("prod", "proved"),
     ] {
-        assert!(rest.any(|event| *event == (environment.to_owned(), kind.to_owned())), "{environment} {kind}: {events:?}");
+        assert!(
+            rest.any(|event| *event == (environment.to_owned(), kind.to_owned())),
+            "{environment} {kind}: {events:?}"
+        );
     }
 }
