@@ -93,7 +93,8 @@ fn collect(
         None => (None, Vec::new()),
     };
     Evidence {
-        measured: context.evidence.environment(environment.as_str()),
+        // Before the output is published, clusters still have the content before.
+        measured: own.settled.clone().and_then(|()| context.evidence.environment(environment.as_str())),
         checks: context.evidence.checks(&promotion.gates, subject),
         people,
     }

@@ -9,6 +9,7 @@ use model::git_id::GitId;
 use super::release_facts::{self, Releases};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
+use crate::push::Delivered;
 use crate::refusal::Refusal;
 
 /// The name of the `BaseRepo` that names the promoted commit.
@@ -93,6 +94,16 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
     }
     if place.is_proposed() || place.delivered.is_none() {
         return Err(format!("its output is not on the branch that clusters pull: {}", place.description()).into());
+    }
+    let target = &*place.planned.target.place.branch;
+    let is_elsewhere = match &place.delivered {
+        Some(Delivered::Pushed { branch, .. }) => **branch != *target,
+        Some(Delivered::Proposed { .. }) => true,
+        _ => false,
+    };
+    if is_elsewhere {
+        // The hub still counts the clusters with the content before.
+        return Err("its output was merged just now, and the hub does not know it yet".into());
     }
     match &place.hub {
         Some(Err(error)) => Err(format!("the hub does not know its output: {error}").into()),

@@ -199,6 +199,8 @@ impl Fleet {
             if let Some(pulled) = pulled {
                 hosts.read_contents_at(&*access.repositories, |url, branch| revision(pulled, url, branch))?;
                 hosts.settle();
+                // What failed before the service began was repaired since.
+                hosts.restart();
             }
             earlier.iter().for_each(|earlier| hosts.resume(earlier));
             hosts.set_failing(|name| self.failing.contains(name));

@@ -39,6 +39,7 @@ pub(crate) fn make(folder: &Path, force: bool) -> Result<FolderState, Failure> {
     place::write_secrets(folder)?;
     place::write(folder, crate::configuration::FILE_NAME, include_str!("folder/kalypso.toml"))?;
     place::write(folder, "README.md", include_str!("folder/README.md"))?;
+    place::write(folder, place::PROMOTIONS, include_str!("folder/promotions.yaml"))?;
     place::finish(folder)?;
     Ok(found)
 }

@@ -26,6 +26,8 @@ pub(super) const GIT_HOST_TOKEN: &str = ".kalypso/git-host-token";
 pub(super) const WEBHOOK_SECRET: &str = ".kalypso/webhook-secret";
 /// The pull requests and issues of the git host.
 pub(super) const GIT_HOST_STATE: &str = ".kalypso/git-host.json";
+/// Promotions that the user may commit.
+pub(super) const PROMOTIONS: &str = "promotions.yaml";
 /// The number of random bytes of a secret.
 const SECRET_BYTES: usize = 24;
 
@@ -75,7 +77,7 @@ pub(super) fn inspect(folder: &Path, force: bool) -> Result<FolderState, Failure
 
 /// The names that the demo creates in its folder.
 fn names() -> impl Iterator<Item = &'static str> {
-    repositories::ALL.into_iter().chain([configuration::FILE_NAME, "README.md"])
+    repositories::ALL.into_iter().chain([configuration::FILE_NAME, "README.md", PROMOTIONS])
 }
 
 /// Marks the folder while the result lives, and removes the files of an interrupted run.

@@ -112,6 +112,11 @@ impl Host {
         }
     }
 
+    /// Lets each reconciler report its health at its next pull, also those that report only changes.
+    pub(super) fn restart(&mut self) {
+        self.reconcilers.iter_mut().for_each(|reconciler| reconciler.is_unhealthy = true);
+    }
+
     /// Whether there is content that the host has not applied.
     pub(super) fn is_outdated(&self, contents: &Contents) -> bool {
         let mut pulled = self.reconcilers.iter().zip(&self.options.pulls);

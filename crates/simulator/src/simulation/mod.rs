@@ -299,6 +299,11 @@ impl Simulation {
         }
     }
 
+    /// Restarts all reconcilers: each reports at its next pull that the applied content is healthy, also those that report only changes.
+    pub fn restart(&mut self) {
+        self.hosts.iter_mut().for_each(Host::restart);
+    }
+
     /// Takes over what hosts of an earlier simulation have applied. Hosts are the same if their names are, and reconcilers if they pull the same.
     pub fn resume(&mut self, earlier: &Self) {
         let known: BTreeMap<_, _> = earlier.hosts.iter().map(|host| (host.options.name.as_str(), host)).collect();

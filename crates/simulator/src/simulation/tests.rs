@@ -175,3 +175,17 @@ fn hosts_go_on_in_a_later_simulation() {
     later.resume(&earlier);
     assert!(!later.is_outdated());
 }
+
+#[test]
+fn after_a_restart_all_hosts_report_that_they_are_well() {
+    let (memory, mut fleet) = (MemoryRepositories::default(), fleet(3, smooth()));
+    committed(&memory, "one");
+    fleet.read_contents(&memory).unwrap();
+    fleet.settle();
+    fleet.restart();
+    fleet.advance(3_000);
+    fleet.remaining_messages();
+    let last = fleet.last_reports(i64::MAX);
+    assert_eq!(last.len(), 4 * Format::ALL.len());
+    assert!(last.values().all(|report| report.status == Status::Success));
+}

@@ -180,8 +180,8 @@ fn soak(time: Duration, input: &GateInput<'_>, good_since: Option<Timestamp>) ->
     // A time before `since`, after a correction of the clock, is a negative duration. It never reaches the soak time.
     let is_over = since <= input.now && input.now.duration_since(since) >= time;
     let status = if is_over { GateStatus::Passed } else { GateStatus::Waiting };
-    let end = since.checked_add(time).map_or_else(|_| "never".to_owned(), |end| end.to_string());
-    (status, format!("good since {since}; {shown} end at {end}"))
+    let end = since.checked_add(time).map_or_else(|_| "never".to_owned(), |end| format!("{end:.0}"));
+    (status, format!("good since {since:.0}; {shown} end at {end}"))
 }
 
 /// A duration in readable form: `1d 2h`, `30m`.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
+mod promoting;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -35,22 +37,22 @@ const HOSTILE: &str = "\
 ";
 
 /// A machine with a hostile Git configuration and without a network.
-struct Machine {
+pub(crate) struct Machine {
     folder: TempDir,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(".gitconfig"), HOSTILE).unwrap();
         Self { folder }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env_remove("XDG_CONFIG_HOME");
         // On a busy machine, a step may take so long that progress is shown.
@@ -68,7 +70,7 @@ impl Machine {
     }
 
     /// Returns the output of a run that must succeed.
-    fn made(&self, arguments: &[&str]) -> String {
+    pub(crate) fn made(&self, arguments: &[&str]) -> String {
         let output = self.demo(arguments);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
@@ -83,14 +85,14 @@ impl Machine {
 }
 
 /// `kalypso serve` in the folder of the demo, on free ports.
-struct Serving {
+pub(crate) struct Serving {
     process: Child,
-    hub: String,
+    pub(crate) hub: String,
     git_host: String,
 }
 
 impl Serving {
-    fn start(machine: &Machine, folder: &str) -> Self {
+    pub(crate) fn start(machine: &Machine, folder: &str) -> Self {
         let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
         command.current_dir(machine.path(folder)).args(["serve", "--listen", "127.0.0.1:0"]);
         let mut process = command.env(GIT_HOST, "127.0.0.1:0").stderr(Stdio::piped()).spawn().unwrap();
@@ -123,7 +125,7 @@ impl Drop for Serving {
 }
 
 /// Waits until something is there.
-fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+pub(crate) fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = find() {
@@ -134,8 +136,18 @@ fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
     }
 }
 
+/// The body of the answer to a request.
+pub(crate) fn get(url: &str, path: &str) -> String {
+    let host = url.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nhost: {host}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
 /// The branches of a repository with their commits.
-fn branches(repository: &Path, format: &str) -> String {
+pub(crate) fn branches(repository: &Path, format: &str) -> String {
     let output = Command::new("git").arg("-C").arg(repository).args(["for-each-ref", "--format", format]).output();
     String::from_utf8(output.unwrap().stdout).unwrap()
 }

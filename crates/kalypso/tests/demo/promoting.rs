@@ -1,0 +1,136 @@
+//! A change of the platform moves through dev, stage and the rings of prod, past a cluster that fails and is repaired. No person does anything else.
+
+use std::cell::RefCell;
+use std::fs;
+
+use serde_json::Value as Json;
+
+use crate::{Machine, Serving, branches, eventually};
+
+/// The host of stage that fails.
+const FAILING: &str = "stage-hamburg-edge-01";
+
+/// The demo with promotions, while its service runs.
+struct World {
+    machine: Machine,
+    serving: Serving,
+    /// The folders of prod that changed, as they were seen first: the canary's before all others.
+    seen: RefCell<Vec<String>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let machine = Machine::new();
+        machine.made(&[]);
+        let script = "for branch in dev stage prod; do git switch --quiet $branch
+                echo '  autoMerge: true' >> gitops-repo.yaml
+                git commit --quiet --all --message 'Merge without a review'
+            done
+            git switch --quiet main && cp ../promotions.yaml .environments && git add --all && git commit --quiet --message 'Promote to prod'";
+        run(&machine, script);
+        let serving = Serving::start(&machine, "kalypso-demo");
+        Self { machine, serving, seen: RefCell::default() }
+    }
+
+    /// The state of the main branch's commits in an environment.
+    fn platform(&self, environment: &str) -> Json {
+        let mut ask = self.machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        let ask = ask.args(["rollout", "status", "-o", "json"]).env("KALYPSO_HUB_URL", &self.serving.hub);
+        let answer: Json = serde_json::from_slice(&ask.output().unwrap().stdout).unwrap_or_default();
+        let all = answer.as_array().cloned().unwrap_or_default();
+        let found = all.into_iter().find(|one| one["environment"] == environment);
+        found.map(|found| found["subjects"][0].clone()).unwrap_or_default()
+    }
+
+    fn has_proved(&self, environment: &str, commit: &str) -> Option<()> {
+        (self.platform(environment)["proved"]["revision"] == commit).then_some(())
+    }
+
+    /// The places of an environment whose folders have the changed value.
+    fn changed(&self, environment: &str) -> Vec<String> {
+        let gitops = self.machine.path("kalypso-demo/platform-gitops.git");
+        let mut grep = self.machine.command("git");
+        grep.arg("--git-dir").arg(gitops).args(["grep", "--name-only", "--fixed-strings", "ACME Stores", environment]);
+        let found = String::from_utf8(grep.output().unwrap().stdout).unwrap();
+        let mut places: Vec<_> =
+            found.lines().filter_map(|line| line.split([':', '/']).nth(1)).map(str::to_owned).collect();
+        places.dedup();
+        places
+    }
+
+    /// Notes what reached prod.
+    fn look(&self) {
+        let mut seen = self.seen.borrow_mut();
+        for place in self.changed("prod") {
+            if !seen.contains(&place) {
+                seen.push(place);
+            }
+        }
+    }
+
+    /// The events of the history about a commit of the main branch, the oldest first: environment and kind.
+    fn events(&self, commit: &str) -> Vec<(String, String)> {
+        let answer = crate::get(&self.serving.hub, "/api/v1/promotion-events?limit=1000");
+        let answer: Json = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        let mut events: Vec<_> =
+            answer["items"].as_array().unwrap().iter().filter(|event| event["revision"] == *commit).collect();
+        events.sort_by_key(|event| event["at"].to_string());
+        let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+        events.into_iter().map(|event| (text(&event["environment"]), text(&event["kind"]))).collect()
+    }
+}
+
+fn run(machine: &Machine, script: &str) {
+    let mut command = machine.command("sh");
+    let done = command.current_dir(machine.path("kalypso-demo/control-plane")).args(["-ec", script]).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
+    let world = World::new();
+    let failing = world.machine.path("kalypso-demo/failing-hosts.txt");
+    fs::write(&failing, FAILING).unwrap();
+    run(
+        &world.machine,
+        "sed -i.bak 's/ACME Markets/ACME Stores/' configs/company.yaml && git commit --quiet --all --message Name",
+    );
+    let heads = branches(&world.machine.path("kalypso-demo/control-plane"), "%(refname:short) %(objectname)");
+    let commit = heads.lines().find_map(|line| line.strip_prefix("main ")).unwrap().to_owned();
+
+    let reason = eventually("the stop in stage", || {
+        let moving = world.platform("stage")["moving"].clone();
+        let is_stopped = moving["phase"] == "stopped" && moving["revision"] == *commit;
+        is_stopped.then(|| moving["reason"].as_str().unwrap_or_default().to_owned())
+    });
+    assert!(reason.contains("fail"), "{reason}");
+    world.has_proved("dev", &commit).unwrap();
+    assert!(!world.changed("stage").is_empty() && world.changed("prod").is_empty());
+
+    fs::remove_file(&failing).unwrap();
+    eventually("the proof in prod", || {
+        world.look();
+        world.has_proved("prod", &commit)
+    });
+    let seen = world.seen.borrow();
+    let is_canary =
+        |place: &String| ["central-kiosk", "chicago-edge", "dallas-cloud", "detroit-plant"].contains(&place.as_str());
+    let first_of_rest = seen.iter().position(|place| !is_canary(place)).unwrap();
+    assert!(first_of_rest > 0 && !seen[first_of_rest..].iter().any(is_canary), "{seen:?}");
+    let events = world.events(&commit);
+    let mut rest = events.iter();
+    for (environment, kind) in [
+        ("dev", "proved"),
+        ("stage", "promoted"),
+        ("stage", "stopped"),
+        ("stage", "resumed"),
+        ("stage", "proved"),
+        ("prod", "promoted"),
+        ("prod", "proved"),
+    ] {
+        assert!(
+            rest.any(|event| *event == (environment.to_owned(), kind.to_owned())),
+            "{environment} {kind}: {events:?}"
+        );
+    }
+}
