@@ -299,7 +299,7 @@ async fn of_applications(
         rows.push(vec![place.id.into(), place.id.into()]);
         rows.push(vec![place.id.into(), above.into()]);
     }
-    if rows.len() % 4 != 0 {
+    if !rows.len().is_multiple_of(4) {
         // SQLite reads rows in pieces. With multiples of four, both rows of a place are in one piece, so that a host counts once.
         rows.push(vec![0.into(), 0.into()]);
         rows.push(vec![0.into(), 0.into()]);

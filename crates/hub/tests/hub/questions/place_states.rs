@@ -174,6 +174,9 @@ async fn reconcilers_of_manifests_are_counted_beside_them(ground: Ground) {
         ["a a/cart b: 1 succeeded | 1 failed", "b b/cart b: 1 succeeded | 1 succeeded", "edge edge/cart b: |"];
     assert_eq!(check(database, Some("cart"), 100).await, expected);
     assert_eq!(check(database, Some("portal"), 100).await[0], "a a/portal 15: 1 succeeded |");
+    // A host with a reconciler of the folder, and one of the folder around it, counts once.
+    report(&ingest, ("a", PLATFORM, "a/cart"), (3, Status::Success)).await;
+    assert_eq!(check(database, Some("cart"), 100).await[0], "a a/cart b: 2 succeeded | 1 failed");
 }
 
 async fn pages_follow_each_other(ground: Ground) {
