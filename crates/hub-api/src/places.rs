@@ -45,7 +45,8 @@ pub struct PlaceState {
     /// The time since which it is desired.
     pub desired_since: Timestamp,
     /// The states of the reconcilers of the folder, for the content that is desired now. For the folder of an assignment, also those of the reconcilers of the
-    /// folder around it: they have this content if the commit that they hold has it, also if that commit is an earlier or later one.
+    /// folder around it: they have this content if the commit that they hold has it, also if that commit is an earlier or later one. A failure of such a
+    /// reconciler counts for each assignment in the folder: its report names none. The message of the reconciler says what failed.
     pub counts: Counts,
     /// For the folder of an assignment: the states of the reconcilers of the workload's manifests on the same hosts.
     #[serde(skip_serializing_if = "Option::is_none")]

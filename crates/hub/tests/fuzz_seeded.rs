@@ -1,5 +1,6 @@
 //! The fuzz targets on the stable toolchain, with the same inputs in each run.
 
+use hub_api::promotions::PromotionEvent;
 use hub_api::report::generic;
 use hub_api::report::signed_file;
 use hub_api::timestamp::Timestamp;
@@ -99,6 +100,16 @@ fn publications() {
         (&[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat()),
         20_000,
     );
+}
+
+#[test]
+fn events_of_promotions() {
+    let seed = br#"[{"id": "7-1", "at": "2026-11-21T15:44:01Z", "environment": "prod", "subject": "checkout", "revision": "sha1:4b825dc", "kind": "ringDone",
+        "ring": "canary", "text": "ring canary is done", "by": "ana", "evidence": {"gates": [{"gate": "compliant", "counts": [9, 1.5]}]}}]"#;
+    let events: Vec<PromotionEvent> = serde_json::from_slice(seed).unwrap();
+    events[0].check().unwrap();
+    let words = [WORDS, &["\\u0000", "\"evidence\":", "\"subject\":null,", "\"text\":"]].concat();
+    run("promotion_events", hub_api::promotions::fuzz, (&[seed], &words), 20_000);
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 mod command;
 mod event;
+#[cfg(feature = "fuzz")]
+mod fuzz;
 mod status;
 
 pub use self::command::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionRefusal};
 pub use self::event::{
     PromotionEvent, PromotionEventError, PromotionEventFilter, PromotionEventPage, PromotionEventReceipt,
 };
+#[cfg(feature = "fuzz")]
+pub use self::fuzz::fuzz;
 pub use self::status::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,
     RingProgress, RingState, SubjectKind, SubjectStatus, Wait,

@@ -3,7 +3,7 @@
 //! Most reconcilers apply the folder of a cluster type or a cluster, which contains the folders of its assignments. For the folder of an assignment, the content
 //! that they hold is what this folder had at their commit. So a commit that changes only other assignments changes no state of this one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use hub_api::limits::{PLACES_PAGE_DEFAULT, PLACES_PAGE_MAX};
 use hub_api::page::Page;
@@ -40,6 +40,7 @@ pub async fn place_states(
     };
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
+    transaction.follow_indexes().await?;
     let (found, next) = find(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit)).await?;
     let mut counts = own(&mut transaction, &found).await?;
     let mut applications = HashMap::new();
@@ -84,8 +85,6 @@ fn refuse_hosts(question: Question<'_>) -> Result<(), QuestionError> {
 struct FoundPlace {
     id: PlaceId,
     group_id: PlaceGroupId,
-    /// Whether its group has no other place: then the tallies of the group are those of the place.
-    is_alone: bool,
     endpoint: String,
     state: PlaceState,
 }
@@ -105,7 +104,7 @@ impl FromRow for FoundPlace {
             desired_since,
             ..PlaceState::default()
         };
-        Ok(Self { id, group_id: PlaceGroupId::new(0), is_alone: false, endpoint, state })
+        Ok(Self { id, group_id: PlaceGroupId::new(0), endpoint, state })
     }
 }
 
@@ -129,10 +128,8 @@ async fn find(
         let mut places = of_group(transaction, group_id, (after, left + 1)).await?;
         let are_more = places.len() > left;
         places.truncate(left);
-        let is_alone = places.len() == 1 && !are_more && is_alone(transaction, group_id).await?;
         for mut place in places {
             place.group_id = group_id;
-            place.is_alone = is_alone;
             place.state.environment = environment.clone().unwrap_or_default();
             if place.state.place.is_empty() {
                 place.state.place = cluster_type.clone().unwrap_or_default();
@@ -175,18 +172,25 @@ async fn of_group(
     transaction.query(&sql, values).await
 }
 
-/// Whether a group has one place, also counting removed ones.
-async fn is_alone(transaction: &mut Transaction, group_id: PlaceGroupId) -> Result<bool, DatabaseError> {
-    let sql = "select count(*) from (select p.id from place p where p.place_group_id = $1 limit 2) as x";
-    Ok(transaction.one::<i64>(sql, vec![group_id.into()]).await? == 1)
+/// Those of these groups that have one place, also counting removed ones. Their tallies are those of the place.
+async fn alone(
+    transaction: &mut Transaction,
+    groups: BTreeSet<PlaceGroupId>,
+) -> Result<HashSet<PlaceGroupId>, DatabaseError> {
+    let mut rows = sources(&["group_id"]);
+    groups.into_iter().for_each(|id| rows.push(vec![id.into()]));
+    let statement = "select s.group_id from source s where \
+        (select count(*) from (select q.id from place q where q.place_group_id = s.group_id limit 2) as x) = 1";
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// The states of the reconcilers that apply these folders.
 async fn own(transaction: &mut Transaction, found: &[FoundPlace]) -> Result<HashMap<PlaceId, Counts>, DatabaseError> {
     let (state, dialect) = (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect());
+    let of_one = self::alone(transaction, found.iter().map(|place| place.group_id).collect()).await?;
     let (mut alone, mut others) = (sources(&["place_id", "group_id"]), sources(&["place_id", "group_id"]));
     for place in found {
-        let rows = if place.is_alone { &mut alone } else { &mut others };
+        let rows = if of_one.contains(&place.group_id) { &mut alone } else { &mut others };
         rows.push(vec![place.id.into(), place.group_id.into()]);
     }
     let of_groups = format!(
@@ -225,17 +229,12 @@ async fn above(
         let tree = Value::from(place.state.tree.as_str());
         rows.push(vec![place.id.into(), (*id).into(), (*group_id).into(), tree]);
     }
-    let of_groups = statement(
-        "cross join tally y left join gitops_commit hc on hc.id = y.held_commit_id \
-         where y.place_group_id = s.group_id and y.reconcilers > 0",
-        &transaction.dialect().int("sum(t.reconcilers)"),
-    );
-    let of_places = statement(
-        "cross join reconciler r cross join reconciler_state z cross join tally y \
-         left join gitops_commit hc on hc.id = y.held_commit_id \
-         where r.place_id = s.above_id and z.reconciler_id = r.id and y.id = z.tally_id",
-        "count(*)",
-    );
+    let number = transaction.dialect().int("sum(t.reconcilers)");
+    let of_groups = statement("source s", ("y.place_group_id = s.group_id", "y.reconcilers"), &number);
+    // The content that reconcilers hold is searched once for those of a tally, as for groups.
+    let counted = "(select s.place_id, s.tree, z.tally_id, count(*) as reconcilers from source s cross join reconciler r \
+         cross join reconciler_state z where r.place_id = s.above_id and z.reconciler_id = r.id group by 1, 2, 3) as s";
+    let of_places = statement(counted, ("y.id = s.tally_id", "s.reconcilers"), &number);
     let mut states: Vec<(PlaceId, StateCount)> = transaction.with(alone, &of_groups).await?;
     states.append(&mut transaction.with(others, &of_places).await?);
     Ok(states)
@@ -243,15 +242,16 @@ async fn above(
 
 /// A statement over tallies `y` of the folders around the rows `s`. Their reconcilers hold the content of `s` if its folder had the desired tree at the commit
 /// that they hold. If they hold all that is desired around it, that needs no search.
-fn statement(tallies: &str, number: &str) -> String {
+fn statement(source: &str, (of_source, reconcilers): (&str, &str), number: &str) -> String {
     let state = rollout_state::expression("t.holds = 1");
     let held = "(select v.tree from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
         where v.place_id = s.place_id and o.sequence <= hc.sequence order by o.sequence desc, v.id desc limit 1)";
     format!(
         "select t.place_id, {state} as state, t.is_silent, {number} from (\
-           select s.place_id, y.status, y.is_silent, y.held_commit_id, y.reconcilers, \
+           select s.place_id, y.status, y.is_silent, y.held_commit_id, {reconcilers} as reconcilers, \
            case when y.is_current = 1 then 1 when hc.id is null then 0 when {held} = s.tree then 1 else 0 end as holds \
-           from source s {tallies} and y.desired_commit_id <> 0) as t group by 1, 2, 3"
+           from {source} cross join tally y left join gitops_commit hc on hc.id = y.held_commit_id \
+           where {of_source} and {reconcilers} > 0 and y.desired_commit_id <> 0) as t group by 1, 2, 3"
     )
 }
 
@@ -267,17 +267,14 @@ async fn around(
     transaction: &mut Transaction,
     found: &[FoundPlace],
 ) -> Result<BTreeMap<String, Around>, DatabaseError> {
-    let mut endpoints: Vec<_> = found.iter().filter_map(|place| parent(&place.endpoint)).map(str::to_owned).collect();
-    endpoints.sort_unstable();
-    endpoints.dedup();
-    let sql = format!(
-        "select p.endpoint, p.id, p.place_group_id, case when \
-           (select count(*) from (select q.id from place q where q.place_group_id = p.place_group_id limit 2) as x) = 1 then 1 else 0 end \
-         from place p join place_group g on g.id = p.place_group_id where {} and g.role = 'platform'",
-        transaction.dialect().any_text("p.endpoint", "$1")
-    );
-    let rows = transaction.query::<(String, (PlaceId, PlaceGroupId, bool))>(&sql, vec![endpoints.into()]).await?;
-    let around = |(endpoint, (id, group_id, is_alone))| (endpoint, Around { id, group_id, is_alone });
+    let endpoints: BTreeSet<_> = found.iter().filter_map(|place| parent(&place.endpoint)).collect();
+    let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
+    endpoints.into_iter().for_each(|endpoint| rows.push(vec![endpoint.into()]));
+    let statement = "select p.endpoint, p.id, p.place_group_id from source s cross join place p cross join place_group g \
+        where p.endpoint = s.endpoint and g.id = p.place_group_id and g.role = 'platform'";
+    let rows: Vec<(String, PlaceId, PlaceGroupId)> = transaction.with(rows, statement).await?;
+    let alone = alone(transaction, rows.iter().map(|(_, _, group_id)| *group_id).collect()).await?;
+    let around = |(endpoint, id, group_id)| (endpoint, Around { id, group_id, is_alone: alone.contains(&group_id) });
     Ok(rows.into_iter().map(around).collect())
 }
 
@@ -302,7 +299,7 @@ async fn of_applications(
         rows.push(vec![place.id.into(), place.id.into()]);
         rows.push(vec![place.id.into(), above.into()]);
     }
-    if rows.len() % 4 != 0 {
+    if !rows.len().is_multiple_of(4) {
         // SQLite reads rows in pieces. With multiples of four, both rows of a place are in one piece, so that a host counts once.
         rows.push(vec![0.into(), 0.into()]);
         rows.push(vec![0.into(), 0.into()]);

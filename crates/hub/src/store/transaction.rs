@@ -25,6 +25,10 @@ pub enum Turn {
 /// number.
 const TURN_LOCK: i64 = 0x6b_61_6c_79_70_73_6f;
 
+/// Settings of PostgreSQL for [`Transaction::follow_indexes`]. The compilation of expressions takes longer than such a statement.
+const FOLLOW_INDEXES: &str = "set local join_collapse_limit = 1; set local enable_seqscan = off; \
+    set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off";
+
 /// A transaction of the database.
 #[derive(Debug)]
 pub enum Transaction {
@@ -57,6 +61,20 @@ impl Transaction {
             Turn::Alone => "pg_advisory_xact_lock",
         };
         self.execute(&format!("select 1 from {lock}($1)"), vec![TURN_LOCK.into()]).await
+    }
+
+    /// Makes the other statements of this transaction follow indexes, with their joins in the order of their text, as on SQLite.
+    ///
+    /// For statements that read a page with thousands of rows. The planner of PostgreSQL may read whole tables once for such a page, which is the best plan for
+    /// one page. For all pages together, it is work that grows with the square of the rows.
+    ///
+    /// # Errors
+    /// The database can't be reached, or returns an error.
+    pub async fn follow_indexes(&mut self) -> Result<(), DatabaseError> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(_) => self.run(FOLLOW_INDEXES).await,
+        }
     }
 
     /// Runs a statement and returns its rows.

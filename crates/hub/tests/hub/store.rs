@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::str::FromStr as _;
 
-use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Rows};
+use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Rows, Transaction};
 use testkit::postgres::PostgresServer;
 
 use crate::twins::{Ground, wait};
@@ -17,6 +17,7 @@ twins![
     what_is_not_committed_never_was,
     all_answers_of_a_reading_are_from_one_snapshot;
     a_server_that_comes_back_is_used_again,
+    indexes_are_followed_until_the_end_of_a_transaction,
 ];
 
 /// The argument with which this program opens a database and exits.
@@ -166,4 +167,21 @@ async fn a_server_that_comes_back_is_used_again() {
     assert!(matches!(refused, DatabaseError::Unreachable(_)) && refused.is_passing(), "{refused:?}");
     server.start().unwrap();
     assert_eq!(environments(&database).await, ["dev"]);
+}
+
+async fn indexes_are_followed_until_the_end_of_a_transaction() {
+    let ground = Ground::postgres().await;
+    let hosts = "insert into host (name) select 'host-' || i from generate_series(1, 2000) as n(i); analyze host";
+    write(&ground.database, hosts).await;
+    let mut reading = ground.database.begin_reading().await.unwrap();
+    let plan = "explain select name from host where id > 1";
+    let scans = async |reading: &mut Transaction| {
+        let lines: Vec<String> = reading.query(plan, Vec::new()).await.unwrap();
+        lines.iter().filter(|line| line.contains("Seq Scan")).count()
+    };
+    assert_ne!(scans(&mut reading).await, 0);
+    reading.follow_indexes().await.unwrap();
+    assert_eq!(scans(&mut reading).await, 0);
+    reading.commit().await.unwrap();
+    assert_ne!(scans(&mut ground.database.begin_reading().await.unwrap()).await, 0);
 }

@@ -1,8 +1,9 @@
 //! The state of places: of cluster types, of clusters, and of assignments inside their folders.
 
-use hub::questions::{QuestionError, place_states};
+use hub::questions::{QuestionError, deployments, place_states};
 use hub::store::Database;
 use hub::writer::Writer;
+use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -18,6 +19,7 @@ use crate::twins::Ground;
 twins![
     a_place_has_the_states_of_its_reconcilers,
     a_workload_is_where_its_content_is,
+    a_failure_of_a_folder_is_one_of_each_workload_in_it,
     clusters_are_told_apart,
     reconcilers_of_manifests_are_counted_beside_them,
     pages_follow_each_other,
@@ -126,6 +128,25 @@ async fn a_workload_is_where_its_content_is(ground: Ground) {
     assert_eq!(of_type("portal").await, "edge edge/portal 15: 1 succeeded 3 outdated |");
 }
 
+/// The platform's reconciler applies a folder as a whole, and reports no workload: its message says what failed.
+async fn a_failure_of_a_folder_is_one_of_each_workload_in_it(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    let report = sample::report("a", "prod", "", (3, 100_000));
+    let (reconciler, endpoint) = ("platform".to_owned(), Endpoint::new(PLATFORM, "prod", "a").ok());
+    let (status, message) = (Status::Failure, "portal/values.yaml is invalid".to_owned());
+    ingest.submit(vec![Report { reconciler, endpoint, status, message, ..report }]).await.unwrap();
+    for (workload, tree) in [("cart", "b"), ("portal", "15")] {
+        let lines = check(database, Some(workload), 100).await;
+        let rest = [format!("b b/{workload} {tree}: |"), format!("edge edge/{workload} {tree}: |")];
+        assert_eq!(lines, [&[format!("a a/{workload} {tree}: 1 failed |")], &rest[..]].concat());
+    }
+    let filter = Filter { host: Some("a".into()), status: Some("failed".into()), ..Filter::default() };
+    let failed = deployments(database, &filter, &Page::default(), None).await.unwrap().items;
+    let of = |deployment: &Deployment| (deployment.reconciler.clone(), deployment.message.clone());
+    let message = Some("portal/values.yaml is invalid".to_owned());
+    assert_eq!(failed.iter().map(of).collect::<Vec<_>>(), [("platform".to_owned(), message)]);
+}
+
 async fn clusters_are_told_apart(ground: Ground) {
     let (database, ingest) = company(&ground).await;
     report(&ingest, ("a", PLATFORM, "a"), (3, Status::Success)).await;
@@ -153,6 +174,9 @@ async fn reconcilers_of_manifests_are_counted_beside_them(ground: Ground) {
         ["a a/cart b: 1 succeeded | 1 failed", "b b/cart b: 1 succeeded | 1 succeeded", "edge edge/cart b: |"];
     assert_eq!(check(database, Some("cart"), 100).await, expected);
     assert_eq!(check(database, Some("portal"), 100).await[0], "a a/portal 15: 1 succeeded |");
+    // A host with a reconciler of the folder, and one of the folder around it, counts once.
+    report(&ingest, ("a", PLATFORM, "a/cart"), (3, Status::Success)).await;
+    assert_eq!(check(database, Some("cart"), 100).await[0], "a a/cart b: 2 succeeded | 1 failed");
 }
 
 async fn pages_follow_each_other(ground: Ground) {
