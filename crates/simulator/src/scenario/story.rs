@@ -1,5 +1,6 @@
 //! The story of a simulation: what happened, why moves wait, who decided, and which expectations were met.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The story of a simulation.
@@ -63,7 +64,7 @@ impl Story {
             let time = if last == Some(*at_s) { String::new() } else { elapsed(*at_s) };
             last = Some(*at_s);
             let indented = happened.replace('\n', &format!("\n{:indent$}", ""));
-            text.push_str(&format!("{time:>11}  {place:width$}  {indented}\n"));
+            let _ = writeln!(text, "{time:>11}  {place:width$}  {indented}");
         }
         text
     }
@@ -77,11 +78,11 @@ impl Story {
                 Some(false) => "FAILED",
                 None => "open",
             };
-            text.push_str(&format!("{:>11}  {verdict:6}  {expected}", elapsed(*at_s)));
+            let _ = write!(text, "{:>11}  {verdict:6}  {expected}", elapsed(*at_s));
             if *is_met != Some(true) {
-                text.push_str(&format!(" (line {line})"));
+                let _ = write!(text, " (line {line})");
                 if !found.is_empty() {
-                    text.push_str(&format!(": {found}"));
+                    let _ = write!(text, ": {found}");
                 }
             }
             text.push('\n');

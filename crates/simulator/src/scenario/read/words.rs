@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The key and the value of a label.
+type LabelPair = (Arc<str>, Arc<str>);
+
 use model::duration;
 
 use crate::scenario::definition::{Members, Scope, Who};
@@ -89,14 +92,14 @@ impl<'t> Words<'t> {
     }
 
     /// `KEY=VALUE`
-    pub(super) fn label(&mut self) -> Result<(Arc<str>, Arc<str>), Expected> {
+    pub(super) fn label(&mut self) -> Result<LabelPair, Expected> {
         let word = self.word("a label")?;
         let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no label: write `KEY=VALUE`"))?;
         Ok((key.into(), value.into()))
     }
 
     /// `where KEY=VALUE`, which may be left out.
-    pub(super) fn only(&mut self) -> Result<Option<(Arc<str>, Arc<str>)>, Expected> {
+    pub(super) fn only(&mut self) -> Result<Option<LabelPair>, Expected> {
         if self.take("where") { self.label().map(Some) } else { Ok(None) }
     }
 

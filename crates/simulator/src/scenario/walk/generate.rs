@@ -26,8 +26,7 @@ pub(super) fn setting(seed: u64) -> Setting {
     let workloads = 1 + random.below(2) as usize;
     let mut header = format!("seed: {}\npace: {{step: 5m, heartbeat: 20m}}\nenvironments:\n", seed % 1_000);
     let mut promotions = String::new();
-    for number in 0..environments {
-        let name = ENVIRONMENTS[number];
+    for (number, name) in ENVIRONMENTS.iter().enumerate().take(environments) {
         let canaries = 1 + random.below(2);
         let stores = 1 + random.below(4);
         let hosts = 1 + random.below(2);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::promotion::report::ReportPhase;
 
+use super::moves::SeenMove;
 use super::{World, seconds};
 use crate::scenario::contents::{ContentId, FolderContent, NOTHING};
 use crate::scenario::definition::{Claim, Content, Expectation, MoveState, When, Who};
@@ -203,7 +204,7 @@ impl World {
         let Some(number) = self.number(environment) else { return Err("there is no such environment".to_owned()) };
         let moves = self.moves(number, workload);
         let found = |name: &str| {
-            let all: Vec<_> = moves.iter().map(|found| found.in_words()).collect();
+            let all: Vec<_> = moves.iter().map(SeenMove::in_words).collect();
             Err(format!("{name}: {}", if all.is_empty() { "nothing moves".to_owned() } else { all.join("; ") }))
         };
         let is_in = |holds: bool, name: &str| if holds { Ok(()) } else { found(name) };

@@ -1,5 +1,6 @@
 //! The controller of a world: it collects evidence, lets the state machines decide, keeps their states and performs their decisions.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::promotion::report::{Event, EventKind, Report, ReportPhase};
@@ -153,7 +154,7 @@ impl World {
             let mut text = format!("{revision}{waits}{}", event.text);
             if matches!(event.kind, EventKind::RingDone | EventKind::Promoted | EventKind::Proved) {
                 for gate in &event.gates {
-                    text.push_str(&format!("\n{}: {}", gate.name, gate.text));
+                    let _ = write!(text, "\n{}: {}", gate.name, gate.text);
                 }
             }
             self.tell((place, event.kind.name()), text);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
-use engine::promotion::state::{AdvanceState, Phase, Proved, Revision};
+use engine::promotion::state::{AdvanceState, Phase, Position, Proved, Revision};
 use model::object::promotion::{ChangeDelivery, Promotion};
 
 use super::controller::is_restless;
@@ -46,7 +46,7 @@ impl World {
     pub(super) fn settle_subjects(&mut self, number: usize) {
         for subject in 0..=self.workloads.len() {
             let revision = self.revision_of(number, subject);
-            let proved = revision.map(|revision| Proved { revision, at: Default::default(), on: self.timestamp() });
+            let proved = revision.map(|revision| Proved { revision, at: Position::default(), on: self.timestamp() });
             let state = AdvanceState { proved, ..AdvanceState::default() };
             self.environments[number].subjects.push(Subject { state, ..Subject::default() });
         }
@@ -137,7 +137,7 @@ impl World {
         let now = self.service_time();
         let line = self.line(subject);
         let before = promotion.from.iter().filter_map(|name| self.number(name));
-        let from: Vec<_> = before.map(|from| self.from_environment(from, subject)).collect();
+        let from: Vec<_> = before.map(|from| self.environment_before(from, subject)).collect();
         let state = &environment.subjects[subject].state;
         let moving = state.current.as_ref().map(|current| &current.revision);
         let author = moving.or(line.first()).and_then(|revision| self.author_of(subject, revision));
@@ -160,7 +160,7 @@ impl World {
         Some(advance::step(&input, state))
     }
 
-    fn from_environment(&self, number: usize, subject: usize) -> FromEnvironment {
+    fn environment_before(&self, number: usize, subject: usize) -> FromEnvironment {
         let environment = &self.environments[number];
         FromEnvironment {
             name: Arc::clone(&environment.name),
@@ -311,14 +311,14 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 /// Why an environment can't take its revision without a change.
 fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
-    rollouts.find_map(|rollout| match &rollout.state.current {
-        Some(current) => match &current.phase {
+    rollouts.find_map(|rollout| {
+        let Some(current) = &rollout.state.current else {
+            let is_rejected = rollout.compiled.is_some() && rollout.state.rejected == rollout.compiled;
+            return is_rejected.then(|| "its rollout was rolled back or aborted".into());
+        };
+        match &current.phase {
             Phase::Stopped { reason, .. } | Phase::RollingBack { reason, .. } => Some(Arc::clone(reason)),
             Phase::Moving => None,
-        },
-        None => {
-            let is_rejected = rollout.compiled.is_some() && rollout.state.rejected == rollout.compiled;
-            is_rejected.then(|| "its rollout was rolled back or aborted".into())
         }
     })
 }

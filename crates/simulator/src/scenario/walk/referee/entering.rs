@@ -104,9 +104,9 @@ impl Referee {
             record.skipped.iter().any(meant)
         };
         for gate in &promotion.gates {
-            self.check_gate(world, (key, revision, &name), gate, is_skipped(&gate.name))?;
+            self.check_gate(world, (key, revision, &name), (gate, is_skipped(&gate.name)))?;
         }
-        let holds = |before: &str| self.has_proved(world, (before, subject), (promotion, revision), &is_skipped);
+        let holds = |before: &str| self.has_proved(world, (before, subject), (promotion, revision, &is_skipped));
         let mut before = promotion.from.iter().map(|before| (before, holds(before)));
         let is_good = match promotion.require {
             Require::All => before.all(|(_, holds)| holds.is_ok()),
@@ -126,8 +126,7 @@ impl Referee {
         &self,
         world: &World,
         (key, revision, name): ((usize, usize), &Revision, &str),
-        gate: &Gate,
-        is_skipped: bool,
+        (gate, is_skipped): (&Gate, bool),
     ) -> Checked {
         let holds = match &gate.kind {
             GateKind::Check(check) => world.check_outcome(&check.name) == Some(true),
@@ -153,8 +152,7 @@ impl Referee {
         &self,
         world: &World,
         (before, subject): (&str, usize),
-        (promotion, revision): (&Promotion, &Revision),
-        is_skipped: &impl Fn(&str) -> bool,
+        (promotion, revision, is_skipped): (&Promotion, &Revision, &impl Fn(&str) -> bool),
     ) -> Result<(), &'static str> {
         let Some(number) = world.number(before) else { return Err("it does not exist") };
         let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject))

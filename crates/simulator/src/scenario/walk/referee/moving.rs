@@ -60,11 +60,11 @@ impl Seen<'_> {
 
     /// How silent reconcilers count in a ring.
     fn silent(&self, ring: usize) -> Silent {
-        let modes = self.rings[ring].gates.iter().filter_map(|gate| match gate.kind {
+        let mut modes = self.rings[ring].gates.iter().filter_map(|gate| match gate.kind {
             GateKind::Compliant { silent, .. } => Some(silent),
             _ => None,
         });
-        modes.last().unwrap_or_default()
+        modes.next_back().unwrap_or_default()
     }
 
     /// Whether the fleet of a ring is good: the gates that measure it hold, and the failures of all places are within its budget.
@@ -166,7 +166,7 @@ impl Referee {
             let is_continued = record.moving.is_some()
                 && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
             if is_continued {
-                self.check_budget(&seen, ring, &name)?;
+                Self::check_budget(&seen, ring, &name)?;
                 if !record.entered.contains(&ring) {
                     self.check_entry(world, (&seen, record), (ring, &name))?;
                 }
@@ -179,7 +179,7 @@ impl Referee {
         self.check_end(world, key)
     }
 
-    fn check_budget(&self, seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
+    fn check_budget(seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
         let measured = seen.measured_released();
         let is_skipped = seen.record.skipped.contains("failures");
         if is_skipped || is_within(&measured, seen.rings[ring].failures) {
