@@ -44,6 +44,17 @@ pub(crate) const ALL: &[(&str, Package)] = &[
             files: &["v1.25.0-local-strict/_definitions.json", "v1.37.0-local-strict/_definitions.json"],
         },
     ),
+    // The JSON schemas of CI systems that a checker in Python contains.
+    (
+        "KALYPSO_CI_SCHEMAS",
+        Package {
+            name: "check_jsonschema-0.39.0",
+            url: "https://files.pythonhosted.org/packages/ad/0a/3d9da039817af8344be3e5502457c91b84dfd774792f48cef434c81af15e/check_jsonschema-0.39.0.tar.gz",
+            digest: Digest::Sha256("33340a2f885e207411c7a7d1db0a052ba24a4e58c92a47f54231e4a128af2764"),
+            folder: "check_jsonschema-0.39.0/src/check_jsonschema/builtin_schemas/vendor",
+            files: &["azure-pipelines.json", "github-actions.json", "github-workflows.json", "gitlab-ci.json"],
+        },
+    ),
 ];
 
 /// GitHub's descriptions: the npm package `@octokit/openapi`.

@@ -5,6 +5,7 @@
 //! | systemd unit and user | `systemd-analyze` and `systemd-sysusers`, where they are installed; the program is started with the unit's command line and environment |
 //! | Helm chart | our template engine with Helm's functions; its own schema of values; the published schemas of Kubernetes, whose folder the variable `KALYPSO_KUBERNETES_SCHEMAS` names; the program is started with the rendered arguments, environment and configuration |
 //! | template packs | each is compiled with a sample assignment; the same schemas of Kubernetes |
+//! | CI workflows | the published schemas of GitHub Actions, GitLab CI and Azure Pipelines, whose folder the variable `KALYPSO_CI_SCHEMAS` names; the script of each step is run with the program, a git server, a git host and a hub |
 //! | Dockerfile | the program is started with its command and environment. `cargo xtask image` builds the image's root folder and starts it |
 //!
 //! What can't be checked on a machine is printed as `skipped: …`.
@@ -14,6 +15,8 @@
 
 #[cfg(test)]
 mod chart;
+#[cfg(test)]
+mod ci;
 #[cfg(test)]
 mod docker;
 #[cfg(test)]
@@ -32,3 +35,13 @@ mod systemd;
 mod unit;
 #[cfg(test)]
 mod yaml;
+
+// The company of the program's tests.
+#[cfg(test)]
+#[path = "../program/company.rs"]
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+mod company;
+#[cfg(test)]
+#[path = "../program/objects.rs"]
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+mod objects;

@@ -1,4 +1,4 @@
-//! The page of the documentation about these files. Its examples are checked too.
+//! The pages of the documentation about these files. Their examples are checked too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,14 @@ pub(crate) fn text(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blocks of this type on the page, in order, without the indentation of a list.
+/// The blocks of this type on the page about the service, in order.
 pub(crate) fn blocks(kind: &str) -> Vec<String> {
-    let page = text("docs/how-to/deploy-the-service.md");
+    blocks_of("docs/how-to/deploy-the-service.md", kind)
+}
+
+/// The blocks of this type on a page, in order, without the indentation of a list.
+pub(crate) fn blocks_of(path: &str, kind: &str) -> Vec<String> {
+    let page = text(path);
     let mut lines = page.lines();
     let mut blocks = Vec::new();
     while let Some(line) = lines.next() {

@@ -20,6 +20,7 @@
     reason = "what a test can't set up fails it, or is said"
 )]
 
+mod objects;
 mod page;
 mod shell;
 mod wildcard;

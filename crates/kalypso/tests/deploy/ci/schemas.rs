@@ -1,0 +1,67 @@
+//! The published JSON schemas of the CI systems, which refuse unknown keys.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use jsonschema::{Draft, Validator};
+use serde_json::Value as Json;
+
+use super::rules::{AZURE, GITHUB, GITLAB};
+use crate::{page, yaml};
+
+const VARIABLE: &str = "KALYPSO_CI_SCHEMAS";
+
+/// The schema of a file of the folder. None, with a message, if the folder is not known.
+fn schema(name: &str) -> Option<Validator> {
+    let Some(folder) = env::var_os(VARIABLE).map(PathBuf::from) else {
+        println!("skipped: the variable {VARIABLE} does not name the folder with the schemas");
+        return None;
+    };
+    let path = folder.join(format!("{name}.json"));
+    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let schema = serde_json::from_slice(&text).unwrap();
+    Some(jsonschema::options().with_draft(Draft::Draft7).build(&schema).unwrap())
+}
+
+/// Replaces numbers and booleans by texts. Azure Pipelines reads every scalar as a text.
+fn with_texts(value: &mut Json) {
+    match value {
+        Json::Object(fields) => fields.values_mut().for_each(with_texts),
+        Json::Array(items) => items.iter_mut().for_each(with_texts),
+        Json::Bool(_) | Json::Number(_) => *value = value.to_string().into(),
+        Json::Null | Json::String(_) => {}
+    }
+}
+
+/// Compares files with a schema. The schema must refuse each file with one more key.
+#[track_caller]
+fn check(name: &str, files: &[&str]) {
+    let Some(schema) = schema(name) else { return };
+    for file in files {
+        let mut document = yaml::document(&page::text(file));
+        if name == "azure-pipelines" {
+            with_texts(&mut document);
+        }
+        let problems: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(problems.is_empty(), "{file}: {problems:?}");
+        document["unknown"] = "yes".into();
+        assert!(!schema.is_valid(&document), "{file}");
+    }
+}
+
+#[test]
+fn the_workflows_are_those_of_github_actions() {
+    let (actions, workflows): (Vec<&str>, Vec<&str>) = GITHUB.iter().partition(|file| file.ends_with("action.yml"));
+    check("github-actions", &actions);
+    check("github-workflows", &workflows);
+}
+
+#[test]
+fn the_pipelines_are_those_of_gitlab_ci() {
+    check("gitlab-ci", GITLAB);
+}
+
+#[test]
+fn the_pipelines_are_those_of_azure_pipelines() {
+    check("azure-pipelines", AZURE);
+}
