@@ -125,7 +125,7 @@ impl Drop for Serving {
 }
 
 /// Waits until something is there.
-pub(crate) fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+fn eventually<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = find() {

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::{Machine, Serving, branches, eventually};
+use crate::{Machine, Serving, branches};
 
 /// The host of stage that fails.
 const FAILING: &str = "stage-hamburg-edge-01";
@@ -37,9 +39,23 @@ impl World {
         let mut ask = self.machine.command(env!("CARGO_BIN_EXE_kalypso"));
         let ask = ask.args(["rollout", "status", "-o", "json"]).env("KALYPSO_HUB_URL", &self.serving.hub);
         let answer: Json = serde_json::from_slice(&ask.output().unwrap().stdout).unwrap_or_default();
-        let all = answer.as_array().cloned().unwrap_or_default();
+        let all = answer["environments"].as_array().cloned().unwrap_or_default();
         let found = all.into_iter().find(|one| one["environment"] == environment);
         found.map(|found| found["subjects"][0].clone()).unwrap_or_default()
+    }
+
+    /// Waits until something is there. If it does not come, the panic shows where the changes stand.
+    fn until<T>(&self, what: &str, find: impl Fn() -> Option<T>) -> T {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_mins(2) {
+            if let Some(found) = find() {
+                return found;
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
+        let mut ask = self.machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        let ask = ask.args(["rollout", "status"]).env("KALYPSO_HUB_URL", &self.serving.hub).output().unwrap();
+        panic!("{what} did not happen:\n{}", String::from_utf8_lossy(&ask.stdout));
     }
 
     fn has_proved(&self, environment: &str, commit: &str) -> Option<()> {
@@ -98,7 +114,7 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     let heads = branches(&world.machine.path("kalypso-demo/control-plane"), "%(refname:short) %(objectname)");
     let commit = heads.lines().find_map(|line| line.strip_prefix("main ")).unwrap().to_owned();
 
-    let reason = eventually("the stop in stage", || {
+    let reason = world.until("the stop in stage", || {
         let moving = world.platform("stage")["moving"].clone();
         let is_stopped = moving["phase"] == "stopped" && moving["revision"] == *commit;
         is_stopped.then(|| moving["reason"].as_str().unwrap_or_default().to_owned())
@@ -108,7 +124,7 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     assert!(!world.changed("stage").is_empty() && world.changed("prod").is_empty());
 
     fs::remove_file(&failing).unwrap();
-    eventually("the proof in prod", || {
+    world.until("the proof in prod", || {
         world.look();
         world.has_proved("prod", &commit)
     });
