@@ -136,7 +136,7 @@ impl ReleaseMove<'_> {
         let input = AdvanceInput {
             now: context.now,
             promotion: self.promotion,
-            line: &self.line(from, (at, state)),
+            line: &Self::line(from, (at, state)),
             head: None,
             from,
             at,
@@ -162,7 +162,7 @@ impl ReleaseMove<'_> {
     }
 
     /// The order of all releases that are known: by Semantic Versioning.
-    fn line(&self, from: &[FromEnvironment], (at, state): (Option<&Revision>, &AdvanceState)) -> Vec<Revision> {
+    fn line(from: &[FromEnvironment], (at, state): (Option<&Revision>, &AdvanceState)) -> Vec<Revision> {
         let current = state.current.as_ref().map(|current| &current.revision);
         let proved = state.proved.as_ref().map(|proved| &proved.revision);
         let known = from.iter().filter_map(|from| from.has.as_ref()).chain(at).chain(current).chain(proved);

@@ -209,7 +209,7 @@ fn an_override_is_kept_and_shown() {
         let found = outcome.places[0].diagnostics.iter().filter(|found| found.code.id() == "K0525");
         found.map(|found| found.message.clone()).collect::<Vec<_>>()
     };
-    let (newer, _) = (world.newer.short(), ());
+    let (newer, ()) = (world.newer.short(), ());
     assert_eq!(
         shown(&outcome),
         [format!("nothing proves that commit {newer} may enter `prod`; published nevertheless: an outage")]

@@ -22,6 +22,7 @@ mod publish;
 mod pull_requests;
 #[cfg(test)]
 mod releases;
+#[cfg(test)]
 mod rings;
 #[cfg(test)]
 mod world;

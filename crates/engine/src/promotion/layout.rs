@@ -52,7 +52,7 @@ mod tests {
     }
 
     fn share(hundredths: u16) -> RingMembers {
-        RingMembers::Percent(Share::of_hundredths(hundredths.into()))
+        RingMembers::Percent(Share::of_hundredths(hundredths))
     }
 
     #[test]

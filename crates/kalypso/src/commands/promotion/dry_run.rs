@@ -53,17 +53,14 @@ pub(super) fn steps(controller: &LocalController, (wanted, to): (&Wanted, &str))
     let mut found = Vec::new();
     for name in chain(controller, &plane, to)? {
         let Some(step) = plane.step(&name) else { continue };
-        let is_done = match &wanted.subject {
-            Some(workload) => {
-                let record = settled::read(&controller.access, &name).map_err(|error| outside(&error))?;
-                record.is_some_and(|record| record.releases.get(workload.as_str()) == Some(&revision.0))
-            }
-            None => {
-                let standing = plane.standing(&name, &mut known).map_err(|error| outside(&error))?;
-                let position = |revision: &Revision| plane.line.commits.iter().position(|commit| commit == revision);
-                let at = standing.and_then(|standing| position(&standing.at?));
-                at.zip(position(&revision)).is_some_and(|(at, commit)| at <= commit)
-            }
+        let is_done = if let Some(workload) = &wanted.subject {
+            let record = settled::read(&controller.access, &name).map_err(|error| outside(&error))?;
+            record.is_some_and(|record| record.releases.get(workload.as_str()) == Some(&revision.0))
+        } else {
+            let standing = plane.standing(&name, &mut known).map_err(|error| outside(&error))?;
+            let position = |revision: &Revision| plane.line.commits.iter().position(|commit| commit == revision);
+            let at = standing.and_then(|standing| position(&standing.at?));
+            at.zip(position(&revision)).is_some_and(|(at, commit)| at <= commit)
         };
         found.push(planned(controller, (&name, step), is_done)?);
     }

@@ -134,7 +134,7 @@ fn ring(ring: &RingProgress, width: usize) -> String {
 }
 
 fn bar(part: u64, whole: u64) -> String {
-    let full = if whole == 0 { 0 } else { part.saturating_mul(BAR) / whole };
+    let full = part.saturating_mul(BAR).checked_div(whole).unwrap_or(0);
     (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
 }
 

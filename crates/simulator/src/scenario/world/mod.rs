@@ -32,7 +32,7 @@ use super::story::Story;
 use super::task::Task;
 
 /// How long a simulation goes on after its last event.
-const AFTER_LAST: Duration = Duration::from_secs(3 * 86_400);
+const AFTER_LAST: Duration = Duration::from_hours(72);
 
 /// A world.
 #[derive(Debug)]
@@ -205,7 +205,7 @@ impl World {
             Task::Overdue { environment, host } => self.overdue(usize::from(environment), host),
             Task::Publish { environment } => self.publish(usize::from(environment)),
             Task::Merge { environment, subject, number } => {
-                self.merge(usize::from(environment), usize::from(subject), number)
+                self.merge(usize::from(environment), usize::from(subject), number);
             }
             Task::Step => self.step(),
         }
