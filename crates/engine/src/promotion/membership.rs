@@ -319,12 +319,12 @@ mod tests {
         Promotion {
             to: "prod".into(),
             from: Vec::new(),
-            require: Default::default(),
+            require: Require::default(),
             select: Selection { platform: true, workloads: None },
-            delivery: Default::default(),
-            start: Default::default(),
-            newer: Default::default(),
-            on_failure: Default::default(),
+            delivery: ChangeDelivery::default(),
+            start: Start::default(),
+            newer: Newer::default(),
+            on_failure: OnFailure::default(),
             gates: Vec::new(),
             rings,
         }

@@ -153,7 +153,7 @@ fn chosen_hosts_fail_until_they_are_repaired() {
     fleet.set_failing(|host| host == "edge-00");
     committed(&memory, "two");
     fleet.read_contents(&memory).unwrap();
-    let mut live = |fleet: &mut Simulation, until| {
+    let live = |fleet: &mut Simulation, until| {
         fleet.advance(until);
         fleet.remaining_messages();
         (failures(fleet), fleet.is_outdated())
