@@ -1,5 +1,7 @@
 //! Writes a commit of the main branch into an environment: by a commit on the environment's branch, or by a pull request.
 
+use std::collections::BTreeSet;
+
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
 use git_host::pull_request::{PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates};
@@ -17,6 +19,9 @@ use crate::pull_requests::{GitHosts, Proposal, PullRequestLink};
 
 /// The trailer of a commit that moves an environment. Its value is the promoted commit.
 const TRAILER: &str = "Kalypso-Promotion";
+
+/// The label of a pull request that approves its commit. The account that added it counts.
+pub const APPROVAL_LABEL: &str = "kalypso-approved";
 
 /// The hidden lines around the promoted commit in the body of a pull request.
 const MARKER: (&str, &str) = ("<!-- kalypso promotion ", " -->");
@@ -131,12 +136,15 @@ fn propose(
     change: &CommitMove<'_>,
 ) -> Result<Moved, CommitMoveError> {
     let branch = proposing_branch(change.environment);
-    let declined =
-        hosts.map(|hosts| newest_declined(hosts, (change.environment, change.promoted), change.to)).transpose()?;
-    if let Some((_, _, found)) = declined.flatten() {
-        return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
+    let newest = hosts.map(|hosts| newest(hosts, (change.environment, change.promoted))).transpose()?;
+    match newest.flatten() {
+        Some((_, _, found)) if is_declined(&found, change.to) => {
+            return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
+        }
+        Some((host, repository, found)) => withdraw_approval(host, &repository, (&found, change.to))?,
+        None => {}
     }
-    let body = format!("{}\n\n{}{}{}", change.body, MARKER.0, change.to, MARKER.1);
+    let body = format!("{}\n\n{}", change.body, marker(change.to));
     let proposal = ChangeProposal {
         base: &change.promoted.head,
         branch: &branch,
@@ -159,11 +167,10 @@ fn propose(
     }
 }
 
-/// The pull request with this commit that a person closed without a merge. None if the newest one is open, merged, or has another commit.
-fn newest_declined<'h>(
+/// The open pull request of an environment, or else the newest one.
+fn newest<'h>(
     hosts: &'h GitHosts,
     (environment, promoted): (&EnvironmentName, &PromotedCommit),
-    to: GitId,
 ) -> Result<Option<(&'h dyn GitHost, HostRepository, PullRequest)>, HostError> {
     let (head, branch) = (&promoted.head, proposing_branch(environment));
     let Some((settings, repository)) = hosts.find(head.url.as_str()).filter(|(found, _)| found.has_pull_requests())
@@ -177,9 +184,29 @@ fn newest_declined<'h>(
     };
     let all = settings.host.pull_requests(&repository, &query)?;
     let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
-    let marker = format!("{}{to}{}", MARKER.0, MARKER.1);
-    let declined = newest.filter(|found| found.state == PullRequestState::Closed && found.body.contains(&marker));
-    Ok(declined.map(|found| (&*settings.host, repository, found)))
+    Ok(newest.map(|found| (&*settings.host, repository, found)))
+}
+
+fn marker(to: GitId) -> String {
+    format!("{}{to}{}", MARKER.0, MARKER.1)
+}
+
+/// Whether a person closed a pull request with this commit without a merge.
+fn is_declined(found: &PullRequest, to: GitId) -> bool {
+    found.state == PullRequestState::Closed && found.body.contains(&marker(to))
+}
+
+/// Removes the label that approves another commit, before the pull request gets this one. Hosts relate reviews to commits, but not labels.
+fn withdraw_approval(
+    host: &dyn GitHost,
+    repository: &HostRepository,
+    (found, to): (&PullRequest, GitId),
+) -> Result<(), HostError> {
+    if !found.is_open() || !found.labels.contains(APPROVAL_LABEL) || found.body.contains(&marker(to)) {
+        return Ok(());
+    }
+    let remove_labels = BTreeSet::from([APPROVAL_LABEL.to_owned()]);
+    host.update(repository, found.number, &PullRequestChanges { remove_labels, ..PullRequestChanges::default() })
 }
 
 /// Closes the pull request of an environment and deletes its branch, if there is one. The commit in it does not move any longer. `keep` is a commit whose pull request
@@ -231,9 +258,9 @@ pub fn settle_declined(
     to: GitId,
 ) -> Result<(), HostError> {
     let Some(hosts) = hosts else { return Ok(()) };
-    match newest_declined(hosts, (environment, promoted), to)? {
-        Some((host, repository, found)) => settle(host, &repository, &found),
-        None => Ok(()),
+    match newest(hosts, (environment, promoted))? {
+        Some((host, repository, found)) if is_declined(&found, to) => settle(host, &repository, &found),
+        _ => Ok(()),
     }
 }
 

@@ -11,13 +11,10 @@ use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 
-use super::commit_move::proposing_branch;
+use super::commit_move::{APPROVAL_LABEL, proposing_branch};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::PromotedCommit;
 use crate::pull_requests::GitHosts;
-
-/// The label of a pull request that approves it. The account that added it counts.
-pub(super) const APPROVAL_LABEL: &str = "kalypso-approved";
 
 /// The authors of commits that are known already.
 #[derive(Debug, Default)]
