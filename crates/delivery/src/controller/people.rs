@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::Approver;
 use git_host::error::HostError;
-use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestStates};
+use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestState, PullRequestStates};
 use git_host::{GitHost, HostRepository};
 use jiff::Timestamp;
 use model::git_id::GitId;
@@ -55,9 +55,12 @@ pub(super) fn approvals(
     let head = &promoted.head;
     let Some((host, repository)) = of(hosts, head.url.as_str()) else { return Vec::new() };
     let base = Some(head.revision.name().to_string());
-    let query = PullRequestQuery { head: Some(proposing_branch(environment)), base, states: PullRequestStates::Open };
-    let Ok(open) = host.pull_requests(&repository, &query) else { return Vec::new() };
-    let Some(found) = open.into_iter().find(|found| found.body.contains(&commit.to_string())) else {
+    let query = PullRequestQuery { head: Some(proposing_branch(environment)), base, states: PullRequestStates::All };
+    let Ok(all) = host.pull_requests(&repository, &query) else { return Vec::new() };
+    // A merged one counts too: it may be merged before the next step sees its approvals.
+    let is_about =
+        |found: &PullRequest| found.state != PullRequestState::Closed && found.body.contains(&commit.to_string());
+    let Some(found) = all.into_iter().filter(is_about).max_by_key(|found| found.number) else {
         return Vec::new();
     };
     let mut approvals = reviews(host, &repository, &found, now).unwrap_or_default();
