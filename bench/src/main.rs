@@ -11,6 +11,7 @@ mod hub;
 mod incremental;
 mod page;
 mod process;
+mod promotion;
 mod queries;
 mod report;
 mod sample;
@@ -44,7 +45,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(name = "cargo xtask bench")]
 struct Arguments {
     /// The benchmarks to run: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `queries`, `templates`, `yaml`, `hub`,
-    /// `hub-postgresql`, `storm`, `streams`, `service`. All if none is named.
+    /// `hub-postgresql`, `storm`, `streams`, `service`, `promotion`. All if none is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -55,7 +56,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, without bounds.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `queries`, `hub hub-postgresql`, or `service`.
+    /// Write the figures into the tables of this page too. All figures of a table must be from one run: run all benchmarks, `queries`, `hub hub-postgresql`, `service`, or `promotion`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and print the time of each step.
@@ -90,7 +91,7 @@ impl Options {
 /// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 17] = [
+const BENCHMARKS: [Benchmark; 18] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("sets", scale::sets),
@@ -108,6 +109,7 @@ const BENCHMARKS: [Benchmark; 17] = [
     ("storm", hub::storm),
     ("streams", hub::streams),
     ("service", service::rows),
+    ("promotion", promotion::rows),
 ];
 
 fn main() -> Result<()> {

@@ -15,10 +15,16 @@ struct FigureTable {
 
 /// The hub has a separate table, because it takes as long as all other benchmarks together. So has the service, which is another program at work. The answers of commands
 /// have one, because each is measured as a whole process.
-const TABLES: [FigureTable; 4] = [
+const TABLES: [FigureTable; 5] = [
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
-        has: |name| !is_of_hub(name) && !is_overload_test(name) && !is_of_service(name) && !is_of_queries(name),
+        has: |name| {
+            !is_of_hub(name)
+                && !is_overload_test(name)
+                && !is_of_service(name)
+                && !is_of_queries(name)
+                && !is_of_promotion(name)
+        },
     },
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md queries` writes them -->\n",
@@ -31,6 +37,10 @@ const TABLES: [FigureTable; 4] = [
     FigureTable {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md service` writes them -->\n",
         has: is_of_service,
+    },
+    FigureTable {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md promotion` writes them -->\n",
+        has: is_of_promotion,
     },
 ];
 const END: &str = "<!-- end of the figures -->\n";
@@ -45,6 +55,10 @@ fn is_of_queries(name: &str) -> bool {
 
 fn is_of_service(name: &str) -> bool {
     name == "service"
+}
+
+fn is_of_promotion(name: &str) -> bool {
+    name == "promotion"
 }
 
 /// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
@@ -108,7 +122,7 @@ mod tests {
 
     #[test]
     fn only_the_figures_are_replaced() {
-        let [first, _, hub, _] = TABLES.map(|place| place.begin);
+        let [first, _, hub, ..] = TABLES.map(|place| place.begin);
         let page = format!("# Page\n{first}old\n{END}More.\n{hub}old\n{END}");
         let new = replaced(&page, first, "new\n").unwrap();
         assert_eq!(new, format!("# Page\n{first}\nnew\n\n{END}More.\n{hub}old\n{END}"));
@@ -119,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_table_of_which_a_benchmark_failed_stays() {
-        let [first, _, hub, _] = TABLES.map(|place| place.begin);
+        let [first, _, hub, ..] = TABLES.map(|place| place.begin);
         let directory = tempfile::tempdir().unwrap();
         let page = directory.path().join("page.md");
         std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();

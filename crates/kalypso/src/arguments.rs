@@ -11,6 +11,7 @@ mod platform_edit;
 mod promotion;
 mod questions;
 mod report;
+mod simulate;
 mod states;
 mod why_not;
 
@@ -29,6 +30,7 @@ pub(crate) use self::platform_edit::*;
 pub(crate) use self::promotion::*;
 pub(crate) use self::questions::*;
 pub(crate) use self::report::*;
+pub(crate) use self::simulate::*;
 pub(crate) use self::states::*;
 pub(crate) use self::why_not::*;
 
@@ -82,6 +84,7 @@ pub(crate) enum Command {
     Codeowners(Codeowners),
     Confirm(Confirm),
     Report(Report),
+    Simulate(Simulate),
     Schema(Schema),
     Completions(Completions),
     Man(Man),

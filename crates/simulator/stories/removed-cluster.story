@@ -20,13 +20,13 @@
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
              prod shop  removed-canary-1: the move begins with the ring `canary`
-             prod shop  removed-canary-1: the ring `canary` begins
-             prod shop  removed-canary-1: 1 of 1 changed place of the ring `canary` have the revision, or get it now
+             prod shop  removed-canary-1: nothing changes in the ring `canary`
+             prod shop  removed-canary-1: the ring `stores` begins
+             prod shop  removed-canary-1: 1 of 1 changed place of the ring `stores` have the revision, or get it now
              prod shop  removed-canary-1: waits for failures: 1 place is not published yet
-      06:07  prod shop  removed-canary-1: nothing changes in the ring `canary`
+      06:07  prod shop  removed-canary-1: nothing changes in the ring `stores`
                             failures: 1 place is not published yet
                             compliant: 1 place is not published yet
-             prod shop  removed-canary-1: nothing changes in the ring `stores`
              prod shop  removed-canary-1: all rings are done
       06:08  prod       c1: the environment proved it
                             failures: 0 of 7 reconcilers failed, at most 0 may fail

@@ -3,7 +3,7 @@
 use simulator::scenario::walk::{WalkOptions, walk};
 
 /// Walks in every test run. `cargo xtask bench promotion` makes many more.
-const WALKS: u64 = 300;
+const WALKS: u64 = 60;
 /// Steps of a walk.
 const STEPS: usize = 200;
 

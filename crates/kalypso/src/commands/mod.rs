@@ -30,6 +30,7 @@ mod report;
 mod rollout;
 mod schema;
 mod serve;
+mod simulate;
 mod status;
 mod why_not;
 
@@ -73,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Codeowners(options) => codeowners::run(options),
         Command::Confirm(options) => confirm::run(options),
         Command::Report(options) => report::run(options),
+        Command::Simulate(options) => simulate::run(options),
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),

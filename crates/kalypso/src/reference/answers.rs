@@ -51,6 +51,8 @@ const COMMANDS: &[(&str, &[Described])] = &[
     ("report OUT", REPORT_KEPT),
     ("rollout status WORKLOAD --status STATUS", LISTED),
     ("promote --dry-run", PROMOTE_DRY_RUN),
+    ("simulate", SIMULATE),
+    ("simulate --random", SIMULATE_RANDOM),
     ("drift KIND", LISTED),
 ];
 
@@ -460,6 +462,31 @@ const HUB_IMPORT: &[Described] = &[
     ("files[].imported.refusals[].line", "the line of one of these: of the first 1,000"),
     ("files[].imported.refusals[].field", "the field that is wrong"),
     ("files[].imported.refusals[].message", "what is wrong with it"),
+];
+
+const SIMULATE: &[Described] = &[
+    ("story[].seconds", "when it happened, in seconds since the start"),
+    ("story[].place", "where: an environment with the workload; empty for an event of the timeline"),
+    ("story[].kind", "the kind of the event: `event`, or a kind of event of a promotion, such as `ringDone`"),
+    ("story[].text", "what happened"),
+    ("expectations[].text", "the expectation as it is written"),
+    ("expectations[].line", "its line in the scenario"),
+    ("expectations[].isMet", "whether it was met; null if the simulation ended before"),
+    ("expectations[].seconds", "when that was decided, in seconds since the start"),
+    ("expectations[].found", "what was found instead; empty if it was met"),
+    ("isGood", "whether all expectations were met"),
+    ("seconds", "the end, in seconds since the start"),
+];
+
+const SIMULATE_RANDOM: &[Described] = &[
+    ("walks", "the number of walks"),
+    ("steps", "the number of steps of each"),
+    ("decisions", "how many steps of the controller they had"),
+    ("failure", "the walk that broke a rule; null if there is none"),
+    ("failure.seed", "its seed"),
+    ("failure.rule", "the rule"),
+    ("failure.text", "what happened"),
+    ("failure.scenario", "the walk as a scenario, with as few events as the search found"),
 ];
 
 const REPORT_KEPT: &[Described] = &[

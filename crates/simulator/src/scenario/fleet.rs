@@ -194,6 +194,8 @@ mod tests {
         let mut fleet = fleet();
         let first = fleet.set_fault(3, Fault::Silent, 0);
         let second = fleet.set_fault(3, Fault::Lying, 0);
-        assert!(!fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faulty_hosts().is_empty());
+        assert!(
+            !fleet.end_fault(3, Some(first)) && fleet.end_fault(3, Some(second)) && fleet.faulty_hosts().is_empty()
+        );
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Reconcilers {
 pub(super) struct Host {
     /// The content that it applied last.
     pub(super) applied: ContentId,
+    /// The content that it pulled last.
+    pub(super) pulled: ContentId,
     /// The content that its last report is about.
     pub(super) reported: ContentId,
     /// Whether the last report is a failure.
@@ -50,7 +52,7 @@ impl Reconcilers {
             let content = self.published[place];
             for host in fleet.hosts(place) {
                 self.hosts[host as usize] =
-                    Host { applied: content, reported: content, is_failed: false, is_pending: false };
+                    Host { applied: content, pulled: content, reported: content, is_failed: false, is_pending: false };
             }
             self.refresh(place, fleet);
         }

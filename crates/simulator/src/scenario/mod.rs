@@ -23,6 +23,9 @@ pub use self::read::{Unreadable, read};
 pub use self::story::{Entry, ExpectationResult, Story};
 use self::world::World;
 
+/// A scenario to start with.
+pub const EXAMPLE: &str = include_str!("example.yaml");
+
 /// Runs a scenario. `seed` replaces the seed of the scenario, `until` the usual end: three days after the last event and the last time of an expectation.
 pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> Story {
     let seed = seed.unwrap_or(scenario.seed);
@@ -30,6 +33,16 @@ pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> St
     let until = until.unwrap_or_else(|| world.usual_end());
     world.run(until);
     world.story
+}
+
+/// Runs a scenario, and measures its decisions with a clock, which returns seconds. Returns the story, and the seconds of the longest decision about one rollout.
+pub fn measured(scenario: Scenario, clock: fn() -> f64) -> (Story, f64) {
+    let seed = scenario.seed;
+    let mut world = World::new(Arc::new(scenario), seed);
+    world.clock = Some(clock);
+    let until = world.usual_end();
+    world.run(until);
+    (world.story, world.longest_decision_s.get())
 }
 
 /// A time between 0 and a limit, the same for the same seed and number.

@@ -176,7 +176,10 @@ fn hosts(environment: &str, random: &mut Random) -> String {
 
 fn fleet(step: usize, environment: &str, random: &mut Random) -> String {
     if random.percent(60) {
-        return format!("add {environment}-new-{step} to {environment} where region={}", random.pick(&["west", "east"]));
+        return format!(
+            "add {environment}-new-{step} to {environment} where region={}",
+            random.pick(&["west", "east"])
+        );
     }
     format!("remove {environment}-store-{} of {environment}", 1 + random.below(3))
 }

@@ -18,7 +18,7 @@ use super::story::Story;
 use super::world::World;
 
 /// How often people and time are given a chance after the last step, until everything rests.
-const ROUNDS_MAX: usize = 60;
+const ROUNDS_MAX: usize = 600;
 /// The time of one such round, in seconds.
 const ROUND_S: i64 = 2 * 3_600;
 
@@ -76,7 +76,8 @@ pub fn walk(options: WalkOptions) -> Result<WalkEnd, Box<WalkFailure>> {
 
 /// Leaves out steps, as long as the same rule is broken.
 fn shortened(options: WalkOptions, setting: &Setting, (broken, last): (Broken, usize)) -> WalkFailure {
-    let mut kept: BTreeSet<usize> = (0..=last).filter(|step| generate::event(options.seed, *step, setting).0.is_some()).collect();
+    let mut kept: BTreeSet<usize> =
+        (0..=last).filter(|step| generate::event(options.seed, *step, setting).0.is_some()).collect();
     let (mut found, mut size) = (broken, kept.len().div_ceil(2));
     while size > 0 {
         let steps: Vec<_> = kept.iter().copied().collect();
@@ -166,7 +167,8 @@ impl<'s> Walker<'s> {
         if let Event::Decide { environment, subject, by, decision, .. } = &event
             && let Some(number) = self.world.number(environment)
         {
-            let workload = subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
+            let workload =
+                subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
             match decision {
                 PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, (number, workload), gate),
                 PersonDecision::Approve => self.referee.note_approval(&self.world, (number, workload), by),
@@ -180,9 +182,15 @@ impl<'s> Walker<'s> {
     fn pass(&mut self, seconds: i64) -> Result<(), Broken> {
         let until = self.world.now + seconds;
         while self.world.advance_to_step(until) {
-            self.referee.before(&self.world);
+            // Without the service, nothing is measured and nothing decided.
+            let is_watched = !self.world.is_service_down();
+            if is_watched {
+                self.referee.before(&self.world);
+            }
             self.world.perform_next(until);
-            self.referee.after(&self.world)?;
+            if is_watched {
+                self.referee.after(&self.world)?;
+            }
         }
         self.world.now = until;
         Ok(())

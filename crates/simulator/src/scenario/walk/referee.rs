@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::{Report, ReportPhase};
-use engine::promotion::state::Revision;
+use engine::promotion::state::{Content, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
 use crate::scenario::contents::ContentId;
-use crate::scenario::world::World;
+use crate::scenario::world::{Environment, World};
 
 /// A rule that a step broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +43,14 @@ struct RolloutRecord {
     /// Before the step.
     target: Vec<ContentId>,
     states: Vec<PlaceState>,
+    /// Whether the state released the revision to each place.
+    released: Vec<bool>,
     was_rolling_back: bool,
     /// The move, and since when each of its rings has been good without interruption.
     moving: Option<Revision>,
     good_since: Vec<Option<i64>>,
+    /// The rings that have begun in this move. After a withdrawal, a ring begins again without the gates of the ring before.
+    entered: BTreeSet<usize>,
     /// The gates that people skipped in this move.
     skipped: BTreeSet<Arc<str>>,
 }
@@ -61,6 +65,10 @@ struct SubjectRecord {
     is_settled: bool,
     /// Since when this environment has been good without interruption.
     good_since: Option<i64>,
+    /// Since when the state of this environment has not been known, or a rollout has been open in it.
+    unknown_since: Option<i64>,
+    /// The revision whose gates held. It is on its way into the environment.
+    allowed: Option<Revision>,
     /// The revisions that the environment proved.
     proved: BTreeSet<Revision>,
     /// The gates that people skipped, with the revision for which.
@@ -84,7 +92,9 @@ impl Referee {
             for (workload, rollout) in environment.workloads.iter().enumerate() {
                 let stable = rollout.state.stable.as_ref().map(|stable| stable.revision.clone());
                 let proved = rollout.reconcilers.published.clone();
-                referee.rollouts.insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
+                referee
+                    .rollouts
+                    .insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
             }
             for subject in 0..=environment.workloads.len() {
                 let at = world.revision_of(number, subject);
@@ -112,6 +122,10 @@ impl Referee {
                 let record = self.rollouts.entry((number, workload)).or_default();
                 record.target.clone_from(&rollout.reconcilers.target);
                 record.states.clone_from(&rollout.reconcilers.states);
+                record.released.clear();
+                record.released.extend(
+                    (0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)),
+                );
                 let report = rollout.memory.report.as_ref();
                 record.was_rolling_back = report.is_some_and(|report| report.phase == ReportPhase::RollingBack);
             }
@@ -129,7 +143,10 @@ impl Referee {
                 self.check_rollout(world, (number, workload))?;
             }
         }
-        check_reports(world)
+        check_reports(world)?;
+        // What began in this step is good from now on, not from the next step on.
+        self.before(world);
+        Ok(())
     }
 
     /// A person skipped a gate of a rollout, or of the way into an environment.
@@ -162,6 +179,13 @@ impl Referee {
     }
 }
 
+/// Whether a state releases its revision to a place.
+fn is_released(environment: &Environment, state: &RolloutState, place: usize) -> bool {
+    let rings = &environment.rings;
+    let domain = rings.domains.get(rings.domain[place] as usize).map_or("", |domain| &**domain);
+    state.content(usize::from(rings.ring[place]), domain, rings.hash[place]) == Content::Moving
+}
+
 fn candidate(world: &World, number: usize, subject: usize) -> Option<Revision> {
     world.environments[number].subjects[subject].state.current.as_ref().map(|current| current.revision.clone())
 }
@@ -171,7 +195,11 @@ fn check_reports(world: &World) -> Checked {
     let check = |name: String, report: Option<&Report>| -> Checked {
         let Some(report) = report.filter(|report| report.phase != ReportPhase::Rest) else { return Ok(()) };
         let has_reason = report.waiting.first().is_some_and(|first| !first.text.is_empty() && !first.what.is_empty());
-        if has_reason { Ok(()) } else { broken("every wait and every stop has a reason", format!("{name}: {report:?}")) }
+        if has_reason {
+            Ok(())
+        } else {
+            broken("every wait and every stop has a reason", format!("{name}: {report:?}"))
+        }
     };
     for environment in &world.environments {
         for (workload, rollout) in environment.workloads.iter().enumerate() {

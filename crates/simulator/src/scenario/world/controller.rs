@@ -124,7 +124,12 @@ impl World {
             author: author.as_deref(),
             teams: &self.system.teams,
         };
-        Some(rollout::step(&input, &rollout.state))
+        let start = self.clock.map(|clock| clock());
+        let step = rollout::step(&input, &rollout.state);
+        if let (Some(start), Some(clock)) = (start, self.clock) {
+            self.longest_decision_s.set(self.longest_decision_s.get().max(clock() - start));
+        }
+        Some(step)
     }
 
     /// The author of the change that brought a revision.

@@ -54,7 +54,8 @@ impl World {
         let place = format!("{} {}", self.environments[number].name, self.workloads[workload]);
         let rollout = &mut self.environments[number].workloads[workload];
         let state = apply_to_rollout(&rollout.state, command)?;
-        let revision = state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());
+        let revision =
+            state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());
         rollout.state = state;
         self.tell_events(&place, &[command.event(revision)]);
         let (environment, mut repository) = self.environment(number);

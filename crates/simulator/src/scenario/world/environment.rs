@@ -11,7 +11,7 @@ use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
-use super::subjects::Subject;
+use super::subject::Subject;
 
 /// An environment.
 #[derive(Debug)]
@@ -264,7 +264,10 @@ impl Environment {
             let column = rollout.snapshots.get(position);
             column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING) != moving[place]
         };
-        let changed = (0..places).map(|place| differs(&base, place) || stable.is_some_and(|stable| differs(stable, place)));
+        // A removed cluster proves nothing: only the removal of its folder is a change.
+        let is_proof = |place: usize| self.fleet.is_there(place) || moving[place] == NOTHING;
+        let differs = |place: usize| differs(&base, place) || stable.is_some_and(|stable| differs(stable, place));
+        let changed = (0..places).map(|place| is_proof(place) && differs(place));
         let changed = changed.collect();
         rollout.memory.changed = Some((base, revision, changed));
     }

@@ -135,6 +135,7 @@ impl World {
         environment.fleet_commits.push(environment.commits.len() + 1);
         environment.rings = ring_columns(&environment.fleet, environment.promotion.as_ref());
         for rollout in &mut environment.workloads {
+            rollout.memory.changed = None;
             rollout.reconcilers.grow(&environment.fleet);
             for place in 0..environment.fleet.len() {
                 rollout.reconcilers.refresh(place, &environment.fleet);

@@ -8,6 +8,7 @@ mod events;
 mod moves;
 mod reconciling;
 mod resting;
+mod subject;
 mod subjects;
 mod system;
 
@@ -19,7 +20,8 @@ use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use self::claims::Watched;
-use self::environment::{Environment, Repository, RingColumns, Rollout};
+pub(super) use self::environment::Environment;
+use self::environment::{Repository, RingColumns, Rollout};
 use self::system::System;
 use super::contents::{Commit, Contents, Sources};
 use super::definition::{EnvironmentDefinition, Pace, Scenario};
@@ -61,6 +63,10 @@ pub(super) struct World {
     proposals: u32,
     /// Whether no story is written.
     pub(in crate::scenario) is_quiet: bool,
+    /// A clock in seconds, to measure decisions.
+    pub(in crate::scenario) clock: Option<fn() -> f64>,
+    /// The time of the longest decision about one rollout, in seconds.
+    pub(in crate::scenario) longest_decision_s: std::cell::Cell<f64>,
     /// The number of steps of the controller.
     pub(in crate::scenario) decisions: u64,
 }
@@ -91,6 +97,8 @@ impl World {
             is_awake: false,
             proposals: 0,
             is_quiet: false,
+            clock: None,
+            longest_decision_s: std::cell::Cell::new(0.0),
             decisions: 0,
             scenario,
         };
@@ -254,7 +262,8 @@ fn ring_columns(fleet: &Fleet, promotion: Option<&Promotion>) -> RingColumns {
     let mut columns =
         RingColumns { ring: vec![0; places], domain: vec![0; places], hash: vec![0; places], domains: found.domains };
     for (position, place) in order.into_iter().enumerate() {
-        columns.ring[place] = found.ring[position];
+        let last = found.rings.len().saturating_sub(1) as u16;
+        columns.ring[place] = if fleet.is_there(place) { found.ring[position] } else { last };
         columns.domain[place] = found.domain[position];
         columns.hash[place] = found.hash[position];
     }

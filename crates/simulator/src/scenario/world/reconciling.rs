@@ -52,6 +52,7 @@ impl World {
         }
         let place = environment.fleet.place_of[host as usize] as usize;
         let seen = reconcilers.published[place];
+        state.pulled = seen;
         let is_applied = state.applied == seen && state.reported == seen && !state.is_failed;
         let is_restless = environment.fleet.fault(host).is_some_and(|fault| match &fault.fault {
             Fault::Failing(None) => !state.is_failed,
@@ -83,6 +84,9 @@ impl World {
         let place = environment.fleet.place_of[host as usize] as usize;
         let reconcilers = &mut environment.workloads[usize::from(workload)].reconcilers;
         let state = &mut reconcilers.hosts[host as usize];
+        if state.pulled != content {
+            return;
+        }
         let fault = environment.fleet.fault(host);
         let has = |what: &str| {
             let folder = self.contents.get(content);
@@ -98,13 +102,13 @@ impl World {
             Some((Fault::Flapping(period), since)) => {
                 let turn = (self.now - since) / seconds(*period).max(1);
                 (state.applied, state.reported, state.is_failed) = (content, content, turn % 2 == 1);
-                again = (reconcilers.published[place] == content).then(|| self.now + seconds(*period).max(1));
+                again = (!std::mem::replace(&mut state.is_pending, true)).then(|| self.now + seconds(*period).max(1));
             }
             _ => (state.applied, state.reported, state.is_failed) = (content, content, false),
         }
         reconcilers.refresh(place, &environment.fleet);
         if let Some(at) = again {
-            self.queue.add(at, Task::Report(reconciler, content));
+            self.queue.add(at, Task::Pull(reconciler));
         }
         self.wake();
     }

@@ -5,7 +5,6 @@ use engine::promotion::state::Phase;
 use model::object::promotion::{Gate, GateKind};
 
 use super::World;
-use super::subjects::failed;
 
 /// A move that does not rest.
 pub(in crate::scenario) struct OpenMove {
@@ -23,7 +22,7 @@ impl World {
         self.wake();
     }
 
-    /// The moves that do not rest. A stop rests only if the failure can't go away by itself: after a rollback.
+    /// The moves that do not rest. After a rollback, people try the revision again.
     pub(in crate::scenario) fn open_moves(&self) -> Vec<OpenMove> {
         let mut open = Vec::new();
         for environment in &self.environments {
@@ -31,8 +30,12 @@ impl World {
                 let Some(report) = &rollout.memory.report else { continue };
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
                 let has_returned = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
-                if !has_returned {
-                    let about = format!("{} {name}", environment.name);
+                let is_rejected = rollout.compiled.is_some() && rollout.state.rejected == rollout.compiled;
+                let about = format!("{} {name}", environment.name);
+                if has_returned || (phase.is_none() && is_rejected) {
+                    let answers = vec![format!("resume {about} by ana"), format!("retry {about} by ana")];
+                    open.push(OpenMove { text: format!("{about} returned to the proved revision"), answers });
+                } else {
                     let ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
                     let ring = environment.promotion.as_ref().and_then(|promotion| promotion.rings.get(ring));
                     open.extend(open_move(&about, report, ring.map_or(&[], |ring| &ring.gates)));
@@ -40,9 +43,6 @@ impl World {
             }
             for (number, subject) in environment.subjects.iter().enumerate() {
                 let Some(report) = &subject.report else { continue };
-                if report.phase == ReportPhase::Stopped && failed(environment, number).is_some() {
-                    continue;
-                }
                 let about = match number.checked_sub(1) {
                     None => environment.name.to_string(),
                     Some(workload) => format!("{} {}", environment.name, self.workloads[workload]),
@@ -60,8 +60,12 @@ fn open_move(about: &str, report: &Report, gates: &[Gate]) -> Option<OpenMove> {
     if report.is_held {
         answers.push(format!("resume {about} by ana"));
     }
-    if report.phase == ReportPhase::Rest && !report.is_held {
+    let is_rejected = report.waiting.iter().any(|waiting| *waiting.what == *"rejected");
+    if report.phase == ReportPhase::Rest && !report.is_held && !is_rejected {
         return None;
+    }
+    if is_rejected {
+        answers.push(format!("retry {about} by ana"));
     }
     for waiting in &report.waiting {
         let is_meant = |gate: &&Gate| waiting.what.rsplit('/').next() == Some(&*gate.name);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
-use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Phase, Proved, Revision};
 use model::object::promotion::{ChangeDelivery, Promotion};
 
 use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
+use super::subject::Subject;
 use super::{World, seconds};
 use crate::scenario::task::Task;
 
@@ -20,15 +20,6 @@ pub(super) const PLATFORM: usize = 0;
 const START: &str = "start";
 /// The largest number of steps of one subject in one step of the controller.
 const REPEATS_MAX: usize = 4;
-
-/// A subject on its way into an environment.
-#[derive(Debug, Default)]
-pub(in crate::scenario) struct Subject {
-    pub(in crate::scenario) state: AdvanceState,
-    pub(in crate::scenario) report: Option<Report>,
-    /// The open pull request: its number, and the revision that it writes.
-    pub(in crate::scenario) proposal: Option<(u32, Revision)>,
-}
 
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
 fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
@@ -65,7 +56,9 @@ impl World {
     pub(in crate::scenario) fn revision_of(&self, number: usize, subject: usize) -> Option<Revision> {
         let sources = &self.environments[number].sources;
         match subject.checked_sub(1) {
-            None => Some(Revision(self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)))),
+            None => Some(Revision(
+                self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)),
+            )),
             Some(workload) => {
                 let release = sources.releases[workload].checked_sub(1)?;
                 Some(Revision(Arc::clone(&self.versions[workload][release])))
@@ -76,7 +69,9 @@ impl World {
     /// The revisions of a subject, newest first.
     pub(in crate::scenario) fn line(&self, subject: usize) -> Vec<Revision> {
         let names: Vec<_> = match subject.checked_sub(1) {
-            None => std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect(),
+            None => {
+                std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect()
+            }
             Some(workload) => self.versions[workload].clone(),
         };
         names.into_iter().rev().map(Revision).collect()
@@ -98,7 +93,9 @@ impl World {
         for subject in 0..=self.workloads.len() {
             if self.is_moved(number, subject) {
                 is_restless |= self.step_subject(number, subject);
-            } else if let Some(newest) = self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty()) {
+            } else if let Some(newest) =
+                self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty())
+            {
                 self.write(number, subject, &newest.clone());
             }
         }
@@ -108,7 +105,9 @@ impl World {
     fn step_subject(&mut self, number: usize, subject: usize) -> bool {
         let mut is_changed = false;
         for _ in 0..REPEATS_MAX {
-            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else { break };
+            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else {
+                break;
+            };
             let place = self.subject_name(number, subject);
             self.tell_events(&place, &events);
             let known = &mut self.environments[number].subjects[subject];
@@ -242,7 +241,9 @@ impl World {
         let position = match subject.checked_sub(1) {
             None if *revision.0 == *START => Some(0),
             None => self.main.iter().position(|commit| commit.name == revision.0).map(|at| at + 1),
-            Some(workload) => self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1),
+            Some(workload) => {
+                self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1)
+            }
         };
         let Some(position) = position else { return false };
         let sources = &mut self.environments[number].sources;
@@ -308,7 +309,7 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 }
 
 /// Why an environment can't take its revision without a change.
-pub(super) fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
+fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| match &rollout.state.current {
         Some(current) => match &current.phase {

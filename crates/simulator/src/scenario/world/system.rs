@@ -34,6 +34,11 @@ impl World {
         self.system.is_hub_down()
     }
 
+    /// Whether the service does nothing.
+    pub(in crate::scenario) fn is_service_down(&self) -> bool {
+        self.system.is_service_down()
+    }
+
     /// The difference of the service's clock, in seconds.
     pub(in crate::scenario) fn skew(&self) -> i64 {
         self.system.skew()

@@ -1,7 +1,8 @@
 //! Rules of moves between environments: nothing enters an environment before the gates of the environments before held.
 
 use engine::promotion::evidence::Measured;
-use engine::promotion::state::Revision;
+use engine::promotion::gates::UNKNOWN_MAX;
+use engine::promotion::state::{CandidatePhase, Revision};
 use model::object::promotion::{Gate, GateKind, Promotion, Require};
 
 use super::{Checked, Referee, SubjectRecord, broken, measures_hold};
@@ -14,13 +15,20 @@ impl Referee {
             let name = &world.environments[*number].name;
             let promotions = world.environments.iter().filter_map(|environment| environment.promotion.as_ref());
             let mut after = promotions.filter(|promotion| promotion.from.contains(name));
-            let is_known = record.measured.is_some();
+            let is_known = record.measured.is_some() && record.is_settled;
+            record.unknown_since = if is_known { None } else { record.unknown_since.or(Some(world.now)) };
+            // A short time without evidence does not interrupt a soak.
+            let is_tolerated = record.unknown_since.is_some_and(|since| world.now - since <= UNKNOWN_MAX.as_secs());
             // Good for the least of the promotions after it: an interruption is one for all of them.
             let is_good = record.is_settled
                 && record.measured.as_ref().is_some_and(|measured| {
                     after.any(|promotion| measures_hold(&promotion.gates, measured, |_| false))
                 });
-            record.good_since = if is_good { record.good_since.or(Some(world.now)) } else { record.good_since.filter(|_| !is_known) };
+            record.good_since = if is_good {
+                record.good_since.or(Some(world.now))
+            } else {
+                record.good_since.filter(|_| is_tolerated)
+            };
         }
     }
 
@@ -41,11 +49,19 @@ impl Referee {
         let proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
         let written = at.filter(|at| Some(at) != record.at.as_ref());
         let proposed = proposal.filter(|proposal| Some(proposal) != record.proposal.as_ref());
-        for revision in written.into_iter().chain(proposed) {
-            if record.proved.contains(&revision) {
-                continue;
+        let current = environment.subjects[subject].state.current.as_ref();
+        let entering = current.filter(|current| matches!(current.phase, CandidatePhase::Entering { .. }));
+        let entering = entering.map(|current| current.revision.clone());
+        let mut allowed =
+            record.allowed.clone().filter(|allowed| current.is_some_and(|current| current.revision == *allowed));
+        for revision in written.into_iter().chain(proposed).chain(entering) {
+            if !record.proved.contains(&revision) && allowed.as_ref() != Some(&revision) {
+                self.check_gates(world, key, (promotion, &revision))?;
+                allowed = Some(revision);
             }
-            self.check_gates(world, key, (promotion, &revision))?;
+        }
+        if let Some(record) = self.subjects.get_mut(&key) {
+            record.allowed = allowed;
         }
         Ok(())
     }
@@ -60,14 +76,20 @@ impl Referee {
             return broken("nothing is proved without evidence", name);
         };
         let Measured { expected, succeeded, silent, unpublished, .. } = *measured;
-        if unpublished > 0 || (!has_rings && succeeded + silent < expected) {
+        let is_skipped = record.skipped.iter().any(|(of, gate)| of.as_ref() == Some(proved) && **gate == *"compliant");
+        if unpublished > 0 || (!has_rings && !is_skipped && succeeded + silent < expected) {
             return broken("a revision is proved when all reconcilers applied it", format!("{name}: {measured:?}"));
         }
         record.proved.insert(proved.clone());
         Ok(())
     }
 
-    fn check_gates(&self, world: &World, key: (usize, usize), (promotion, revision): (&Promotion, &Revision)) -> Checked {
+    fn check_gates(
+        &self,
+        world: &World,
+        key: (usize, usize),
+        (promotion, revision): (&Promotion, &Revision),
+    ) -> Checked {
         let (number, subject) = key;
         let Some(record) = self.subjects.get(&key) else { return Ok(()) };
         let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
@@ -76,7 +98,8 @@ impl Referee {
         }
         let is_skipped = |gate: &str| {
             let meant = |(of, skipped): &(Option<Revision>, std::sync::Arc<str>)| {
-                (of.as_ref() == Some(revision) || of.is_none()) && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
+                (of.as_ref() == Some(revision) || of.is_none())
+                    && (**skipped == *gate || skipped.ends_with(&format!("/{gate}")))
             };
             record.skipped.iter().any(meant)
         };
@@ -93,7 +116,10 @@ impl Referee {
             return Ok(());
         }
         let reasons: Vec<_> = promotion.from.iter().map(|before| format!("{before}: {:?}", holds(before))).collect();
-        broken("nothing enters an environment before the gates of the environments before hold", format!("{name}: {}", reasons.join("; ")))
+        broken(
+            "nothing enters an environment before the gates of the environments before hold",
+            format!("{name}: {}", reasons.join("; ")),
+        )
     }
 
     fn check_gate(
@@ -131,7 +157,8 @@ impl Referee {
         is_skipped: &impl Fn(&str) -> bool,
     ) -> Result<(), &'static str> {
         let Some(number) = world.number(before) else { return Err("it does not exist") };
-        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject)) else {
+        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject))
+        else {
             return Err("it is not known");
         };
         if is_skipped("settled") {
@@ -139,7 +166,8 @@ impl Referee {
         }
         let line = world.line(subject);
         let position = |revision: &Revision| line.iter().position(|known| known == revision);
-        let contains = at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
+        let contains =
+            at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
         if !contains {
             return Err("it does not have the revision");
         }

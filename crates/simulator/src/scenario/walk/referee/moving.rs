@@ -4,12 +4,14 @@ use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::ReportPhase;
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
-use super::{Checked, Referee, RolloutRecord, broken, is_compliant, is_within, measures_hold};
+use super::{Checked, Referee, RolloutRecord, broken, is_compliant, is_released, is_within, measures_hold};
 use crate::scenario::contents::{ContentId, NOTHING};
+use crate::scenario::fleet::Fleet;
 use crate::scenario::world::World;
 
 /// A move as the referee sees it: columns by place.
 struct Seen<'a> {
+    fleet: &'a Fleet,
     rings: &'a [Ring],
     ring: &'a [u16],
     /// The content of the revision.
@@ -27,7 +29,7 @@ impl Seen<'_> {
     }
 
     fn is_changed(&self, place: usize) -> bool {
-        self.changed.get(place).copied().unwrap_or(false)
+        self.changed.get(place).copied().unwrap_or(false) && self.fleet.is_there(place)
     }
 
     /// Whether the place had the revision as its target before the step.
@@ -39,18 +41,20 @@ impl Seen<'_> {
         self.record.states.get(place).copied().unwrap_or_default()
     }
 
-    /// The state of places that had the revision before the step.
-    fn measured(&self, ring: Option<usize>) -> Measured {
+    /// The state of the changed places of a ring before the step.
+    fn measured(&self, ring: usize) -> Measured {
         let mut measured = Measured::default();
-        for place in 0..self.target.len() {
-            let is_meant = ring.is_none_or(|ring| usize::from(self.ring[place]) == ring);
-            if is_meant && self.is_changed(place) {
-                let state = if self.had(place) { self.state(place) } else { PlaceState::default() };
-                if ring.is_some() || self.had(place) {
-                    measured.add(state);
-                }
-            }
-        }
+        let state = |place| if self.had(place) { self.state(place) } else { PlaceState::default() };
+        self.places(ring).for_each(|place| measured.add(state(place)));
+        measured
+    }
+
+    /// The state of all changed places to which the revision was released before the step.
+    fn measured_released(&self) -> Measured {
+        let mut measured = Measured::default();
+        let is_released = |place: &usize| self.record.released.get(*place).copied().unwrap_or(false);
+        let released = (0..self.target.len()).filter(|place| self.is_changed(*place)).filter(is_released);
+        released.for_each(|place| measured.add(self.state(place)));
         measured
     }
 
@@ -65,10 +69,10 @@ impl Seen<'_> {
 
     /// Whether the fleet of a ring is good: the gates that measure it hold, and the failures of all places are within its budget.
     fn is_good(&self, ring: usize) -> bool {
-        let (measured, options) = (self.measured(Some(ring)), &self.rings[ring]);
+        let (measured, options) = (self.measured(ring), &self.rings[ring]);
         let has_share = options.gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
         let is_skipped = |name: &str| self.record.skipped.contains(name);
-        (is_skipped("failures") || is_within(&self.measured(None), options.failures))
+        (is_skipped("failures") || is_within(&self.measured_released(), options.failures))
             && measures_hold(&options.gates, &measured, is_skipped)
             && (has_share || is_skipped("compliant") || is_compliant(&measured, Share::ALL, Silent::Wait))
     }
@@ -86,14 +90,30 @@ impl Referee {
             if record.moving.as_ref() != current {
                 record.moving = current.cloned();
                 record.skipped.clear();
+                record.entered.clear();
                 record.good_since = vec![None; rings.len()];
             }
-            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else { continue };
+            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else {
+                continue;
+            };
             let (target, published) = (&record.target, &rollout.reconcilers.published);
-            let seen = Seen { rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let seen = Seen {
+                fleet: &environment.fleet,
+                rings,
+                ring: &environment.rings.ring,
+                moving,
+                changed,
+                record,
+                target,
+                published,
+            };
             let good: Vec<_> = (0..rings.len()).map(|ring| seen.is_good(ring)).collect();
             for (since, is_good) in record.good_since.iter_mut().zip(good) {
-                *since = if is_hub_down || is_good { since.or((is_good && !is_hub_down).then_some(world.now)) } else { None };
+                *since = if is_hub_down || is_good {
+                    since.or((is_good && !is_hub_down).then_some(world.now))
+                } else {
+                    None
+                };
             }
         }
         self.note_environments(world);
@@ -110,16 +130,27 @@ impl Referee {
         let target = &rollout.reconcilers.target;
         let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
         let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
-        let forward: Vec<_> =
-            (0..target.len()).filter(|place| target[*place] != was(*place) && target[*place] != proved(*place)).collect();
+        let is_new = |place: &usize| target[*place] != was(*place) && target[*place] != proved(*place);
+        let there = (0..target.len()).filter(|place| environment.fleet.is_there(*place));
+        let forward: Vec<_> = there.filter(is_new).collect();
         if let (Some(first), Some((_, _, changed)), Some((_, moving))) =
             (forward.first(), &rollout.memory.changed, &rollout.memory.moving)
         {
             let published = &rollout.reconcilers.published;
             let rings = &promotion.rings;
-            let seen = Seen { rings, ring: &environment.rings.ring, moving, changed, record, target, published };
+            let seen = Seen {
+                fleet: &environment.fleet,
+                rings,
+                ring: &environment.rings.ring,
+                moving,
+                changed,
+                record,
+                target,
+                published,
+            };
             let ring = usize::from(environment.rings.ring[*first]);
-            let name = format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
+            let name =
+                format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
             if rollout.state.hold.is_some() {
                 return broken("nothing moves during a hold", name);
             }
@@ -132,18 +163,24 @@ impl Referee {
             if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
                 return broken("a ring begins when the rings before have the revision", name);
             }
-            let is_continued = record.moving.is_some() && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
+            let is_continued = record.moving.is_some()
+                && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
             if is_continued {
                 self.check_budget(&seen, ring, &name)?;
-                self.check_entry(world, (&seen, record), (ring, &name))?;
+                if !record.entered.contains(&ring) {
+                    self.check_entry(world, (&seen, record), (ring, &name))?;
+                }
             }
-            check_limits(world, number, &seen, (ring, &name))?;
+            check_limits(world, key, &seen, (ring, &name))?;
+            if let Some(record) = self.rollouts.get_mut(&key).filter(|_| is_continued) {
+                record.entered.insert(ring);
+            }
         }
         self.check_end(world, key)
     }
 
     fn check_budget(&self, seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
-        let measured = seen.measured(None);
+        let measured = seen.measured_released();
         let is_skipped = seen.record.skipped.contains("failures");
         if is_skipped || is_within(&measured, seen.rings[ring].failures) {
             return Ok(());
@@ -152,26 +189,39 @@ impl Referee {
     }
 
     /// The first places of a ring: the gates of the ring before hold.
-    fn check_entry(&self, world: &World, (seen, record): (&Seen<'_>, &RolloutRecord), (ring, name): (usize, &str)) -> Checked {
+    fn check_entry(
+        &self,
+        world: &World,
+        (seen, record): (&Seen<'_>, &RolloutRecord),
+        (ring, name): (usize, &str),
+    ) -> Checked {
         if seen.places(ring).any(|place| seen.had(place)) {
             return Ok(());
         }
         let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
         let options = &seen.rings[before];
         if !seen.is_good(before) {
-            return broken("a ring begins when the gates of the ring before hold", format!("{name}: {:?}", seen.measured(Some(before))));
+            return broken(
+                "a ring begins when the gates of the ring before hold",
+                format!("{name}: {:?}", seen.measured(before)),
+            );
         }
         let since = record.good_since.get(before).copied().flatten();
         let is_skipped = |gate: &str| record.skipped.contains(gate);
         if !options.pause.is_zero() && !is_skipped("pause") && !self.is_after(since, world.now, options.pause) {
-            return broken("a ring begins after the pause of the ring before", format!("{name}: good since {since:?}, now {}", world.now));
+            return broken(
+                "a ring begins after the pause of the ring before",
+                format!("{name}: good since {since:?}, now {}", world.now),
+            );
         }
         let failing = options.gates.iter().find(|gate| match &gate.kind {
             GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
             _ => false,
         });
         match failing {
-            Some(gate) => broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name)),
+            Some(gate) => {
+                broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name))
+            }
             None => Ok(()),
         }
     }
@@ -211,12 +261,18 @@ impl Referee {
 }
 
 /// The limits of a ring.
-fn check_limits(world: &World, number: usize, seen: &Seen<'_>, (ring, name): (usize, &str)) -> Checked {
-    let options = &seen.rings[ring];
+fn check_limits(
+    world: &World,
+    (number, workload): (usize, usize),
+    seen: &Seen<'_>,
+    (ring, name): (usize, &str),
+) -> Checked {
+    let (environment, options) = (&world.environments[number], &seen.rings[ring]);
+    let state = &environment.workloads[workload].state;
     let silent = seen.silent(ring);
     let is_changing = |place: &usize| {
         let place = *place;
-        if seen.target[place] != seen.moving[place] {
+        if !is_released(environment, state, place) {
             return false;
         }
         let state = seen.state(place);
@@ -224,7 +280,6 @@ fn check_limits(world: &World, number: usize, seen: &Seen<'_>, (ring, name): (us
         !(seen.had(place) && state.is_published && state.succeeded + left_out >= state.expected)
     };
     let changing: Vec<_> = seen.places(ring).filter(is_changing).collect();
-    let environment = &world.environments[number];
     let is_place = |place: &usize| environment.fleet.is_there(*place) || seen.published[*place] != NOTHING;
     let places = (0..seen.target.len()).filter(|place| usize::from(seen.ring[*place]) == ring && is_place(place));
     let limit = options.at_once.map(|amount| match amount {
@@ -240,7 +295,8 @@ fn check_limits(world: &World, number: usize, seen: &Seen<'_>, (ring, name): (us
             *counts.entry(environment.fleet.labels(*place).get(&per.label)).or_insert(0_u32) += 1;
         }
         if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
-            let text = format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
+            let text =
+                format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
             return broken("no ring exceeds the limit of a failure domain", text);
         }
     }
