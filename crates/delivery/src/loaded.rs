@@ -15,7 +15,6 @@ use model::fleet::Fleet;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::acknowledgement::Entry;
-use crate::enforcement::Enforced;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 
@@ -47,6 +46,15 @@ pub struct Loaded {
     pub access: Option<Arc<RepositoryAccess>>,
     /// The heads of the destination branches before the sources were read. Empty if the environment was not read to publish it.
     pub destinations: Vec<DestinationHeads>,
+}
+
+/// What the gates before an environment say about its publication.
+#[derive(Clone, Debug, Default)]
+pub struct Enforced {
+    /// Why nothing is published.
+    pub refusals: Vec<Diagnostic>,
+    /// The reason for which it is published nevertheless, with what was overridden.
+    pub override_reason: Option<Arc<str>>,
 }
 
 impl Loaded {

@@ -9,7 +9,7 @@ mod service;
 mod variables;
 mod wrong;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,6 +111,11 @@ pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     let (options, configured) = read_options(named)?;
     let demo = options.demo(configured.folder())?.map(|demo| demo.git_host);
     Ok(options.host.resolve(&options.control_plane.repo, configured.folder(), demo)?)
+}
+
+/// Reads the accounts whose commit statuses prove commits.
+pub(crate) fn read_status_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
+    Ok(read_options(named)?.0.promotion.status_accounts())
 }
 
 /// Reads the settings of the demo. None if the file is not that of a demo.

@@ -78,15 +78,6 @@ impl Hub {
         }
     }
 
-    /// The states of all places of an environment; see [`Client::all_place_states`].
-    pub(crate) fn place_states(
-        &self,
-        environment: &str,
-        workload: Option<&str>,
-    ) -> Result<Vec<hub_api::places::PlaceState>, ClientError> {
-        self.runtime.block_on(self.client.all_place_states(environment, workload))
-    }
-
     /// Sends reports; see [`Client::report`].
     pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, retry_time: Duration) -> Result<Receipt, Failure> {
         self.runtime.block_on(self.client.report(body, are_lines, retry_time)).map_err(|error| failure(&error))

@@ -1,40 +1,65 @@
-//! The hub as a proof that environments have proved commits of the main branch.
+//! Proofs that environments have proved commits of the main branch, beside the stored state of promotions: the hub, and commit statuses.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use delivery::enforcement::{self, HubProof, Proof};
+use delivery::access::RepositoryAccess;
+use delivery::enforcement::{self, HubProof, Proof, StatusProof};
 use delivery::loaded::Loaded;
-use hub_api::client::ClientError;
-use hub_api::evidence::PlaceEvidence;
-use hub_api::places::PlaceState;
+use delivery::pull_requests::GitHosts;
 use model::diagnostic::Diagnostic;
 
-use crate::arguments::PublicationHub;
+use crate::arguments::{PublicationHub, SourceOptions};
+use crate::configuration;
 use crate::hub_client::Hub;
 
-/// The hub that is configured. None: only the stored state of promotions proves commits.
-pub(crate) struct Proofs(Option<Hub>);
+/// The sources of proofs that are configured.
+pub(crate) struct Proofs {
+    hub: Option<Hub>,
+    /// The git hosts with the accounts whose commit statuses count. None if there is no such account.
+    statuses: Option<(GitHosts, BTreeSet<String>)>,
+}
 
 impl Proofs {
-    /// The hub of the environment variable, else of the configuration file.
-    pub(crate) fn configured(config: Option<&Path>) -> anyhow::Result<Self> {
-        Ok(Self(Hub::for_publications(&PublicationHub::default(), config)?))
+    /// The hub of the environment variable, else of the configuration file, and the git hosts of the file. None for a plain folder, which is never published.
+    pub(crate) fn configured(source: &SourceOptions) -> anyhow::Result<Self> {
+        if source.from.is_some() {
+            return Ok(Self { hub: None, statuses: None });
+        }
+        let config = source.config.as_deref();
+        let hub = Hub::for_publications(&PublicationHub::default(), config)?;
+        Ok(Self { hub, ..Self::without_hub(config)? })
+    }
+
+    /// The git hosts of the configuration file only.
+    pub(crate) fn without_hub(config: Option<&Path>) -> anyhow::Result<Self> {
+        let accounts = configuration::read_status_accounts(config)?;
+        if accounts.is_empty() {
+            return Ok(Self { hub: None, statuses: None });
+        }
+        let hosts = configuration::read_hosts(config)?.for_deliveries();
+        Ok(Self { hub: None, statuses: hosts.map(|hosts| (hosts, accounts)) })
     }
 
     /// Why commits of the main branch may not be published into an environment.
     pub(crate) fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
-        let states = self.0.as_ref().map(HubStates);
-        let proof = states.as_ref().zip(loaded.access.as_deref()).map(|(hub, access)| HubProof { access, hub });
-        let proofs: Vec<&dyn Proof> = proof.iter().map(|proof| proof as &dyn Proof).collect();
-        enforcement::diagnostics(loaded, &proofs)
+        let Some(access) = loaded.access.as_deref() else { return Vec::new() };
+        self.with((access, self.hub.as_ref()), |proofs| enforcement::diagnostics(loaded, proofs))
     }
-}
 
-/// The states of places in a hub.
-pub(crate) struct HubStates<'a>(pub(crate) &'a Hub);
-
-impl PlaceEvidence for HubStates<'_> {
-    fn place_states(&self, environment: &str, workload: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
-        self.0.place_states(environment, workload)
+    /// Calls `work` with the proofs.
+    pub(crate) fn with<R>(
+        &self,
+        (access, hub): (&RepositoryAccess, Option<&Hub>),
+        work: impl FnOnce(&[&dyn Proof]) -> R,
+    ) -> R {
+        let hub = hub.map(|hub| HubProof { access, hub });
+        let is_reporter =
+            |account: &str| self.statuses.as_ref().is_some_and(|(_, accounts)| accounts.contains(account));
+        let hosts = self.statuses.as_ref().map(|(hosts, _)| hosts);
+        let statuses = hosts.map(|hosts| StatusProof { access, hosts, is_reporter: &is_reporter });
+        let hub = hub.iter().map(|proof| proof as &dyn Proof);
+        let proofs: Vec<_> = hub.chain(statuses.iter().map(|proof| proof as &dyn Proof)).collect();
+        work(&proofs)
     }
 }

@@ -81,7 +81,7 @@ pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
 }
 
 /// The sum of the states of places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
-pub(crate) fn measured(rows: &[HubPlace]) -> Measured {
+fn measured(rows: &[HubPlace]) -> Measured {
     let key = |row: &HubPlace| (row.repository.clone(), row.branch.clone(), row.place.clone());
     let mut places: BTreeMap<_, (Counts, Counts)> = BTreeMap::new();
     for row in rows {

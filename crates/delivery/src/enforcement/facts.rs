@@ -2,18 +2,15 @@
 
 use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus};
 use git::publications::Publications;
-use git::{Commit, Revision};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{GateKind, Promotion, Require};
 
+use super::ancestry::contains;
 use super::proof::{Answer, Proof};
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 use crate::{reading, rollout_store};
-
-/// How far back a commit is searched in the history of another one.
-const REACH: usize = 1_000;
 
 /// Whether a commit may enter an environment.
 pub(super) enum Admission {
@@ -186,16 +183,4 @@ fn platform_state(access: &RepositoryAccess, environment: &EnvironmentName) -> R
         Some(Ok(advances)) => Ok(advances.platform),
         Some(Err(error)) => Err(wrong(error.to_string())),
     }
-}
-
-/// Whether a commit of the main branch is another one, or contains it.
-pub(super) fn contains(access: &RepositoryAccess, newer: GitId, commit: GitId) -> Result<bool, String> {
-    if newer == commit {
-        return Ok(true);
-    }
-    let settings = &access.settings;
-    let revision = Revision::Commit { id: newer, branch: Some(settings.branch.as_str().into()) };
-    let newer = access.repositories.resolve(&settings.repo, &revision);
-    let newer: Result<Commit, _> = newer.map_err(|error| error.to_string());
-    access.repositories.is_ancestor(commit, &newer?, REACH).map_err(|error| error.to_string())
 }

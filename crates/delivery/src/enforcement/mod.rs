@@ -2,9 +2,11 @@
 //!
 //! Only environments with a `Promotion` object are affected. Annotations alone describe the order, and refuse nothing.
 
+mod ancestry;
 mod base_repos;
 mod facts;
 mod proof;
+mod status_proof;
 
 use std::sync::Arc;
 
@@ -15,17 +17,9 @@ use model::object::{Object, Promotion};
 use self::base_repos::MainReference;
 use self::facts::Facts;
 pub use self::proof::{Answer, HubProof, Proof};
+pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
-use crate::loaded::Loaded;
-
-/// What enforcement found for a publication.
-#[derive(Clone, Debug, Default)]
-pub struct Enforced {
-    /// Why nothing is published.
-    pub refusals: Vec<Diagnostic>,
-    /// The reason for which it is published nevertheless, with what was overridden.
-    pub override_reason: Option<Arc<str>>,
-}
+use crate::loaded::{Enforced, Loaded};
 
 /// Checks an environment before it is published, and stores the result in it. An override turns the refusals into warnings.
 pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {

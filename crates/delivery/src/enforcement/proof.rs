@@ -1,18 +1,20 @@
 //! Proofs beside the stored state: whether an environment has proved a commit of the main branch.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use engine::promotion::evidence::Measured;
 use git::load::Snapshot;
 use git::publications::Publication;
 use hub_api::evidence::PlaceEvidence;
+use hub_api::places::PlaceState;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{Amount, GateKind, Promotion, Share, Silent};
+use model::rollout::Counts;
 
-use super::facts;
+use super::ancestry::contains;
 use crate::access::RepositoryAccess;
-use crate::controller::evidence::measured;
 use crate::reading;
 
 /// Whether an environment has proved a commit.
@@ -86,12 +88,36 @@ impl HubProof<'_> {
     fn has_commit(&self, publication: &Publication, commit: GitId) -> Result<bool, String> {
         let url = self.access.settings.repo.as_str();
         for id in publication.sources.values().filter(|id| publication.has_source(url, **id)) {
-            if facts::contains(self.access, *id, commit)? {
+            if contains(self.access, *id, commit)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
+}
+
+/// The sum over all places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
+fn measured(rows: &[PlaceState]) -> Measured {
+    let mut places: BTreeMap<_, [Counts; 2]> = BTreeMap::new();
+    for row in rows {
+        let [own, inner] = places.entry((&row.repository, &row.branch, &row.place)).or_default();
+        let sum = if row.target.is_none() { own } else { inner };
+        sum.expected += row.counts.expected;
+        sum.succeeded += row.counts.succeeded;
+        sum.failed += row.counts.failed;
+        sum.silent += row.counts.silent;
+    }
+    let number = |count: i64| u64::try_from(count).unwrap_or_default();
+    let mut total = Measured::default();
+    for [own, inner] in places.into_values() {
+        let counts = if own.expected > 0 { own } else { inner };
+        total.places += 1;
+        total.expected += number(counts.expected);
+        total.succeeded += number(counts.succeeded);
+        total.failed += number(counts.failed);
+        total.silent += number(counts.silent);
+    }
+    total
 }
 
 /// Whether the counts satisfy the gates of a promotion. Without such gates, all reconcilers must have applied the content.

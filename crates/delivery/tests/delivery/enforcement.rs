@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use delivery::enforcement::{Answer, HubProof, Proof};
+use delivery::enforcement::{Answer, HubProof, Proof, StatusProof};
 use delivery::publish::{Options, Outcome, Request, publish};
 use delivery::refusal::Refusal;
 use delivery::rollout_store::{self, Advances, StateChange};
@@ -10,6 +10,7 @@ use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
 };
 use git::Person;
+use git_host::status::{CommitStatus, StatusState};
 use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState;
@@ -263,4 +264,27 @@ fn the_hub_proves_what_is_published_and_applied() {
     assert_eq!(check(counts(2, 1)), refused);
     assert_eq!(check(Some(Counts::default())), "K0523 `dev`: the hub knows no reconciler of it");
     assert_eq!(check(counts(3, 0)), "published");
+}
+
+#[test]
+fn the_statuses_of_configured_accounts_prove_a_commit() {
+    let world = World::new(GATE);
+    let report = |account: &str, state| {
+        let context = "dev environment".to_owned();
+        let status = CommitStatus { context, state, description: "Deployed".to_owned(), target_url: None };
+        let mut hosted = world.chain.host.state();
+        hosted.repository("platform/control-plane").unwrap().set_status_as(account, world.newer, status).unwrap();
+    };
+    let check = || {
+        let is_reporter = |account: &str| account == "ci-bot";
+        let proof = StatusProof { access: &world.chain.access, hosts: &world.chain.hosts, is_reporter: &is_reporter };
+        world.word("prod", Options { proofs: &[&proof], ..Options::default() })
+    };
+    let none = "K0523 `dev`: no account that counts reported a status `dev environment` of the commit";
+    report("mallory", StatusState::Success);
+    assert_eq!(check(), none);
+    report("ci-bot", StatusState::Failure);
+    assert_eq!(check(), "K0520 `dev`: `ci-bot` reported `dev environment`: Deployed");
+    report("ci-bot", StatusState::Success);
+    assert_eq!(check(), "published");
 }

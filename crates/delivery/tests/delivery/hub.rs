@@ -4,17 +4,20 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use delivery::hub_publication::{Hub, HubError, Receiver};
-use delivery::publish::Options;
+use delivery::publish::{Options, Request, publish};
 use delivery::push::Delivered;
 use hub_api::client::ClientError;
 use hub_api::publication::{Publication, PublicationReceipt};
 
+use crate::chain::{Chain, name};
 use crate::world::{BASE, World};
 
 /// Takes publications, or can't be reached.
 #[derive(Default)]
 struct MemoryHub {
     is_down: bool,
+    /// Whether its token may not change the order of environments.
+    is_limited: bool,
     publications: Mutex<Vec<Publication>>,
 }
 
@@ -22,6 +25,10 @@ impl Hub for MemoryHub {
     fn publish(&self, publication: &Publication, _: Duration) -> Result<PublicationReceipt, ClientError> {
         if self.is_down {
             return Err(ClientError::Unreachable { url: "http://hub".to_owned(), reason: "it is down".to_owned() });
+        }
+        if self.is_limited && !publication.environments.is_empty() {
+            let detail = "it can't change the order of environments".to_owned();
+            return Err(ClientError::Refused { status: 403, detail, hint: None, refused: Vec::new() });
         }
         self.publications.lock().unwrap().push(publication.clone());
         Ok(PublicationReceipt::default())
@@ -60,4 +67,35 @@ fn a_hub_that_is_down_stops_no_publication() {
     let [place] = &outcome.places[..] else { panic!() };
     assert!(matches!(place.delivered, Some(Delivered::Pushed { .. })));
     assert!(matches!(place.hub, Some(Err(HubError::Client(ClientError::Unreachable { .. })))));
+}
+
+/// The order that a hub gets from an environment of a chain, if the configuration has this one.
+fn order(promotion: Option<&str>, configured: &[String], hub: &MemoryHub) -> Vec<String> {
+    let mut chain = Chain::new(&["alpha", "beta"]);
+    if let Some(spec) = promotion {
+        let text =
+            format!("{{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {{name: p}}, spec: {spec}}}");
+        chain.company.write_main(".environments/p.yaml", &text);
+    }
+    let (environment, hub) = (&name("beta"), hub);
+    let receiver = Some(Receiver { hub, environments: configured });
+    let options = Options { is_direct: true, ..Options::default() };
+    let request = Request { environment, gitops_repo: None, options, hub: receiver, is_hub_only: false };
+    let outcome = publish(&chain.access, &request, &|_, _| {}).unwrap();
+    assert!(outcome.places[0].hub.as_ref().unwrap().is_ok());
+    hub.publications.lock().unwrap().last().unwrap().environments.clone()
+}
+
+#[test]
+fn the_hub_gets_the_order_of_promotions_unless_another_one_is_configured() {
+    let (promotion, configured) = (Some("{from: [beta], to: alpha}"), ["alpha".to_owned()]);
+    assert_eq!(order(promotion, &[], &MemoryHub::default()), ["beta", "alpha"]);
+    assert_eq!(order(promotion, &configured, &MemoryHub::default()), configured);
+    assert!(order(None, &[], &MemoryHub::default()).is_empty());
+}
+
+#[test]
+fn a_token_that_may_not_set_the_order_still_publishes() {
+    let limited = MemoryHub { is_limited: true, ..MemoryHub::default() };
+    assert!(order(Some("{from: [beta], to: alpha}"), &[], &limited).is_empty());
 }

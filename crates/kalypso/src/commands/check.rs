@@ -29,7 +29,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
     let new_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
-    let proofs = Proofs::configured(options.source.config.as_deref())?;
+    let proofs = Proofs::configured(&options.source)?;
     let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
         let found = loaded
             .diagnostics

@@ -72,7 +72,7 @@ struct Plans<'a> {
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
         let selection = Selection::of(options)?;
-        let proofs = Proofs::configured(options.source.config.as_deref())?;
+        let proofs = Proofs::configured(&options.source)?;
         let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, proofs }) };
         let watch = Watch::start();
         let access = loading::access(options.source.config.as_deref(), watch.progress())?;

@@ -3,7 +3,7 @@
 mod pull_request;
 
 use delivery::compilation::{Reuse, reuse};
-use delivery::enforcement::{HubProof, Proof};
+use delivery::enforcement::Proof;
 use delivery::hub_publication::Receiver;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
@@ -25,7 +25,7 @@ use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
-use crate::proofs::HubStates;
+use crate::proofs::Proofs;
 use crate::{configuration, loading, names, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
@@ -126,27 +126,29 @@ impl Run<'_> {
                 .help("it is kept in the commit, and shown")
                 .into());
         }
-        let states = self.hub.map(HubStates);
-        let proof = states.as_ref().map(|hub| HubProof { access: &access, hub });
-        let proofs: Vec<&dyn Proof> = proof.iter().map(|proof| proof as &dyn Proof).collect();
-        let request = Request {
-            environment,
-            gitops_repo: options.gitops_repo.as_deref(),
-            options: Options {
-                is_direct: options.direct,
-                confirmed: &options.confirm,
-                adopt: options.takeover.adopt,
-                committed_on: options.committed_on,
-                foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
-                hosts: self.hosts,
-                proofs: &proofs,
-                override_reason: options.override_reason.as_deref(),
-                lease: None,
-            },
-            hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
-            is_hub_only: options.publication_hub.hub_only,
+        let proofs = Proofs::without_hub(options.config.as_deref())?;
+        let committed = Options {
+            is_direct: options.direct,
+            confirmed: &options.confirm,
+            adopt: options.takeover.adopt,
+            committed_on: options.committed_on,
+            foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
+            hosts: self.hosts,
+            proofs: &[],
+            override_reason: options.override_reason.as_deref(),
+            lease: None,
         };
-        let mut outcome = delivery::publish::publish(&access, &request, &names::remember).map_err(failure)?;
+        let publish = |proofs: &[&dyn Proof]| {
+            let request = Request {
+                environment,
+                gitops_repo: options.gitops_repo.as_deref(),
+                options: Options { proofs, ..committed },
+                hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
+                is_hub_only: options.publication_hub.hub_only,
+            };
+            delivery::publish::publish(&access, &request, &names::remember)
+        };
+        let mut outcome = proofs.with((&access, self.hub), publish).map_err(failure)?;
         let failures = std::mem::take(&mut outcome.failures);
         if outcome.places.is_empty() && !failures.is_empty() {
             return Err(first(failures));

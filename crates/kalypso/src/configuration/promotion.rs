@@ -76,6 +76,12 @@ impl PromotionOptions {
         Ok(EvidenceSources { checks: checks(&self.checks, &written)?, accounts: self.accounts(&written)? })
     }
 
+    /// The accounts whose commit statuses prove commits.
+    pub(super) fn status_accounts(&self) -> BTreeSet<String> {
+        let names = self.status_accounts.iter().map(|name| account(name.get_ref()));
+        names.filter(|name| !name.is_empty()).collect()
+    }
+
     fn accounts(&self, written: &Written<'_>) -> Result<Accounts, Failure> {
         let mut accounts = Accounts::default();
         for (team, members) in &self.teams {

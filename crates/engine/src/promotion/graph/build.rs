@@ -29,9 +29,9 @@ pub fn build(
     let mut builder = Builder { known, promotions, steps: BTreeMap::new(), diagnostics: Vec::new() };
     let annotated = builder.annotated();
     if promotions.is_empty() {
-        builder.add_annotated(annotated)
+        builder.add_annotated(annotated);
     } else {
-        builder.add_promotions(&annotated)
+        builder.add_promotions(&annotated);
     }
     builder.finish()
 }
@@ -51,13 +51,12 @@ impl<'a> Builder<'a> {
         for environment in environments {
             let Some(next) = environment.annotations.get(NEXT) else { continue };
             let path = FieldPath::from(["metadata", "annotations", NEXT]);
-            match self.environment(next) {
-                Some(next) => steps.push((environment, next)),
-                None => {
-                    let found = self.not_found(next).at(Origin::At(environment.address, path), "named here");
-                    self.diagnostics.push(found.about(&environment.key()));
-                }
-            }
+            let Some(next) = self.environment(next) else {
+                let found = self.not_found(next).at(Origin::At(environment.address, path), "named here");
+                self.diagnostics.push(found.about(&environment.key()));
+                continue;
+            };
+            steps.push((environment, next));
         }
         steps
     }
@@ -236,7 +235,7 @@ impl<'a> Builder<'a> {
             let text = format!("changes reach `{environment}` from here");
             match (&step.source, before.and_then(|before| self.known.get(before))) {
                 (StepSource::Object(object), _) => {
-                    found = found.at(field(object, &["from"]), text).about(&object.key())
+                    found = found.at(field(object, &["from"]), text).about(&object.key());
                 }
                 (_, Some(before)) => {
                     let path = FieldPath::from(["metadata", "annotations", NEXT]);

@@ -74,7 +74,7 @@ fn promotions_give_the_order() {
     );
     let (graph, _) = graph(&["dev", "eu", "us", "{from: [dev], to: us}", "{from: [dev], to: eu}"]);
     assert!(graph.is_declared() && graph.object("eu").is_some());
-    let names = |names: Vec<&EnvironmentName>| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let names = |names: Vec<&EnvironmentName>| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(names(graph.after("dev").collect()), ["eu", "us"]);
     assert_eq!(names(graph.before("us").iter().collect()), ["dev"]);
     assert!(graph.before("dev").is_empty() && graph.step("qa").is_none());

@@ -169,7 +169,9 @@ impl Spec for Promotion {
         "The promotion.",
     )];
     const DOC: &'static str = "When and how changes reach an environment: from which environments, with which proof, and in which rings. \
-        Lives in the folder `.environments` of the control plane's `main` branch, and is always read at the head of this branch.";
+        Lives in the folder `.environments` of the control plane's `main` branch, and is always read at the head of this branch. \
+        `kalypso publish` refuses a commit of `main` that no gate let through, with and without the service. \
+        Without any `Promotion`, the annotation `promotion.kalypso.io/next` of `Environment`s gives the order, and refuses nothing.";
     const EXAMPLE: &'static str = "\
 apiVersion: fleet.kalypso.io/v1alpha1
 kind: Promotion
