@@ -77,7 +77,7 @@ impl<'a> Machine<'a> {
             return;
         }
         // It waits for its gates as if it were not there: until they hold, nothing of it is published.
-        if !self.state.current.as_ref().is_some_and(|current| current.revision == *at) {
+        if self.state.current.as_ref().is_none_or(|current| current.revision != *at) {
             self.state.current = Some(self.new_candidate(at.clone(), CandidatePhase::Gated));
         }
         let text = "a person wrote it into the environment, past the gates";
