@@ -3,6 +3,7 @@
 //! This module only applies the states. The controller decides about them.
 
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -255,11 +256,11 @@ impl Rings {
         let Some(commit) = rollout_position::commit(position, &target.name) else {
             return Err(format!("its state names no commit of {}", target.branch.name));
         };
-        if let std::collections::btree_map::Entry::Vacant(e) = self.published.entry(commit) {
+        if let Entry::Vacant(entry) = self.published.entry(commit) {
             let open = |sealed: &Sealed| target.branch.open(sealed);
             let tree = target.branch.tree_at(commit);
             let folders = tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open));
-            e.insert(folders.map_err(|error| error.to_string())?);
+            entry.insert(folders.map_err(|error| error.to_string())?);
         }
         Ok(Origin::Published(commit))
     }

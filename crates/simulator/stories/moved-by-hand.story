@@ -13,11 +13,14 @@
              prod   c1: waits for a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
       00:30         write c1 into prod by hand
              prod   c1: a person wrote it into the environment, past the gates
-             prod   c1: waits for compliant: 4 places are not published yet
-      00:33  prod   c1: the environment proved it
+   1d 00:08  prod   c1: the gates hold
+                        settled: `stage` has the revision
+                        healthy: 3 of 3 reconcilers applied the change
+                        a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
+             prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail
 
 Expectations
       00:33  ok      prod has c1 by 2h
-      00:34  ok      everything rests
+   1d 00:09  ok      everything rests

@@ -1,5 +1,7 @@
 //! Writes a revision into a branch: by a commit, or by a pull request with a branch of its own.
 
+use std::collections::BTreeSet;
+
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
 use git::{Commit, Edits, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
 use git_host::pull_request::{PullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates};
@@ -14,6 +16,9 @@ use crate::pull_requests::{GitHosts, Proposal, PullRequestLink};
 
 /// The trailer of a commit that moves a revision. Its value is the revision.
 const TRAILER: &str = "Kalypso-Promotion";
+
+/// The label of a pull request that approves its revision. The account that added it counts.
+pub const APPROVAL_LABEL: &str = "kalypso-approved";
 
 /// The hidden lines around the revision in the body of a pull request.
 const MARKER: (&str, &str) = ("<!-- kalypso promotion ", " -->");
@@ -80,9 +85,12 @@ fn propose(
     change: &BranchMove<'_>,
 ) -> Result<Moved, CommitMoveError> {
     let into = (change.head, change.proposing_branch);
-    let declined = hosts.map(|hosts| newest_declined(hosts, into, change.revision)).transpose()?;
-    if let Some((_, _, found)) = declined.flatten() {
-        return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
+    match hosts.map(|hosts| newest(hosts, into)).transpose()?.flatten() {
+        Some((_, _, found)) if is_declined(&found, change.revision) => {
+            return Ok(Moved::Declined(PullRequestLink { number: found.number, url: found.url }));
+        }
+        Some((host, repository, found)) => withdraw_approval(host, &repository, (&found, change.revision))?,
+        None => {}
     }
     let body = format!("{}\n\n{}", change.body, marker(change.revision));
     let proposal = ChangeProposal {
@@ -111,11 +119,10 @@ fn marker(revision: &str) -> String {
     format!("{}{revision}{}", MARKER.0, MARKER.1)
 }
 
-/// The pull request with this revision that a person closed without a merge. None if the newest one is open, merged, or has another revision.
-fn newest_declined<'h>(
+/// The open pull request into a branch, or else the newest one.
+fn newest<'h>(
     hosts: &'h GitHosts,
     (into, proposing_branch): (&Commit, &str),
-    revision: &str,
 ) -> Result<Option<(&'h dyn GitHost, HostRepository, PullRequest)>, HostError> {
     let Some((settings, repository)) = hosts.find(into.url.as_str()).filter(|(found, _)| found.has_pull_requests())
     else {
@@ -128,9 +135,25 @@ fn newest_declined<'h>(
     };
     let all = settings.host.pull_requests(&repository, &query)?;
     let newest = all.into_iter().max_by_key(|found| (found.is_open(), found.number));
-    let marker = marker(revision);
-    let declined = newest.filter(|found| found.state == PullRequestState::Closed && found.body.contains(&marker));
-    Ok(declined.map(|found| (&*settings.host, repository, found)))
+    Ok(newest.map(|found| (&*settings.host, repository, found)))
+}
+
+/// Whether a person closed a pull request with this revision without a merge.
+fn is_declined(found: &PullRequest, revision: &str) -> bool {
+    found.state == PullRequestState::Closed && found.body.contains(&marker(revision))
+}
+
+/// Removes the label that approves another revision, before the pull request gets this one. Hosts relate reviews to commits, but not labels.
+fn withdraw_approval(
+    host: &dyn GitHost,
+    repository: &HostRepository,
+    (found, revision): (&PullRequest, &str),
+) -> Result<(), HostError> {
+    if !found.is_open() || !found.labels.contains(APPROVAL_LABEL) || found.body.contains(&marker(revision)) {
+        return Ok(());
+    }
+    let remove_labels = BTreeSet::from([APPROVAL_LABEL.to_owned()]);
+    host.update(repository, found.number, &PullRequestChanges { remove_labels, ..PullRequestChanges::default() })
 }
 
 /// Takes the answer of a person who closed the pull request of a revision: the move ended. When it moves again, there is a new pull request.
@@ -140,9 +163,9 @@ pub(super) fn settle_declined(
     revision: &str,
 ) -> Result<(), HostError> {
     let Some(hosts) = hosts else { return Ok(()) };
-    match newest_declined(hosts, into, revision)? {
-        Some((host, repository, found)) => settle(host, &repository, &found),
-        None => Ok(()),
+    match newest(hosts, into)? {
+        Some((host, repository, found)) if is_declined(&found, revision) => settle(host, &repository, &found),
+        _ => Ok(()),
     }
 }
 

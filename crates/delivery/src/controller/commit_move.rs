@@ -6,6 +6,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
 
+pub use super::branch_move::APPROVAL_LABEL;
 use super::branch_move::{self, BranchMove};
 use crate::access::RepositoryAccess;
 use crate::change_proposal::ChangeProposalError;

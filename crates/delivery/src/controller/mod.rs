@@ -14,6 +14,7 @@ mod events;
 pub mod evidence;
 pub mod line;
 mod people;
+mod place_sums;
 pub mod plane;
 mod platform;
 pub mod published;

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use engine::promotion::evidence::Approver;
 use git::Commit;
 use git_host::error::HostError;
-use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestStates};
+use git_host::pull_request::{PullRequest, PullRequestQuery, PullRequestState, PullRequestStates};
 use git_host::{GitHost, HostRepository};
 use jiff::Timestamp;
 use model::git_id::GitId;
 
+use super::branch_move::APPROVAL_LABEL;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
-
-/// The label of a pull request that approves it. The account that added it counts.
-pub(super) const APPROVAL_LABEL: &str = "kalypso-approved";
 
 /// The authors of commits that are known already.
 #[derive(Debug, Default)]
@@ -55,9 +53,11 @@ pub(super) fn approvals(
 ) -> Vec<Approver> {
     let Some((host, repository)) = of(hosts, into.url.as_str()) else { return Vec::new() };
     let base = Some(into.revision.name().to_string());
-    let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::Open };
-    let Ok(open) = host.pull_requests(&repository, &query) else { return Vec::new() };
-    let Some(found) = open.into_iter().find(|found| found.body.contains(revision)) else {
+    let query = PullRequestQuery { head: Some(proposing_branch.to_owned()), base, states: PullRequestStates::All };
+    let Ok(all) = host.pull_requests(&repository, &query) else { return Vec::new() };
+    // A merged one counts too: it may be merged before the next step sees its approvals.
+    let is_about = |found: &PullRequest| found.state != PullRequestState::Closed && found.body.contains(revision);
+    let Some(found) = all.into_iter().filter(is_about).max_by_key(|found| found.number) else {
         return Vec::new();
     };
     let mut approvals = reviews(host, &repository, &found, now).unwrap_or_default();

@@ -13,11 +13,11 @@ use hub_api::places::PlaceState as HubPlace;
 use hub_api::promotions::SubjectStatus;
 use model::git_id::GitId;
 use model::object::promotion::{Gate, Promotion};
-use model::rollout::Counts;
 
 use super::changes::forget_texts;
 use super::context::Context;
-use super::evidence::{CheckSubject, add, place_state};
+use super::evidence::CheckSubject;
+use super::place_sums::PlaceSums;
 use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -239,30 +239,15 @@ impl Workload<'_> {
     /// The state of the workload's folders at each place, for the content that it is to have now.
     fn measured(&self, places: &WorkloadPlaces) -> Result<Vec<PlaceState>, Arc<str>> {
         let rows = self.context.evidence.places(self.context.environment.as_str(), Some(self.name))?;
-        let mut sums = vec![(Counts::default(), true); places.places.len()];
+        let mut sums = PlaceSums::new(&places.places);
         for each in self.destinations {
             let target = &each.place.planned.target.place;
             let of = repository(&target.repo);
             let is_own = |row: &&HubPlace| row.branch == *target.branch && repository(&row.repository) == of;
-            let mut rows_of: BTreeMap<(&str, &str), &HubPlace> = BTreeMap::new();
-            for row in rows.iter().filter(is_own) {
-                // The folder of an assignment has the name of its target.
-                if row.target.is_some() {
-                    let folder = row.path.rsplit('/').next().unwrap_or_default();
-                    rows_of.insert((&row.place, folder), row);
-                }
-            }
             let expected = each.rings.expected(each.side(), self.name, &places.places).map_err(reason)?;
-            for ((place, folders), (counts, is_published)) in places.places.iter().zip(expected).zip(&mut sums) {
-                for (target, folder) in folders {
-                    match rows_of.get(&(&**place, &*target)) {
-                        Some(row) if row.tree == folder.to_string() => add(counts, &row.counts),
-                        _ => *is_published = false,
-                    }
-                }
-            }
+            sums.add(rows.iter().filter(is_own), &expected);
         }
-        Ok(sums.iter().map(|(counts, is_published)| place_state(counts, *is_published)).collect())
+        Ok(sums.states())
     }
 
     /// The new state with the sources of its revisions, and its targets.

@@ -9,7 +9,7 @@ use git::RepositoryUrl;
 use git_host::GitHost as _;
 use git_host::HostKind;
 use git_host::hosts::memory::MemoryHost;
-use git_host::pull_request::PullRequest;
+use git_host::pull_request::{PullRequest, PullRequestChanges};
 use git_host::review::ReviewVerdict;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -64,6 +64,14 @@ impl Chain {
         let repository = state.repository("platform/control-plane").unwrap();
         let head = repository.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit;
         repository.merge(number, head.unwrap()).unwrap();
+    }
+
+    /// Adds a label to a pull request of the control plane.
+    pub(crate) fn label(&self, number: u64, label: &str) {
+        let url = "https://git.example/platform/control-plane";
+        let repository = git_host::HostRepository::parse(self.host.kind(), url, "https://git.example").unwrap();
+        let changes = PullRequestChanges { add_labels: [label.to_owned()].into(), ..PullRequestChanges::default() };
+        self.host.update(&repository, number, &changes).unwrap();
     }
 
     /// Closes a pull request of the control plane without a merge.

@@ -1,6 +1,6 @@
 //! How a commit of the main branch is written into an environment.
 
-use delivery::controller::commit_move::{CommitMove, Moved, withdraw, write};
+use delivery::controller::commit_move::{APPROVAL_LABEL, CommitMove, Moved, withdraw, write};
 use git_host::pull_request::PullRequestState;
 use model::git_id::GitId;
 use model::object::promotion::ChangeDelivery;
@@ -40,8 +40,13 @@ fn a_pull_request_follows_the_commit_that_is_promoted() {
     for _ in 0..2 {
         assert_eq!(write_into(&chain, second, ChangeDelivery::PullRequest), "kalypso-promote/prod 1");
     }
+    chain.label(1, APPROVAL_LABEL);
+    write_into(&chain, second, ChangeDelivery::PullRequest);
+    assert!(chain.pull_requests()[0].labels.contains(APPROVAL_LABEL));
     let third = chain.company.change_value("third");
     assert_eq!(write_into(&chain, third, ChangeDelivery::PullRequest), "kalypso-promote/prod 1");
+    // The label approved the other commit.
+    assert!(!chain.pull_requests()[0].labels.contains(APPROVAL_LABEL));
     assert_eq!(chain.pull_requests()[0].title, format!("Promote {} to prod", third.short()));
     chain.merge(1);
     assert_eq!(chain.promoted("prod").commit, Some(third));

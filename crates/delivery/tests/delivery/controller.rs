@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use delivery::access::RepositoryAccess;
 use delivery::controller::command::{CommandError, PersonDecision, decide};
+use delivery::controller::commit_move::{CommitMove, write};
 use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::published::Published;
@@ -313,6 +314,43 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
     world.settle();
     assert_eq!(numbers(), [(1, false), (2, false), (3, true)]);
     world.chain.merge(3);
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+}
+
+#[test]
+fn a_commit_that_was_moved_by_hand_is_not_published_before_its_gates_hold() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    world.report("dev", (3, 1, 0));
+    let second = world.chain.company.change_value("second");
+    world.settle();
+    let (environment, promoted) = (&name("stage"), &world.chain.promoted("stage"));
+    let delivery = model::object::promotion::ChangeDelivery::Direct;
+    let change = CommitMove { environment, promoted, to: second, delivery, title: "By hand", body: "", seconds: 2_000 };
+    write(&world.chain.access, Some(&world.chain.hosts), &change).unwrap();
+    let refusals = || {
+        let options = Options { is_direct: true, ..Options::default() };
+        let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+        publish(&world.chain.access, &request, &|_, _| {}).unwrap().places[0].refusals.len()
+    };
+    for _ in 0..3 {
+        assert_eq!(refusals(), 1);
+        world.settle();
+    }
+    assert_eq!(world.status("stage").moving.unwrap().phase, MovePhase::Gated);
+    world.report("dev", (3, 3, 0));
+    world.settle();
+    assert_eq!((refusals(), world.status("stage").proved.unwrap().revision), (0, second.to_string()));
+}
+
+#[test]
+fn a_pull_request_that_is_approved_and_merged_at_once_counts_its_approvals() {
+    let world = World::new(PULL_REQUEST, "    - name: people\n      approval: {count: 1}\n");
+    let second = world.chain.company.head("main").unwrap();
+    world.settle();
+    ["ann", "bob"].iter().for_each(|account| world.chain.approve(1, account));
+    world.chain.merge(1);
     world.settle();
     assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
 }

@@ -296,7 +296,7 @@ impl Domains {
 
 #[cfg(test)]
 mod tests {
-    use model::object::promotion::{DomainLimit, Selection};
+    use model::object::promotion::{ChangeDelivery, DomainLimit, Newer, OnFailure, Require, Selection, Start};
     use model::selector::{Operator, Requirement};
     use testkit::generator::clusters;
 

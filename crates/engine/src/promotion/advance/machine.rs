@@ -68,14 +68,20 @@ impl<'a> Machine<'a> {
             self.state.rejected = Some(replaced);
         }
         let is_first = self.state.current.is_none() && self.state.proved.is_none() && before.is_none();
-        let (kind, text) = if is_first {
-            (EventKind::Started, "the environment has it already, and proves it")
-        } else {
-            (EventKind::MovedByHand, "a person wrote it into the environment, past the gates")
-        };
         self.state.requested = None;
-        self.state.current = Some(self.new_candidate(at.clone(), CandidatePhase::Proving { since: self.input.now }));
-        self.emit(kind, Some(at.clone()), text.to_owned());
+        if is_first {
+            let phase = CandidatePhase::Proving { since: self.input.now };
+            self.state.current = Some(self.new_candidate(at.clone(), phase));
+            let text = "the environment has it already, and proves it";
+            self.emit(EventKind::Started, Some(at.clone()), text.to_owned());
+            return;
+        }
+        // It waits for its gates as if it were not there: until they hold, nothing of it is published.
+        if self.state.current.as_ref().is_none_or(|current| current.revision != *at) {
+            self.state.current = Some(self.new_candidate(at.clone(), CandidatePhase::Gated));
+        }
+        let text = "a person wrote it into the environment, past the gates";
+        self.emit(EventKind::MovedByHand, Some(at.clone()), text.to_owned());
     }
 
     /// Whether a step asked for the revision that the environment has.
@@ -114,7 +120,7 @@ impl<'a> Machine<'a> {
         current.good_since = report.good_since;
         current.gates = report.records;
         let revision = current.revision.clone();
-        let is_started = !self.is_manual() || self.is_requested(&revision);
+        let is_started = !self.is_manual() || self.is_requested(&revision) || self.input.at == Some(&revision);
         if !report.all_hold || !is_started || is_held {
             return false;
         }

@@ -105,8 +105,8 @@ pub struct AdvanceStep {
 ///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
 /// 5. With `rollBackEnvironment`, a failure returns the environment to the proved revision, and rejects the candidate.
 ///
-/// If a person writes another revision into the environment, this is reported, and the environment proves that revision. If it is an older one, the newer
-/// one is rejected.
+/// If a person writes another revision into the environment, this is reported, and that revision waits for its gates before the environment proves it. Publications
+/// refuse it until then. If it is an older one, the newer one is rejected.
 pub fn step(input: &AdvanceInput<'_>, state: &AdvanceState) -> AdvanceStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

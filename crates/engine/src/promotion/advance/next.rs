@@ -36,7 +36,11 @@ impl Machine<'_> {
         let is_superseded = self.input.promotion.newer == Newer::Supersede && !is_requested;
         match current.phase {
             CandidatePhase::Stopped { .. } => true,
-            CandidatePhase::Gated => is_superseded || (self.is_manual() && !is_requested),
+            // What a person wrote past the gates gives way to what comes through them.
+            CandidatePhase::Gated => {
+                let is_by_hand = self.input.at == Some(&current.revision);
+                is_superseded || is_by_hand || (self.is_manual() && !is_requested)
+            }
             CandidatePhase::Entering { .. } => is_superseded,
             CandidatePhase::Proving { .. } => is_superseded || (self.proves_nothing() && !is_requested),
             CandidatePhase::RollingBack { .. } => false,

@@ -333,14 +333,20 @@ fn an_environment_without_reconcilers_blocks_no_newer_revision() {
 }
 
 #[test]
-fn a_revision_that_a_person_wrote_is_reported_and_proved() {
+fn a_revision_that_a_person_wrote_is_reported_and_waits_for_its_gates() {
     let mut world = World::new(&["stage"]);
     world.at = Some(revision(4));
+    let report = world.settle();
+    assert_eq!(
+        (report.phase, &*report.waiting[0].what, world.proved().as_str()),
+        (ReportPhase::Gated, "settled", "r1")
+    );
+    world.has(4);
     world.settle();
-    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand proved", "r4"));
+    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand waiting promoted proved", "r4"));
     world.at = Some(revision(2));
     world.settle();
-    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand proved", "r2"));
+    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand promoted proved", "r2"));
     // What the person removed does not come back by itself.
     world.has(4);
     assert_eq!(&*world.settle().waiting[0].what, "rejected");
