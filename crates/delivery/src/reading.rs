@@ -9,6 +9,7 @@ use git::publications::Publications;
 use git::publish::PublishError;
 use git::{RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::AnyObject;
 use model::object::environment::RepositoryPlace;
@@ -18,6 +19,7 @@ use crate::access::{RepositoryAccess, destination_url};
 use crate::error::ReadError;
 use crate::heads;
 use crate::loaded::Loaded;
+use crate::pinned_repositories::PinnedRepositories;
 
 /// The maximum number of attempts if branches move during an attempt.
 pub const RACES_MAX: usize = 5;
@@ -153,6 +155,14 @@ pub fn promotion_graph(access: &RepositoryAccess) -> PromotionGraph {
     diagnostics.extend(found);
     let git::load::Environments { declarations, files, .. } = environments;
     PromotionGraph { graph, declarations, files, diagnostics: model::diagnostic::merged(diagnostics) }
+}
+
+/// The graph of a control plane's environments at an earlier commit of its main branch. Problems of the files at that commit do not count any more.
+pub fn promotion_graph_at(access: &RepositoryAccess, commit: GitId) -> Graph {
+    let settings = &access.settings;
+    let main = (settings.repo.as_str().to_owned(), settings.branch.clone());
+    let pinned = PinnedRepositories::new(&*access.repositories, [(main, commit)].into());
+    graph_of(&Snapshot::new(&pinned, access.control_plane()).environments().declarations).0
 }
 
 fn no_environments(environments: git::load::Environments, access: &RepositoryAccess) -> ReadError {

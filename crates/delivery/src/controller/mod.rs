@@ -262,7 +262,8 @@ fn move_platform(
         None => rollout_store::Advances::default(),
     };
     let state = advances.platform.clone().unwrap_or_default();
-    let decided = platform::decide(context, &step.promotion, (&state, own), memory)?;
+    let in_force = context.plane.in_force(context.environment, (&step.promotion, own.standing.commit()));
+    let decided = platform::decide(context, &in_force, (&state, own), memory)?;
     if context.is_read_only {
         return Ok(Decided::Step(Box::new(decided)));
     }
@@ -273,7 +274,7 @@ fn move_platform(
             return Ok(Decided::Again { has_moved: false });
         }
     }
-    match platform::act(context, &step.promotion, (&decided, own.standing))? {
+    match platform::act(context, &in_force, (&decided, own.standing))? {
         Acted::Nothing | Acted::Problem(_) => Ok(Decided::Step(Box::new(decided))),
         Acted::Moved => Ok(Decided::Again { has_moved: true }),
         Acted::LostRace => Ok(Decided::Again { has_moved: false }),

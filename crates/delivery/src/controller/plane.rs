@@ -10,12 +10,13 @@ use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
+use model::object::promotion::{Gate, Promotion};
 
 use super::line::{self, Line};
 use super::settled::{self, Settled};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::{self, PromotedCommit, PromotedCommitError};
-use crate::reading::{PromotionGraph, promotion_graph};
+use crate::reading::{PromotionGraph, promotion_graph, promotion_graph_at};
 
 /// The control plane at the heads of its branches.
 pub struct Plane<'a> {
@@ -65,6 +66,24 @@ impl<'a> Plane<'a> {
     pub fn step(&self, environment: &EnvironmentName) -> Option<&Step> {
         let step = self.graph.step(environment.as_str())?;
         (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
+    }
+
+    /// The promotion into an environment, with the gates that it had at the commit of the main branch that the environment has: a change that loosens a gate does not
+    /// serve the commit that brings it.
+    pub fn in_force(&self, environment: &EnvironmentName, (promotion, at): (&Promotion, Option<GitId>)) -> Promotion {
+        let mut promotion = promotion.clone();
+        let head = self.line.head().and_then(line::commit);
+        let Some(at) = at.filter(|at| Some(*at) != head) else { return promotion };
+        let graph = promotion_graph_at(self.access, at);
+        let before = graph.object(environment.as_str()).map(|object| object.spec.gates.as_slice()).unwrap_or_default();
+        for gate in before.iter().filter(|gate| gate_is_missing(&promotion.gates, gate)).cloned().collect::<Vec<_>>() {
+            let mut name = Arc::clone(&gate.name);
+            while promotion.gates.iter().any(|other| other.name == name) {
+                name = format!("{name}-before").into();
+            }
+            promotion.gates.push(Gate { name, ..gate });
+        }
+        promotion
     }
 
     /// Whether an environment is in a promotion: changes move into it, or from it.
@@ -125,6 +144,11 @@ impl Standing {
     pub fn is_of(&self, record: &Settled) -> bool {
         record.is_at(self.commit(), self.promoted.head.id)
     }
+}
+
+/// Whether no gate has the condition of another one.
+fn gate_is_missing(gates: &[Gate], other: &Gate) -> bool {
+    gates.iter().all(|gate| gate.kind != other.kind)
 }
 
 /// The first error of a list, as a reason.

@@ -152,8 +152,21 @@ impl World {
         kind: CommandKind,
         reason: &str,
     ) -> Result<String, CommandError> {
+        self.decide(("ann", subject), kind, reason)
+    }
+
+    fn command_by(&self, by: &str, kind: CommandKind, reason: &str) -> Result<String, CommandError> {
+        self.decide((by, None), kind, reason)
+    }
+
+    fn decide(
+        &self,
+        (by, subject): (&str, Option<&str>),
+        kind: CommandKind,
+        reason: &str,
+    ) -> Result<String, CommandError> {
         let at = Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap();
-        let command = &Command { kind, by: "ann".into(), at, reason: reason.into() };
+        let command = &Command { kind, by: by.into(), at, reason: reason.into() };
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let environment = &name("stage");
         let decision = PersonDecision { environment, subject, command, revision: None, author, lease: None };
@@ -353,4 +366,29 @@ fn a_pull_request_that_is_approved_and_merged_at_once_counts_its_approvals() {
     world.chain.merge(1);
     world.settle();
     assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+}
+
+#[test]
+fn a_commit_that_loosens_a_gate_waits_for_it() {
+    let mut world = World::new(DIRECT, "    - name: people\n      approval: {count: 1}\n");
+    let approve = |world: &World| {
+        for name in ["bob", "eve"] {
+            world.command_by(name, CommandKind::Approve, "").unwrap();
+        }
+        world.settle();
+    };
+    world.settle();
+    approve(&world);
+    let before = world.at("stage");
+    assert_eq!(Some(before), world.chain.company.head("main"));
+    let looser = promotion("stage", "dev", DIRECT, "");
+    let loosening = world.chain.company.write_main(".environments/to-stage.yaml", &looser);
+    world.settle();
+    assert_eq!(world.at("stage"), before);
+    assert!(world.waits("stage").contains("0 of 2 approvals"), "{}", world.waits("stage"));
+    approve(&world);
+    assert_eq!(world.at("stage"), loosening);
+    let next = world.chain.company.change_value("next");
+    world.settle();
+    assert_eq!(world.at("stage"), next);
 }
