@@ -78,13 +78,13 @@ fn a_promotion_elsewhere_is_an_error() {
 }
 
 #[test]
-fn the_promotions_of_a_promoted_commit_are_ignored() {
+fn promotions_count_at_the_head_of_the_main_branch_only() {
     let (dev, promotion) = (environment("dev"), promotion("prod"));
     let main = base("control-plane", "main", "");
     let files = [(".environments/dev.yaml", dev.as_str()), (".environments/p.yaml", &promotion)];
     check(
         &[("control-plane", "main", &files), ("control-plane", "dev", &[("b.yaml", &main), ("c.yaml", &config("c"))])],
-        "c, control-plane",
+        "c, control-plane, to-prod",
     );
     let misplaced = [(".environments/dev.yaml", dev.as_str()), ("p.yaml", &promotion)];
     check(
