@@ -10,8 +10,8 @@ use model::object::promotion::ChangeDelivery;
 use model::progress::Progress;
 use model::tree::Tree;
 
-use super::commit_move::{CommitMoveError, Moved};
 use crate::change_proposal::{self, ChangeProposal, ChangeProposalError};
+use crate::promoted_commit::PromotedCommitError;
 use crate::pull_requests::{GitHosts, Proposal, PullRequestLink};
 
 /// The trailer of a commit that moves a revision. Its value is the revision.
@@ -42,6 +42,44 @@ pub(super) struct BranchMove<'a> {
     pub(super) body: &'a str,
     /// The time of the commit, in seconds since 1970.
     pub(super) seconds: i64,
+}
+
+/// What was done.
+#[derive(Debug)]
+pub enum Moved {
+    /// The environment has the commit now, or had it already.
+    Written,
+    /// The commit is on a branch that waits for its merge, with a pull request if there is a git host.
+    Proposed {
+        /// The branch.
+        branch: String,
+        /// The pull request.
+        pull_request: Option<PullRequestLink>,
+    },
+    /// A person closed the pull request with this commit.
+    Declined(PullRequestLink),
+    /// The environment's branch moved meanwhile. The caller must read it again.
+    LostRace,
+}
+
+/// The reason why a commit can't be written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitMoveError {
+    /// The object can't be edited.
+    #[error(transparent)]
+    Edit(#[from] PromotedCommitError),
+    /// The change can't be pushed.
+    #[error(transparent)]
+    Push(#[from] ChangeProposalError),
+    /// The git host fails or refuses.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl From<RepositoryError> for CommitMoveError {
+    fn from(error: RepositoryError) -> Self {
+        Self::Push(error.into())
+    }
 }
 
 /// Writes a revision into a branch. The same call again changes nothing. A pull request with another revision is replaced.

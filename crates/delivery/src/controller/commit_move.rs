@@ -1,17 +1,15 @@
 //! Writes a commit of the main branch into an environment: by a commit on the environment's branch, or by a pull request.
 
-use git::RepositoryError;
 use git_host::HostError;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeDelivery;
 
-pub use super::branch_move::APPROVAL_LABEL;
 use super::branch_move::{self, BranchMove};
+pub use super::branch_move::{APPROVAL_LABEL, CommitMoveError, Moved};
 use crate::access::RepositoryAccess;
-use crate::change_proposal::ChangeProposalError;
-use crate::promoted_commit::{PromotedCommit, PromotedCommitError};
-use crate::pull_requests::{GitHosts, PullRequestLink};
+use crate::promoted_commit::PromotedCommit;
+use crate::pull_requests::GitHosts;
 
 /// A commit to write into an environment.
 #[derive(Clone, Copy)]
@@ -30,44 +28,6 @@ pub struct CommitMove<'a> {
     pub body: &'a str,
     /// The time of the commit, in seconds since 1970.
     pub seconds: i64,
-}
-
-/// What was done.
-#[derive(Debug)]
-pub enum Moved {
-    /// The environment has the commit now, or had it already.
-    Written,
-    /// The commit is on a branch that waits for its merge, with a pull request if there is a git host.
-    Proposed {
-        /// The branch.
-        branch: String,
-        /// The pull request.
-        pull_request: Option<PullRequestLink>,
-    },
-    /// A person closed the pull request with this commit.
-    Declined(PullRequestLink),
-    /// The environment's branch moved meanwhile. The caller must read it again.
-    LostRace,
-}
-
-/// The reason why a commit can't be written.
-#[derive(Debug, thiserror::Error)]
-pub enum CommitMoveError {
-    /// The object can't be edited.
-    #[error(transparent)]
-    Edit(#[from] PromotedCommitError),
-    /// The change can't be pushed.
-    #[error(transparent)]
-    Push(#[from] ChangeProposalError),
-    /// The git host fails or refuses.
-    #[error(transparent)]
-    Host(#[from] HostError),
-}
-
-impl From<RepositoryError> for CommitMoveError {
-    fn from(error: RepositoryError) -> Self {
-        Self::Push(error.into())
-    }
 }
 
 /// The branch on which commits are proposed for an environment.
