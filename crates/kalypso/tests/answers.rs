@@ -106,7 +106,7 @@ fn check(title: &str, answers: &[Value]) {
     let is_elsewhere = |field: &str, meaning: &str| {
         meaning.contains("same as `")
             || meaning.contains("as in `")
-            || (title, field) == ("hub audit", "entries[].detail")
+            || [("hub audit", "entries[].detail"), ("events", "event.evidence")].contains(&(title, field))
     };
     let is_known = |field: &&String| {
         documented.iter().any(|(other, meaning)| {
@@ -216,10 +216,21 @@ metadata: {name: drone-7}
 spec: {clusterType: drone}
 ";
 
+const PROMOTION: &str = r"
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Promotion
+metadata: {name: to-dev}
+spec:
+  to: dev
+  gates: [{name: by-hand, manual: {}}]
+  rings: [{name: first, labelSelector: {matchLabels: {region: west-us}}, gates: [{name: let, manual: {}}]}, {name: rest}]
+";
+
 /// The answer of a command in a plain folder with one object of most kinds, and in the demo, with the other kinds.
 fn listed(arguments: &[&str], demo: &Path) -> [Value; 2] {
     let folder = platform();
     fs::write(folder.path().join("in/cluster.yaml"), CLUSTER).unwrap();
+    fs::write(folder.path().join("in/promotion.yaml"), PROMOTION).unwrap();
     let plain = run(folder.path(), &[arguments, &["--from", "in", "-e", "dev"]].concat());
     [plain, run(demo, &[arguments, &["-e", "prod"]].concat())]
 }
@@ -239,7 +250,14 @@ fn lists_hold_what_the_reference_says() {
 fn descriptions_hold_what_the_reference_says() {
     let demo = demo();
     let demo = demo.path().join("acme");
-    let objects = ["cluster-type/drone", "config/common", "target/hello-web", "workload/hello", "template/any"];
+    let objects = [
+        "cluster-type/drone",
+        "config/common",
+        "target/hello-web",
+        "workload/hello",
+        "template/any",
+        "promotion/to-dev",
+    ];
     let all: Vec<_> = objects.iter().flat_map(|object| listed(&["describe", object], &demo)).collect();
     check("describe", &all);
 }
@@ -420,8 +438,8 @@ fn questions_answer_what_the_reference_says() {
     check("status -e ENV", &["status -e dev", "status --at 2026-01-02T00:00:00Z"]);
     check("deployments", &["deployments"]);
     let commit = format!("rollout status {}", hash(2));
-    check("rollout status", &["rollout status checkout", "rollout status checkout@2.0", &commit]);
-    check("rollout status --status STATUS", &["rollout status checkout --status failed"]);
+    check("rollout status WORKLOAD", &["rollout status checkout", "rollout status checkout@2.0", &commit]);
+    check("rollout status WORKLOAD --status STATUS", &["rollout status checkout --status failed"]);
     let commit = format!("rollout wait {} --timeout 0s", hash(2));
     check("rollout wait", &["rollout wait checkout", "rollout wait checkout@2.0 --timeout 0s", &commit]);
     check("rollout list", &["rollout list"]);
@@ -455,7 +473,7 @@ fn events_hold_what_the_reference_says() {
         revision: some(),
         ring: some(),
         by: some(),
-        evidence: Some(json!({})),
+        evidence: Some(json!({"gates": []})),
         ..PromotionEvent::default()
     };
     let promotion = FleetChange::Promotion(PromotionChange { event });

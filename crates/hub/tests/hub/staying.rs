@@ -293,6 +293,7 @@ async fn turn_back(ground: &Ground) {
         "drop table audit",
         "drop table lease",
         "drop table sync_request",
+        "drop table promotion_event",
         "alter table token drop column workspaces",
         "alter table token drop column environments",
         "delete from _sqlx_migrations where version >= 14",

@@ -38,6 +38,9 @@ pub(crate) enum ReleasesCommand {
 
 /// The options of `releases create`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso releases create 2026-11 -e stage    what stage has now")]
 pub(crate) struct CreateRelease {
     /// The name
     #[arg(value_name = "NAME")]
@@ -51,6 +54,10 @@ pub(crate) struct CreateRelease {
 
 /// The options of `releases list`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso releases list
+  kalypso releases list -o json")]
 pub(crate) struct ListReleases {
     #[command(flatten)]
     pub(crate) common: ReleaseOptions,
@@ -58,6 +65,9 @@ pub(crate) struct ListReleases {
 
 /// The options of `releases show`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso releases show 2026-11")]
 pub(crate) struct ShowRelease {
     /// The name
     #[arg(value_name = "NAME")]
@@ -68,6 +78,10 @@ pub(crate) struct ShowRelease {
 
 /// The options of `releases diff`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso releases diff 2026-10 2026-11
+  kalypso releases diff 2026-11 -e prod    what prod has instead")]
 pub(crate) struct DiffReleases {
     /// A release
     #[arg(value_name = "RELEASE")]
