@@ -10,7 +10,7 @@ use delivery::compilation::KnownResults;
 use delivery::controller::published::Published;
 use delivery::hub_publication::{Receiver, send_branch};
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish_again};
-use hub_api::syncs::SyncDestination;
+use hub_api::syncs::{SyncDestination, SyncResult};
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
 use retry::Jitter;
@@ -183,21 +183,24 @@ impl<'a> Worker<'a> {
             tracing::warn!(environment, reason = result.reason, took_ms, error, "not synced");
         } else {
             let done: Vec<_> = result.destinations.iter().map(done).collect();
-            tracing::info!(
-                environment,
-                reason = result.reason,
-                took_ms,
-                assignments = result.assignments,
-                recomputed = result.recomputed,
-                errors = result.errors,
-                "synced: {}",
-                done.join("; ")
-            );
+            let done = done.join("; ");
+            if is_quiet(result) {
+                tracing::debug!(environment, took_ms, "synced: {done}");
+            } else {
+                let SyncResult { reason, assignments, recomputed, errors, .. } = result;
+                tracing::info!(environment, reason, took_ms, assignments, recomputed, errors, "synced: {done}");
+            }
         }
         for message in &report.warnings {
             tracing::warn!(environment, "{message}");
         }
     }
+}
+
+/// Whether a sync looked for the next step of a promotion, and changed nothing. It comes every few seconds.
+fn is_quiet(result: &SyncResult) -> bool {
+    let is_unchanged = |one: &SyncDestination| one.changed + one.added + one.removed == 0;
+    result.reason == Reason::Promotion.to_string() && result.destinations.iter().all(is_unchanged)
 }
 
 /// What happened to a destination, with the page of its pull request.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, PromotionStatus, RingProgress, RingState, SubjectStatus,
+    Wait,
 };
 use hub_api::timestamp::Timestamp;
 
@@ -64,7 +65,7 @@ fn summary(subject: &SubjectStatus, now: Timestamp) -> String {
 fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(hold) = &subject.hold {
-        lines.push(format!("held by {} since {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
+        lines.push(format!("held by {}, {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
     }
     if let Some(rejected) = &subject.rejected {
         lines.push(format!("{} was rejected: `kalypso retry` moves it again", plain(&short(Some(rejected)))));
@@ -89,7 +90,9 @@ fn move_lines(moving: &MoveStatus, now: Timestamp) -> Vec<String> {
     let width = moving.rings.iter().map(|ring| table::columns(&plain(&ring.name))).max().unwrap_or(0);
     lines.extend(moving.rings.iter().map(|one| format!("  {}", ring(one, width))));
     lines.extend(moving.gates.iter().map(|one| format!("  {}", gate(one))));
-    lines.extend(moving.waiting_for.iter().map(|wait| {
+    // A gate that is listed says already what the change waits for.
+    let is_listed = |wait: &&Wait| moving.gates.iter().any(|gate| gate.name == wait.what && gate.text == wait.text);
+    lines.extend(moving.waiting_for.iter().filter(|wait| !is_listed(wait)).map(|wait| {
         let since = wait.since.map_or_else(String::new, |since| format!("   {}", length(now.since(since))));
         format!("waits for {}: {}{since}", plain(&wait.what), plain(&wait.text))
     }));
@@ -150,7 +153,7 @@ fn gate(gate: &GateProgress) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hub_api::promotions::{ProvedStatus, RingCounts, SubjectKind, Wait};
+    use hub_api::promotions::{ProvedStatus, RingCounts, SubjectKind};
 
     use super::*;
 
