@@ -97,9 +97,9 @@ pub struct AdvanceStep {
 ///
 /// 1. The candidate is the newest revision that the environments before have: all of them, or any, as the promotion requires. Without such environments, it
 ///    is the head.
-/// 2. Its gates are evaluated: those that measure the fleet for each environment before, under the name `ENVIRONMENT/GATE` if there are several. An
-///    environment before that has a newer revision, which contains the candidate, counts as well. With `any`, one environment must hold all gates. If this
-///    is another one than before, a soak begins again.
+/// 2. Its gates are evaluated. A gate that measures the fleet is evaluated for each environment before, under the name `ENVIRONMENT/GATE` if there are
+///    several. An environment before that has a newer revision, which contains the candidate, counts as well. With `any`, one environment must hold all
+///    gates. If this is another one than before, a soak begins again.
 /// 3. When all gates hold, the action is to write the candidate, until the environment has it.
 /// 4. The environment proves it: it is settled, and all its reconcilers except the silent ones applied it. If it has rings, their gates decide instead.
 ///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.

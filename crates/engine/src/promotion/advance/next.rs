@@ -102,7 +102,7 @@ impl Machine<'_> {
         Candidate { revision, since: self.input.now, phase, good_since: None, gates: Vec::new(), approvals: Vec::new() }
     }
 
-    /// The revision that moves next, taken from those that wait. It is not contained in what the environment has, or gets now.
+    /// The revision that moves next. With a queue, it and all that waited before it leave the queue. The environment neither has its content nor gets it now.
     fn take_next(&mut self) -> Option<Revision> {
         let moving = self.state.current.as_ref().map(|current| current.revision.clone());
         let present = moving.or(self.state.proved.as_ref().map(|proved| proved.revision.clone()));

@@ -118,7 +118,7 @@ pub(super) fn free_name(name: &str, gates: &[Gate]) -> Arc<str> {
     free.into()
 }
 
-/// The gates, with those that measure the fleet if a soak needs them.
+/// The gates. If one is a soak and none measures the fleet, `compliant` and `failures` come first: a soak needs a measurement.
 pub(super) fn with_measure(gates: &[Gate]) -> Vec<Gate> {
     let has_soak = gates.iter().any(|gate| matches!(gate.kind, GateKind::Soak(_)));
     let mut all = Vec::new();

@@ -11,8 +11,8 @@ use crate::promotion::state::GateStatus;
 /// How many days ahead a window is searched.
 const DAYS_MAX: usize = 400;
 
-/// Whether the time is in a window. Times that a change of the clock skips or repeats are those that the time zone database gives for them: a skipped
-/// time is moved forward, of a repeated one the first counts.
+/// Whether the time is in a window. When the clock changes, the time zone database decides: a time that is skipped moves forward, and the first of a
+/// repeated time counts.
 pub(super) fn verdict(window: &Window, now: Timestamp) -> Verdict {
     let Ok(zone) = TimeZoneDatabase::bundled().get(&window.zone) else {
         return (GateStatus::Waiting, format!("the time zone `{}` is not known", window.zone));

@@ -58,8 +58,8 @@ impl Machine<'_> {
         true
     }
 
-    /// Begins the move again if the rings are others than those that it refers to: an index of a ring, and the released places of its domains, have no meaning
-    /// with other rings. What places have already stays, and their rings prove it again.
+    /// Begins the move again when the rings changed since it began: the index of its ring and the released places of each domain have no meaning with other
+    /// rings. Places keep the revision that they have, and the new rings prove it again.
     pub(super) fn restart(&mut self) -> bool {
         let moving = self.state.current.as_ref().filter(|current| current.phase == Phase::Moving);
         let Some(revision) = moving.map(|current| current.revision.clone()) else { return false };
@@ -69,7 +69,7 @@ impl Machine<'_> {
         true
     }
 
-    /// The revision that moves next, taken from those that wait.
+    /// The revision that moves next. With a queue, it and all that waited before it leave the queue.
     fn take_next(&mut self) -> Option<Revision> {
         let moving = self.state.current.as_ref().map(|current| current.revision.clone());
         let stable = self.state.stable.as_ref().map(|stable| stable.revision.clone());
