@@ -25,8 +25,6 @@
              prod shop  removed-canary-1: 1 of 1 changed place of the ring `stores` have the revision, or get it now
              prod shop  removed-canary-1: waits for failures: 1 place is not published yet
       06:07  prod shop  removed-canary-1: nothing changes in the ring `stores`
-                            failures: 1 place is not published yet
-                            compliant: 1 place is not published yet
              prod shop  removed-canary-1: all rings are done
       06:08  prod       c1: the environment proved it
                             failures: 0 of 7 reconcilers failed, at most 0 may fail

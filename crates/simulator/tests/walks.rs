@@ -13,8 +13,11 @@ fn options(seed: u64) -> WalkOptions {
 
 #[test]
 fn no_walk_breaks_a_rule() {
-    let first = std::env::var("WALK").ok().and_then(|seed| seed.parse().ok());
-    let seeds = first.map_or(0..WALKS, |seed: u64| seed..seed + 1);
+    // `WALK` names a seed, and `WALKS` a number of walks, to look for more.
+    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
+    let (first, walks) = (number("WALK"), number("WALKS"));
+    let begin = first.unwrap_or_default();
+    let seeds = begin..begin + walks.unwrap_or(if first.is_some() { 1 } else { WALKS });
     for seed in seeds {
         if let Err(failure) = walk(options(seed)) {
             let story = failure.story.text();

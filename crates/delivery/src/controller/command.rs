@@ -112,6 +112,7 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
         let (change, receipt) = match decision.subject {
+            _ if command.kind == CommandKind::Retry => retry(&plane, decision, (&stored, &command))?,
             None => of_platform(&plane, decision, (&stored, &command))?,
             Some(subject) if is_release(subject, (&stored, &command)) => {
                 of_release((&plane, subject), decision, (&stored, &command))?
@@ -124,6 +125,44 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
         }
     }
     Err(CommandError::LostRaces(environment.clone()))
+}
+
+/// A retry of commits, or of a release, also lets the rollouts of what they bring start again: otherwise the rings would reject it once more.
+fn retry(
+    plane: &Plane<'_>,
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let of_subject = match decision.subject {
+        None => of_platform(plane, decision, (stored, command)),
+        Some(subject) => of_release((plane, subject), decision, (stored, command)),
+    };
+    let mut found = match (of_subject, decision.subject) {
+        (Err(error @ (CommandError::State(_) | CommandError::OtherRevision { .. })), None) => return Err(error),
+        // The workload may have only a rollout.
+        (Err(error), Some(subject)) => {
+            return match of_rollout(subject, decision, (stored, command)) {
+                Err(CommandError::UnknownSubject { .. }) => Err(error),
+                answer => answer,
+            };
+        }
+        (found, _) => found,
+    };
+    let is_meant = |name: &str| decision.subject.is_none_or(|subject| subject == name);
+    let readable = stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)));
+    for (name, rollout) in readable.filter(|(name, _)| is_meant(name)) {
+        let Ok(state) = apply_to_rollout(&rollout.state, command) else { continue };
+        let (revision, after) = (about_rollout(rollout), StoredRollout { state, ..rollout.clone() });
+        let event = command.event(revision.clone());
+        if found.is_err() {
+            let change = Change::new(stored, rollout_store::Advances::default());
+            found = Ok((change, Receipt::of(decision, None, &event)));
+        }
+        if let Ok((change, _)) = &mut found {
+            change.decide_rollout(decision.environment, (name, after), (&event, &command.by));
+        }
+    }
+    found
 }
 
 /// The command with the whole id of a requested commit.
@@ -213,14 +252,19 @@ fn of_rollout(
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
     };
     let before = found.clone()?;
-    let moving = before.state.current.as_ref().map(|current| current.revision.clone());
-    let revision = moving.or_else(|| before.state.rejected.clone());
+    let revision = about_rollout(&before);
     check_revision(decision.revision, revision.as_ref())?;
     let state = apply_to_rollout(&before.state, command)?;
     let event = command.event(revision.clone());
     let mut change = Change::new(stored, rollout_store::Advances::default());
     change.decide_rollout(environment, (name, StoredRollout { state, ..before }), (&event, &command.by));
     Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+/// The revision of a rollout that a command is about.
+fn about_rollout(rollout: &StoredRollout) -> Option<Revision> {
+    let moving = rollout.state.current.as_ref().map(|current| current.revision.clone());
+    moving.or_else(|| rollout.state.rejected.clone())
 }
 
 fn moving(state: &AdvanceState) -> Option<&Revision> {

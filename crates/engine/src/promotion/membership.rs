@@ -173,8 +173,7 @@ impl Membership {
 
     fn removed(&self, name: &str) -> Location {
         let ring = self.rings.len().saturating_sub(1);
-        let mut domain = String::new();
-        self.rings.iter().last().into_iter().for_each(|ring| write_domain_key(&mut domain, ring, |_| None));
+        let domain = self.rings.iter().last().map_or_else(String::new, |ring| domain_key(ring, |_| None));
         Location { ring, domain: domain.into(), hash: order_hash(name) }
     }
 
@@ -260,7 +259,14 @@ fn salted_hash(salt: &[u8], name: &str) -> u64 {
     digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
-/// Writes the key of a failure domain: `site=a`, or `site=a,rack=` for a place without a label `rack`.
+/// The key of the failure domain of a place in a ring: a part `LABEL=VALUE` for each limit of the ring, in the order of the limits, with commas between. A
+/// place without the label has an empty value: `site=a,rack=`. Keys and values of labels have neither commas nor equals signs, so a key is unambiguous.
+pub fn domain_key<'l>(ring: &Ring, label: impl Fn(&str) -> Option<&'l Arc<str>>) -> String {
+    let mut key = String::new();
+    write_domain_key(&mut key, ring, label);
+    key
+}
+
 fn write_domain_key<'l>(key: &mut String, ring: &Ring, label: impl Fn(&str) -> Option<&'l Arc<str>>) {
     key.clear();
     for limit in &ring.per {

@@ -177,7 +177,7 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     assert!(world.platform("dev")["at"] == *second && world.platform("prod")["at"] == *first);
     *world.failing.lock().unwrap() = None;
     world.until("the proof in stage", || world.proves("stage", &second));
-    world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waits for managers"));
+    world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
     // The author of a pushed commit is not known, so one more approval is needed.
     for person in 0..2 {
         Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve by"]);

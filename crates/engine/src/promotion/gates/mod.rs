@@ -134,12 +134,19 @@ fn good_since(measuring: &[GateRecord], input: &GateInput<'_>) -> Option<Timesta
     if measuring.is_empty() {
         return None;
     }
+    let is_short = |records: &mut dyn Iterator<Item = &GateRecord>| {
+        let since = records.filter(|record| !record.holds()).map(|record| record.since).min();
+        // After the clock was set back, nobody knows how much time has passed since then.
+        let is_short = |time: SignedDuration| !time.is_negative() && time <= UNKNOWN_MAX;
+        since.is_none_or(|since| is_short(input.now.duration_since(since)))
+    };
     if measuring.iter().all(GateRecord::holds) {
-        return input.good_since.or(Some(input.now));
+        // Without steps, for example while the service was down, the records stay as they were.
+        let is_measured = |before: &&GateRecord| measuring.iter().any(|record| record.name == before.name);
+        let has_gap = !is_short(&mut input.before.iter().filter(is_measured));
+        return input.good_since.filter(|_| !has_gap).or(Some(input.now));
     }
-    let unknown_since = measuring.iter().filter(|record| !record.holds()).map(|record| record.since).min()?;
-    let is_recent = input.measured.is_err() && input.now.duration_since(unknown_since) <= UNKNOWN_MAX;
-    input.good_since.filter(|_| is_recent)
+    input.good_since.filter(|_| input.measured.is_err() && is_short(&mut measuring.iter()))
 }
 
 fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateRecord {

@@ -167,6 +167,12 @@ fn a_soak_survives_a_short_time_without_evidence_but_does_not_hold_in_it() {
     assert_eq!((first.good_since, first.all_hold), (good.good_since, false));
     let later = run(&gates, &unknown(10 + UNKNOWN_MAX.as_mins() + 1), Some(&first));
     assert_eq!(later.good_since, None);
+    // The clock was set back: how long it has lasted is not known.
+    assert_eq!(run(&gates, &unknown(5), Some(&first)).good_since, None);
+    // Nothing was evaluated for a long time, for example because the service was down too.
+    let again = |minutes| Evidence { now: start.now + SignedDuration::from_mins(minutes), ..start.clone() };
+    assert_eq!(run(&gates, &again(15), Some(&first)).good_since, good.good_since);
+    assert_eq!(run(&gates, &again(90), Some(&first)).good_since, Some(again(90).now));
 }
 
 #[test]

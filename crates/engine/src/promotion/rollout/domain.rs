@@ -1,19 +1,11 @@
 //! Domains: places with the same values of the labels that a ring has limits for.
 //!
-//! The key of a domain has a part `LABEL=VALUE` for each limit of the ring, in the order of the limits, with commas between. A place without the label
-//! has an empty value. Keys and values of labels have neither commas nor equals signs, so a key is unambiguous.
+//! [`domain_key`](crate::promotion::membership::domain_key) makes their keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::object::promotion::{DomainLimit, Ring};
-
-/// The key of the domain of a place in a ring. `label` finds the value of a label of the place. A ring without limits for labels has one domain, with
-/// an empty key.
-pub fn domain_key<'l>(ring: &Ring, label: impl Fn(&str) -> Option<&'l str>) -> String {
-    let parts = ring.per.iter().map(|limit| format!("{}={}", limit.label, label(&limit.label).unwrap_or_default()));
-    parts.collect::<Vec<_>>().join(",")
-}
+use model::object::promotion::DomainLimit;
 
 /// The limits of a ring for each value of each of its labels.
 pub(super) struct DomainLimits {
@@ -81,7 +73,8 @@ impl LabelLimit {
 
     fn free(&self, domain: usize) -> u64 {
         let value = self.value_of.get(domain).copied().unwrap_or(u32::MAX);
-        self.free.get(value as usize).copied().unwrap_or_default()
+        // The limit says nothing about places whose value is not known. With none free, they would wait for ever.
+        self.free.get(value as usize).copied().unwrap_or(u64::MAX)
     }
 }
 
@@ -108,7 +101,8 @@ mod tests {
         limits.take(2);
         assert_eq!(free(&limits), [0, 2, 0, 0]);
         let others = ["site=a", "zone=1", ""].map(Arc::from);
-        assert_eq!(DomainLimits::new(&[limit("site", 3)], &others, &[1, 1, 1]).free(0), 2);
+        let limits = DomainLimits::new(&[limit("site", 3)], &others, &[1, 1, 1]);
+        assert_eq!([0, 1, 2].map(|domain| limits.free(domain)), [2, u64::MAX, u64::MAX]);
         assert_eq!(DomainLimits::new(&[], &domains, &[9]).free(0), u64::MAX);
     }
 }

@@ -228,6 +228,10 @@ impl<'a> Machine<'a> {
     fn end_ring(&mut self, ring: &Ring, measured: Option<Measured>) {
         let Some(current) = self.state.current.as_mut() else { return };
         let revision = current.revision.clone();
+        if measured.is_none() {
+            // They were about places that are gone.
+            current.gates.clear();
+        }
         current.done.push(RingRecord {
             name: Arc::clone(&ring.name),
             started: current.ring_started,

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
-pub use self::domain::domain_key;
 use super::evidence::{Approver, CheckResult, PlaceState};
 use super::report::{Event, Report};
 use super::state::{Position, Revision, RolloutState};
@@ -58,7 +57,7 @@ pub struct RingPlaces<'a> {
     pub domain: &'a [u32],
     /// The hash that orders the places of a ring. Places of one ring and domain with the same hash are released together.
     pub hash: &'a [u64],
-    /// The keys of all domains, each once: [`domain_key`].
+    /// The keys of all domains, each once: [`domain_key`](super::membership::domain_key).
     pub domains: &'a [Arc<str>],
 }
 

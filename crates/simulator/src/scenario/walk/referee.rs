@@ -12,7 +12,7 @@ use engine::promotion::report::{Report, ReportPhase};
 use engine::promotion::state::{Content, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
-use crate::scenario::contents::ContentId;
+use crate::scenario::contents::{ContentId, Sources};
 use crate::scenario::world::{Environment, World};
 
 /// A rule that a step broke.
@@ -49,6 +49,11 @@ struct RolloutRecord {
     /// The move, and since when each of its rings has been good without interruption.
     moving: Option<Revision>,
     good_since: Vec<Option<i64>>,
+    /// The ring that moves, before the step.
+    ring: usize,
+    /// The rings of this move whose gates all held when the state went on to the next ring. A ring that stops before its first place does not wait for
+    /// them again.
+    done: BTreeSet<usize>,
     /// The rings that have begun in this move. After a withdrawal, a ring begins again without the gates of the ring before.
     entered: BTreeSet<usize>,
     /// The gates that people skipped in this move.
@@ -63,6 +68,7 @@ struct SubjectRecord {
     proposal: Option<Revision>,
     measured: Option<Measured>,
     is_settled: bool,
+    sources: Option<Sources>,
     /// Since when this environment has been good without interruption.
     good_since: Option<i64>,
     /// Since when the state of this environment has not been known, or a rollout has been open in it.
@@ -117,6 +123,7 @@ impl Referee {
                 record.proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
                 record.measured = world.measured(number, subject).ok();
                 record.is_settled = world.is_settled(number, subject);
+                record.sources = Some(environment.sources.clone());
             }
             for (workload, rollout) in environment.workloads.iter().enumerate() {
                 let record = self.rollouts.entry((number, workload)).or_default();
@@ -126,6 +133,7 @@ impl Referee {
                 record.released.extend(
                     (0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)),
                 );
+                record.ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
                 let report = rollout.memory.report.as_ref();
                 record.was_rolling_back = report.is_some_and(|report| report.phase == ReportPhase::RollingBack);
             }
@@ -135,6 +143,7 @@ impl Referee {
 
     /// Checks a step of the controller.
     pub(super) fn after(&mut self, world: &World) -> Checked {
+        self.note_environments(world);
         for number in 0..world.environments.len() {
             for subject in 0..=world.environments[number].workloads.len() {
                 self.check_subject(world, (number, subject))?;
@@ -170,13 +179,12 @@ impl Referee {
             record.approvals.insert((revision, Arc::clone(by)));
         }
     }
+}
 
-    /// Whether a time is long enough after another one by the service's clock. Unknown, and so long enough, if the clock changed in between.
-    fn is_after(&self, since: Option<i64>, now: i64, time: std::time::Duration) -> bool {
-        since.is_some_and(|since| {
-            self.clock_changed >= since || now - since >= i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
-        })
-    }
+/// Whether a time is long enough after another one by the service's clock. Unknown, and so long enough, if the clock changed in between.
+fn is_after(clock_changed: i64, since: Option<i64>, now: i64, time: std::time::Duration) -> bool {
+    since
+        .is_some_and(|since| clock_changed >= since || now - since >= i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Whether a state releases its revision to a place.

@@ -12,7 +12,8 @@ use crate::scenario::definition::PersonDecision;
 impl World {
     /// A person decides about a workload in an environment, or about the commits of the main branch.
     ///
-    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment.
+    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment. A retry is about both, and a
+    /// retry of the commits of the main branch is about all rollouts, too.
     pub(super) fn decide(
         &mut self,
         (environment, workload): (&str, Option<&Arc<str>>),
@@ -37,14 +38,22 @@ impl World {
             }
         };
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
-        let rollout = workload.filter(|_| self.environments[number].has_rings());
-        let refused = match rollout.map(|workload| self.command_rollout((number, workload), &command)) {
-            Some(Ok(())) => return,
-            Some(Err(refusal)) => Some(refusal),
-            None => None,
+        let is_retry = command.kind == CommandKind::Retry;
+        let rollouts = match workload {
+            _ if !self.environments[number].has_rings() => 0..0,
+            Some(workload) => workload..workload + 1,
+            None if is_retry => 0..self.workloads.len(),
+            None => 0..0,
         };
-        if let Err(refusal) = self.command_subject((number, subject), &command) {
-            let refusal = refused.unwrap_or(refusal);
+        let answers: Vec<_> = rollouts.map(|workload| self.command_rollout((number, workload), &command)).collect();
+        let is_done = answers.iter().any(Result::is_ok);
+        if is_done && !is_retry {
+            return;
+        }
+        if let Err(refusal) = self.command_subject((number, subject), &command)
+            && !is_done
+        {
+            let refusal = answers.into_iter().find_map(Result::err).unwrap_or(refusal);
             let place = self.subject_name(number, subject);
             self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
         }

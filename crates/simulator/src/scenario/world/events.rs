@@ -72,7 +72,10 @@ impl World {
 
     fn revert(&mut self, name: &Arc<str>) {
         let reverts = self.main.iter().position(|commit| commit.name == *name);
-        let name = format!("revert-{name}");
+        let first = format!("revert-{name}");
+        let names = std::iter::once(first.clone()).chain((2..).map(|number| format!("{first}-{number}")));
+        let is_free = |name: &String| self.main.iter().all(|commit| *commit.name != **name);
+        let name = names.into_iter().find(is_free).unwrap_or_default();
         let author = Some("dora".into());
         self.main.push(Commit { name: name.into(), scope: Scope::default(), reverts, author });
     }

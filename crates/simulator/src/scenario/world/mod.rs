@@ -251,7 +251,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
 
 /// The rings of the places of a fleet. Removed clusters are in the last ring.
 fn ring_columns(fleet: &Fleet, promotion: Option<&Promotion>) -> RingColumns {
-    let mut order: Vec<usize> = (0..fleet.len()).collect();
+    let mut order: Vec<usize> = (0..fleet.len()).filter(|place| fleet.is_there(*place)).collect();
     order.sort_by(|one, other| fleet.names[*one].cmp(&fleet.names[*other]));
     let names = order.iter().map(|place| Arc::clone(&fleet.names[*place])).collect();
     let label = |position: usize, key: &str| fleet.labels(*order.get(position)?).get(key);
@@ -259,13 +259,20 @@ fn ring_columns(fleet: &Fleet, promotion: Option<&Promotion>) -> RingColumns {
         return RingColumns::default();
     };
     let places = fleet.len();
-    let mut columns =
-        RingColumns { ring: vec![0; places], domain: vec![0; places], hash: vec![0; places], domains: found.domains };
+    let (ring, domain, hash) = (vec![0; places], vec![0; places], vec![0; places]);
+    let mut columns = RingColumns { ring, domain, hash, domains: found.domains.clone() };
     for (position, place) in order.into_iter().enumerate() {
-        let last = found.rings.len().saturating_sub(1) as u16;
-        columns.ring[place] = if fleet.is_there(place) { found.ring[position] } else { last };
+        columns.ring[place] = found.ring[position];
         columns.domain[place] = found.domain[position];
         columns.hash[place] = found.hash[position];
+    }
+    for place in (0..places).filter(|place| !fleet.is_there(*place)) {
+        let location = found.locate(&fleet.names[place]);
+        let known = columns.domains.iter().position(|domain| *domain == location.domain);
+        columns.ring[place] = location.ring as u16;
+        columns.domain[place] = known.unwrap_or(columns.domains.len()) as u32;
+        columns.hash[place] = location.hash;
+        columns.domains.extend(known.is_none().then_some(location.domain));
     }
     columns
 }

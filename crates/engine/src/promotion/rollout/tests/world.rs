@@ -10,8 +10,9 @@ use model::object::promotion::{
 
 use crate::promotion::evidence::{CheckResult, PlaceState};
 use crate::promotion::layout::layout;
+use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
-use crate::promotion::rollout::{Changed, RingPlaces, RolloutInput, RolloutStep, domain_key, step};
+use crate::promotion::rollout::{Changed, RingPlaces, RolloutInput, RolloutStep, step};
 use crate::promotion::state::{Content, Position, Revision, RolloutState};
 
 /// What the host of a place does with content.
@@ -40,7 +41,7 @@ pub(super) struct World {
     pub(super) published: Contents,
     pub(super) checks: BTreeMap<Arc<str>, CheckResult>,
     pub(super) events: Vec<String>,
-    sites: Vec<String>,
+    sites: Vec<Arc<str>>,
     applied: Vec<bool>,
     revisions: BTreeMap<Revision, Contents>,
     positions: Vec<Contents>,
@@ -90,7 +91,7 @@ impl World {
             published: vec![1; places],
             checks: BTreeMap::new(),
             events: Vec::new(),
-            sites: (0..places).map(|place| format!("s{}", place % 3)).collect(),
+            sites: (0..places).map(|place| format!("s{}", place % 3).into()).collect(),
             applied: vec![true; places],
             revisions: BTreeMap::new(),
             positions: vec![vec![1; places]],
@@ -119,7 +120,7 @@ impl World {
         self.ring.push(ring);
         self.hash.push(hash);
         self.hosts.push(Host::Healthy);
-        self.sites.push("s0".to_owned());
+        self.sites.push("s0".into());
         self.applied.push(true);
         self.published.push(0);
         let contents = self.revisions.values_mut().chain(&mut self.positions);

@@ -5,26 +5,30 @@ use engine::promotion::gates::UNKNOWN_MAX;
 use engine::promotion::state::{CandidatePhase, Revision};
 use model::object::promotion::{Gate, GateKind, Promotion, Require};
 
-use super::{Checked, Referee, SubjectRecord, broken, measures_hold};
+use super::{Checked, Referee, SubjectRecord, broken, is_after, measures_hold};
 use crate::scenario::world::World;
 
 impl Referee {
-    /// Notes since when environments have been good, by the gates of the promotions from them.
+    /// Notes since when environments have been good, by the gates of the promotions from them. A step that changes the sources of an environment may see it without
+    /// or with the change: the better of both counts.
     pub(super) fn note_environments(&mut self, world: &World) {
-        for ((number, _), record) in &mut self.subjects {
-            let name = &world.environments[*number].name;
+        for ((number, subject), record) in &mut self.subjects {
+            let environment = &world.environments[*number];
             let promotions = world.environments.iter().filter_map(|environment| environment.promotion.as_ref());
-            let mut after = promotions.filter(|promotion| promotion.from.contains(name));
-            let is_known = record.measured.is_some() && record.is_settled;
+            let after: Vec<_> = promotions.filter(|promotion| promotion.from.contains(&environment.name)).collect();
+            // Good for the least of the promotions after it: an interruption is one for all of them.
+            let is_good = |measured: &Measured| {
+                after.iter().any(|promotion| measures_hold(&promotion.gates, measured, |_| false))
+            };
+            let before = record.measured.filter(|_| record.is_settled);
+            let is_changed = record.sources.as_ref() != Some(&environment.sources);
+            let is_settled = is_changed && world.is_settled(*number, *subject);
+            let changed = world.measured(*number, *subject).ok().filter(|_| is_settled);
+            let is_known = if is_changed { changed.is_some() } else { before.is_some() };
             record.unknown_since = if is_known { None } else { record.unknown_since.or(Some(world.now)) };
             // A short time without evidence does not interrupt a soak.
             let is_tolerated = record.unknown_since.is_some_and(|since| world.now - since <= UNKNOWN_MAX.as_secs());
-            // Good for the least of the promotions after it: an interruption is one for all of them.
-            let is_good = record.is_settled
-                && record.measured.as_ref().is_some_and(|measured| {
-                    after.any(|promotion| measures_hold(&promotion.gates, measured, |_| false))
-                });
-            record.good_since = if is_good {
+            record.good_since = if [before, changed].iter().flatten().any(is_good) {
                 record.good_since.or(Some(world.now))
             } else {
                 record.good_since.filter(|_| is_tolerated)
@@ -164,8 +168,11 @@ impl Referee {
         }
         let line = world.line(subject);
         let position = |revision: &Revision| line.iter().position(|known| known == revision);
-        let contains =
-            at.as_ref().and_then(position).zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
+        // A revision with the content that the environment had is proved in the step that brings it.
+        let now = world.revision_of(number, subject).filter(|_| world.is_settled(number, subject));
+        let position_of = |at: Option<&Revision>| at.and_then(position);
+        let at = [position_of(at.as_ref()), position_of(now.as_ref())].into_iter().flatten().min();
+        let contains = at.zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
         if !contains {
             return Err("it does not have the revision");
         }
@@ -181,7 +188,10 @@ impl Referee {
             _ => None,
         });
         let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
-        match soaks.max().filter(|time| !is_measure_skipped && !self.is_after(*good_since, world.now, *time)) {
+        match soaks
+            .max()
+            .filter(|time| !is_measure_skipped && !is_after(self.clock_changed, *good_since, world.now, *time))
+        {
             Some(_) => Err("the soak is not over"),
             None => Ok(()),
         }

@@ -4,7 +4,9 @@ use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::ReportPhase;
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
-use super::{Checked, Referee, RolloutRecord, broken, is_compliant, is_released, is_within, measures_hold};
+use super::{
+    Broken, Checked, Referee, RolloutRecord, broken, is_after, is_compliant, is_released, is_within, measures_hold,
+};
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::world::World;
@@ -26,6 +28,10 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn places(&self, ring: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.target.len()).filter(move |place| usize::from(self.ring[*place]) == ring && self.is_changed(*place))
+    }
+
+    fn name(&self, world: &World, (number, workload): (usize, usize), ring: usize) -> String {
+        format!("{} {}: ring {}", world.environments[number].name, world.workloads[workload], self.rings[ring].name)
     }
 
     fn is_changed(&self, place: usize) -> bool {
@@ -91,6 +97,7 @@ impl Referee {
                 record.moving = current.cloned();
                 record.skipped.clear();
                 record.entered.clear();
+                record.done.clear();
                 record.good_since = vec![None; rings.len()];
             }
             let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else {
@@ -116,7 +123,6 @@ impl Referee {
                 };
             }
         }
-        self.note_environments(world);
     }
 
     pub(super) fn check_rollout(&mut self, world: &World, key: (usize, usize)) -> Checked {
@@ -128,55 +134,69 @@ impl Referee {
             return Ok(());
         };
         let target = &rollout.reconcilers.target;
-        let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
-        let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
-        let is_new = |place: &usize| target[*place] != was(*place) && target[*place] != proved(*place);
-        let there = (0..target.len()).filter(|place| environment.fleet.is_there(*place));
-        let forward: Vec<_> = there.filter(is_new).collect();
-        if let (Some(first), Some((_, _, changed)), Some((_, moving))) =
-            (forward.first(), &rollout.memory.changed, &rollout.memory.moving)
-        {
+        let current = rollout.state.current.as_ref();
+        let is_continued =
+            record.moving.is_some() && current.map(|current| &current.revision) == record.moving.as_ref();
+        if let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) {
             let published = &rollout.reconcilers.published;
-            let rings = &promotion.rings;
-            let seen = Seen {
-                fleet: &environment.fleet,
-                rings,
-                ring: &environment.rings.ring,
-                moving,
-                changed,
-                record,
-                target,
-                published,
-            };
-            let ring = usize::from(environment.rings.ring[*first]);
-            let name =
-                format!("{} {}: ring {}", environment.name, world.workloads[workload], promotion.rings[ring].name);
-            if rollout.state.hold.is_some() {
-                return broken("nothing moves during a hold", name);
+            let (fleet, rings, ring) = (&environment.fleet, &*promotion.rings, &*environment.rings.ring);
+            let seen = Seen { fleet, rings, ring, moving, changed, record, target, published };
+            let ring_now = current.filter(|_| is_continued).map_or(0, |current| current.ring);
+            let passed: Vec<_> =
+                (record.ring..ring_now.min(rings.len())).filter(|ring| seen.places(*ring).next().is_some()).collect();
+            for ring in &passed {
+                let name = seen.name(world, key, *ring);
+                check_done(world, &seen, self.clock_changed, (*ring, &name))?;
             }
-            if world.is_hub_down() {
-                return broken("nothing moves without evidence", name);
-            }
-            if forward.iter().any(|place| usize::from(environment.rings.ring[*place]) != ring) {
-                return broken("only one ring moves at a time", name);
-            }
-            if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
-                return broken("a ring begins when the rings before have the revision", name);
-            }
-            let is_continued = record.moving.is_some()
-                && rollout.state.current.as_ref().map(|current| &current.revision) == record.moving.as_ref();
-            if is_continued {
-                Self::check_budget(&seen, ring, &name)?;
-                if !record.entered.contains(&ring) {
-                    self.check_entry(world, (&seen, record), (ring, &name))?;
-                }
-            }
-            check_limits(world, key, &seen, (ring, &name))?;
+            let entered = self.check_forward(world, key, (&seen, is_continued))?;
             if let Some(record) = self.rollouts.get_mut(&key).filter(|_| is_continued) {
-                record.entered.insert(ring);
+                record.done.extend(passed);
+                record.entered.extend(entered);
             }
         }
         self.check_end(world, key)
+    }
+
+    /// The places that get the revision in this step. Returns their ring.
+    fn check_forward(
+        &self,
+        world: &World,
+        key: (usize, usize),
+        (seen, is_continued): (&Seen<'_>, bool),
+    ) -> Result<Option<usize>, Broken> {
+        let (number, workload) = key;
+        let (record, target) = (seen.record, seen.target);
+        let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
+        let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
+        // A target that was never published, for example because the service was killed, may be taken back.
+        let is_new = |place: &usize| {
+            let target = target[*place];
+            target != was(*place) && target != proved(*place) && target != seen.published[*place]
+        };
+        let there = (0..target.len()).filter(|place| seen.fleet.is_there(*place));
+        let forward: Vec<_> = there.filter(is_new).collect();
+        let Some(ring) = forward.first().map(|first| usize::from(seen.ring[*first])) else { return Ok(None) };
+        let name = seen.name(world, key, ring);
+        if world.environments[number].workloads[workload].state.hold.is_some() {
+            broken("nothing moves during a hold", &*name)?;
+        }
+        if world.is_hub_down() {
+            broken("nothing moves without evidence", &*name)?;
+        }
+        if forward.iter().any(|place| usize::from(seen.ring[*place]) != ring) {
+            broken("only one ring moves at a time", &*name)?;
+        }
+        if (0..ring).any(|before| seen.places(before).any(|place| !seen.had(place))) {
+            broken("a ring begins when the rings before have the revision", &*name)?;
+        }
+        if is_continued {
+            Self::check_budget(seen, ring, &name)?;
+            if !record.entered.contains(&ring) {
+                self.check_entry(world, seen, (ring, &name))?;
+            }
+        }
+        check_limits(world, key, seen, (ring, &name))?;
+        Ok(Some(ring))
     }
 
     fn check_budget(seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
@@ -189,41 +209,15 @@ impl Referee {
     }
 
     /// The first places of a ring: the gates of the ring before hold.
-    fn check_entry(
-        &self,
-        world: &World,
-        (seen, record): (&Seen<'_>, &RolloutRecord),
-        (ring, name): (usize, &str),
-    ) -> Checked {
+    fn check_entry(&self, world: &World, seen: &Seen<'_>, (ring, name): (usize, &str)) -> Checked {
         if seen.places(ring).any(|place| seen.had(place)) {
             return Ok(());
         }
         let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
-        let options = &seen.rings[before];
-        if !seen.is_good(before) {
-            return broken(
-                "a ring begins when the gates of the ring before hold",
-                format!("{name}: {:?}", seen.measured(before)),
-            );
+        if seen.record.done.contains(&before) {
+            return Ok(());
         }
-        let since = record.good_since.get(before).copied().flatten();
-        let is_skipped = |gate: &str| record.skipped.contains(gate);
-        if !options.pause.is_zero() && !is_skipped("pause") && !self.is_after(since, world.now, options.pause) {
-            return broken(
-                "a ring begins after the pause of the ring before",
-                format!("{name}: good since {since:?}, now {}", world.now),
-            );
-        }
-        let failing = options.gates.iter().find(|gate| match &gate.kind {
-            GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
-            _ => false,
-        });
-        match failing {
-            Some(gate) => {
-                broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name))
-            }
-            None => Ok(()),
-        }
+        check_done(world, seen, self.clock_changed, (before, name))
     }
 
     /// The end of a move: all places have the proved revision after it, or after a rollback.
@@ -260,6 +254,33 @@ impl Referee {
     }
 }
 
+/// All gates of a ring hold now.
+fn check_done(world: &World, seen: &Seen<'_>, clock_changed: i64, (ring, name): (usize, &str)) -> Checked {
+    let (options, record) = (&seen.rings[ring], seen.record);
+    if !seen.is_good(ring) {
+        return broken(
+            "a ring begins when the gates of the ring before hold",
+            format!("{name}: {:?}", seen.measured(ring)),
+        );
+    }
+    let since = record.good_since.get(ring).copied().flatten();
+    let is_skipped = |gate: &str| record.skipped.contains(gate);
+    if !options.pause.is_zero() && !is_skipped("pause") && !is_after(clock_changed, since, world.now, options.pause) {
+        return broken(
+            "a ring begins after the pause of the ring before",
+            format!("{name}: good since {since:?}, now {}", world.now),
+        );
+    }
+    let failing = options.gates.iter().find(|gate| match &gate.kind {
+        GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
+        _ => false,
+    });
+    match failing {
+        Some(gate) => broken("a ring begins when the checks of the ring before pass", format!("{name}: {}", gate.name)),
+        None => Ok(()),
+    }
+}
+
 /// The limits of a ring.
 fn check_limits(
     world: &World,
@@ -270,14 +291,13 @@ fn check_limits(
     let (environment, options) = (&world.environments[number], &seen.rings[ring]);
     let state = &environment.workloads[workload].state;
     let silent = seen.silent(ring);
+    // After the step, for the content that it demands: no report comes in between.
+    let states = &environment.workloads[workload].reconcilers.states;
     let is_changing = |place: &usize| {
-        let place = *place;
-        if !is_released(environment, state, place) {
-            return false;
-        }
-        let state = seen.state(place);
-        let left_out = if silent == Silent::Ignore { state.silent } else { 0 };
-        !(seen.had(place) && state.is_published && state.succeeded + left_out >= state.expected)
+        let found = states.get(*place).copied().unwrap_or_default();
+        let left_out = if silent == Silent::Ignore { found.silent } else { 0 };
+        let is_done = found.is_published && found.succeeded + left_out >= found.expected;
+        is_released(environment, state, *place) && !is_done
     };
     let changing: Vec<_> = seen.places(ring).filter(is_changing).collect();
     let is_place = |place: &usize| environment.fleet.is_there(*place) || seen.published[*place] != NOTHING;
