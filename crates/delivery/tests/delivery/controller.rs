@@ -411,11 +411,16 @@ fn a_commit_that_loosens_a_gate_waits_for_it() {
     let mut world = World::new(DIRECT, "    - name: people\n      approval: {count: 1}\n");
     let approve = |world: &World| {
         for name in ["bob", "eve"] {
-            world.command_by(name, CommandKind::Approve, "").unwrap();
+            world.command_by(name, CommandKind::Approve { gate: None }, "").unwrap();
         }
         world.settle();
     };
     world.settle();
+    let of = |gate: &str| CommandKind::Approve { gate: Some(gate.into()) };
+    let refused = world.command(of("compliant"), "").unwrap_err().to_string();
+    assert_eq!(refused, "`compliant` does not wait for approvals. The gates for approvals are: people");
+    let approved = world.command_by("eve", of("people"), "").unwrap();
+    assert!(approved.ends_with(": approve for the gate `people` by eve"), "{approved}");
     approve(&world);
     let before = world.at("stage");
     assert_eq!(Some(before), world.chain.company.head("main"));
