@@ -175,15 +175,22 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
     world.until("the stop in stage", || world.platform("stage")["moving"]["phase"] == "stopped");
     assert!(world.platform("dev")["at"] == *second && world.platform("prod")["at"] == *first);
+    world.run(&format!("rollout wait {} -e stage", &second[..7])).ends(1).says(&["failed: stage:", "of 2 reconcilers"]);
     *world.failing.lock().unwrap() = None;
     world.until("the proof in stage", || world.proves("stage", &second));
     world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
+    world.run(&format!("rollout wait {second} -e stage")).ends(0).says(&["done"]);
+    world.run(&format!("rollout wait {second} -e prod --timeout 0s")).ends(3).says(&["prod: managers: 0 of 2"]);
     // The author of a pushed commit is not known, so one more approval is needed.
     for person in 0..2 {
         Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve by"]);
     }
     eventually("the canary", || world.value("prod", "east").contains("second").then_some(()));
     assert!(!world.value("prod", "west").contains("second"), "{}", world.value("prod", "west"));
+    world.run("rollout status shop -e prod").ends(0).says(&["On its way:", "canary", "1 of 1 places released"]);
     world.until("the proof in prod", || world.proves("prod", &second));
+    world.run(&format!("rollout wait {}", &second[..12])).ends(0).says(&["done"]);
+    // An earlier commit is known from the history.
+    world.run(&format!("rollout wait {first} -e prod")).ends(0).says(&["done"]);
     assert!(world.value("prod", "west").contains("second"));
 }
