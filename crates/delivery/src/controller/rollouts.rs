@@ -181,6 +181,7 @@ impl Workload<'_> {
             None => (Err("nothing moves".into()), None),
         };
         let author = self.author(rollout, memory);
+        let failing = self.failing(&places);
         let difference = rollout.state.difference();
         let changed = difference.zip(changed.as_deref());
         let input = RolloutInput {
@@ -193,6 +194,7 @@ impl Workload<'_> {
                 domain: &places.domain,
                 hash: &places.hash,
                 domains: &places.domains,
+                failing: &failing,
             },
             measured: measured.as_deref().map_err(Arc::clone),
             changed: changed.map(|((base, revision), places)| Changed { base, revision, places }),
@@ -250,6 +252,20 @@ impl Workload<'_> {
             });
         }
         Ok(all)
+    }
+
+    /// Whether the moving revision has an assignment with errors at each place, at any destination. Empty: nowhere.
+    fn failing(&self, places: &WorkloadPlaces) -> Vec<bool> {
+        let mut all = Vec::new();
+        for each in self.destinations {
+            let found = each.rings.failing(each.side(), (self.name, &places.places));
+            match (all.is_empty(), found.is_empty()) {
+                (true, _) => all = found,
+                (false, true) => {}
+                (false, false) => all.iter_mut().zip(found).for_each(|(one, other)| *one |= other),
+            }
+        }
+        all
     }
 
     /// Whether the folders that the places are to have can be read, or why not. Reports about what they have instead prove nothing.

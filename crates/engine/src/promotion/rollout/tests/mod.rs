@@ -1,6 +1,7 @@
 //! Examples of each rule of rollouts.
 
 mod properties;
+mod rendered;
 mod world;
 
 use std::time::Duration;
