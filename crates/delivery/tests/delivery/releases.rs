@@ -83,6 +83,32 @@ fn a_release_moves_on_by_a_pin_when_it_is_proved() {
 }
 
 #[test]
+fn each_kind_of_version_moves_on() {
+    let digest = |byte: u8| format!("digest: sha256:{byte:064x}");
+    let commit = |byte: u8| format!("commit: a{byte:039x}");
+    let releases = [
+        (digest(1), digest(2)),
+        (commit(1), commit(2)),
+        ("chart: shop, chartVersion: 1.9.0".to_owned(), "chart: shop, chartVersion: 1.10.0-beta.2+build.7".to_owned()),
+        ("targetRevision: release-1".to_owned(), "targetRevision: release-2".to_owned()),
+        // The digest says more than the tag beside it, which may move.
+        (format!("tag: v1, {}", digest(3)), format!("tag: v1, {}", digest(4))),
+    ];
+    for (before, after) in releases {
+        let shop = Shop::new(DIRECT, "");
+        shop.write(&before, &before);
+        shop.0.settle();
+        shop.write(&after, &before);
+        shop.0.settle();
+        let named = after.rsplit(", ").next().unwrap();
+        let pin = shop.pin().unwrap_or_default();
+        assert!(pin.contains(&format!("{named}\n")), "{named}: {pin}");
+        let (_, version) = named.split_once(": ").unwrap();
+        assert_eq!(shop.status().proved.unwrap().revision, version);
+    }
+}
+
+#[test]
 fn a_failing_release_stops_and_names_the_failures() {
     let shop = Shop::new(DIRECT, "");
     shop.write("tag: v1", "tag: v1");
