@@ -9,6 +9,7 @@ mod repositories;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -31,7 +32,6 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::review::Approval;
-use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};
