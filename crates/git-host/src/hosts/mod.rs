@@ -5,6 +5,7 @@ pub(crate) mod creation;
 mod gitea;
 mod github;
 mod gitlab;
+mod json;
 pub mod memory;
 mod plain_git;
 

@@ -12,8 +12,9 @@ use model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::json::{CommentJson, IssueJson, LabelJson, PullRequestJson, RepositoryJson, TimelineJson, UserJson};
+use self::json::{CommentJson, LabelJson, PullRequestJson, RepositoryJson, TimelineJson};
 use super::creation::{Creation, or_existing};
+use super::json::{IssueJson, UserJson};
 use super::{found, next_by_link, token};
 use crate::calls::CallCounts;
 use crate::error::HostError;

@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use self::app::App;
-use self::json::{CommentJson, IssueEventJson, IssueJson, MergeJson, PullRequestJson, RepositoryJson};
+use self::json::{CommentJson, IssueEventJson, MergeJson, PullRequestJson, RepositoryJson};
 use super::creation::{Creation, or_existing};
+use super::json::IssueJson;
 use super::{commit, found, next_by_link};
 use crate::calls::CallCounts;
 use crate::credential::Credential;
