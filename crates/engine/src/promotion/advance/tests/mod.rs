@@ -1,0 +1,276 @@
+//! Examples of each rule of moves between environments.
+
+mod properties;
+mod world;
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use model::object::promotion::{Amount, GateKind, Newer, OnFailure, Require, Start};
+
+use self::world::{World, fleet, revision};
+use super::Action;
+use crate::promotion::command::CommandKind;
+use crate::promotion::evidence::Measured;
+use crate::promotion::report::ReportPhase;
+
+#[test]
+fn a_revision_that_the_environment_before_has_proved_enters() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    let (report, action) = world.step();
+    assert_eq!(action, Some(Action::Write { revision: revision(2) }));
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Entering, "write"));
+    // The action stays until the environment has the revision.
+    assert_eq!(world.step().1, action);
+    world.at = Some(revision(2));
+    let (report, action) = world.step();
+    assert_eq!((action, report.phase, report.waiting), (None, ReportPhase::Rest, Vec::new()));
+    assert_eq!((world.proved().as_str(), world.kinds().as_str()), ("r2", "started promoted proved"));
+}
+
+#[test]
+fn a_revision_waits_until_the_environment_before_has_proved_it() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.from[0].settled = Err("the rollout of `checkout` is in the ring `canary`".into());
+    let report = world.settle();
+    assert_eq!(&*report.waiting[0].text, "`stage`: the rollout of `checkout` is in the ring `canary`");
+    world.from[0].settled = Ok(());
+    world.from[0].measured = Ok(fleet(1));
+    let report = world.settle();
+    assert_eq!((&*report.waiting[0].what, report.phase), ("healthy", ReportPhase::Gated));
+    world.from[0].measured = Ok(fleet(0));
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
+fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
+    let mut world = World::new(&["stage"]);
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
+    world.has(2);
+    world.settle();
+    world.has(3);
+    world.now += SignedDuration::from_hours(1);
+    world.promotion.newer = Newer::Queue;
+    world.step();
+    assert_eq!((world.current().as_str(), world.state.waiting.as_slice()), ("r2", &[revision(3)][..]));
+    assert_eq!(world.step().1, Some(Action::Write { revision: revision(2) }));
+}
+
+#[test]
+fn an_environment_that_goes_back_does_not_have_the_candidate_any_more() {
+    let mut world = World::new(&["stage"]);
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
+    world.has(2);
+    world.settle();
+    world.has(1);
+    let report = world.settle();
+    assert_eq!(&*report.waiting[0].text, "`stage` has `r1`, which does not contain the revision");
+}
+
+#[test]
+fn all_environments_before_or_any_of_them_must_have_proved_a_revision() {
+    let mut world = World::new(&["a", "b"]);
+    world.from[0].has = Some(revision(3));
+    world.settle();
+    assert_eq!(world.current(), "");
+    world.from[1].has = Some(revision(2));
+    world.from[1].measured = Ok(fleet(1));
+    let report = world.settle();
+    assert_eq!((world.current().as_str(), &*report.waiting[0].what), ("r2", "b/healthy"));
+    world.promotion.require = Require::Any;
+    world.settle();
+    assert_eq!(world.proved(), "r3");
+}
+
+#[test]
+fn a_soak_begins_again_if_another_environment_holds_the_gates() {
+    let mut world = World::new(&["a", "b"]);
+    world.promotion.require = Require::Any;
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
+    world.has(2);
+    world.settle();
+    world.now += SignedDuration::from_mins(59);
+    world.from[0].measured = Ok(fleet(1));
+    world.settle();
+    world.now += SignedDuration::from_mins(59);
+    world.settle();
+    assert_eq!(world.proved(), "r1");
+    world.now += SignedDuration::from_mins(1);
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
+fn the_head_moves_if_there_is_no_environment_before() {
+    let mut world = World::new(&[]);
+    assert_eq!((world.current().as_str(), &*world.settle().waiting[0].what), ("r9", "healthy"));
+    world.promotion.gates.clear();
+    world.settle();
+    assert_eq!(world.proved(), "r9");
+}
+
+#[test]
+fn a_manual_start_waits_for_a_request() {
+    let mut world = World::new(&["stage"]);
+    world.promotion.start = Start::Manual;
+    world.has(2);
+    let report = world.settle();
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Gated, "request"));
+    world.has(3);
+    world.settle();
+    assert_eq!(world.current(), "r3");
+    world.command(CommandKind::Request { revision: revision(2) });
+    world.settle();
+    assert_eq!((world.proved().as_str(), world.current().as_str(), world.state.requested.clone()), ("r2", "r3", None));
+}
+
+#[test]
+fn failures_in_the_environment_stop_the_move_and_a_repair_resumes_it() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.measured = fleet(1);
+    let report = world.settle();
+    assert_eq!((report.phase, world.proved().as_str()), (ReportPhase::Stopped, "r1"));
+    assert!(report.waiting[0].text.starts_with("1 of 10 reconcilers failed, at most 0 may fail"));
+    world.measured = fleet(0);
+    world.settle();
+    assert_eq!(world.kinds(), "started promoted stopped resumed proved");
+}
+
+#[test]
+fn failures_return_the_environment_to_the_proved_revision_by_policy() {
+    let mut world = World::new(&["stage"]);
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.has(2);
+    world.step();
+    (world.at, world.measured) = (Some(revision(2)), fleet(3));
+    let (report, action) = world.step();
+    assert_eq!((report.phase, action), (ReportPhase::RollingBack, Some(Action::RollBack { to: revision(1) })));
+    let report = world.settle();
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
+    assert_eq!((world.at.clone(), world.state.rejected.clone()), (Some(revision(1)), Some(revision(2))));
+    world.measured = fleet(0);
+    world.command(CommandKind::Retry);
+    world.settle();
+    assert_eq!((world.proved().as_str(), world.state.rejected.clone()), ("r2", None));
+}
+
+#[test]
+fn a_stopped_revision_gives_way_to_a_newer_one() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.measured = fleet(1);
+    world.settle();
+    world.has(3);
+    assert_eq!(world.step().1, Some(Action::Write { revision: revision(3) }));
+    (world.at, world.measured) = (Some(revision(3)), fleet(0));
+    world.settle();
+    assert_eq!(world.proved(), "r3");
+    assert!(!world.kinds().contains("movedByHand"));
+}
+
+#[test]
+fn the_budget_of_the_last_ring_counts_if_there_are_rings() {
+    let mut world = World::new(&["stage"]);
+    let ring = model::object::promotion::Ring {
+        name: "rest".into(),
+        members: model::object::promotion::RingMembers::Rest,
+        at_once: None,
+        per: Vec::new(),
+        pause: Duration::ZERO,
+        failures: Amount::Count(2),
+        gates: Vec::new(),
+    };
+    world.promotion.rings.push(ring);
+    world.has(2);
+    world.measured = fleet(2);
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
+fn an_environment_without_reconcilers_blocks_no_newer_revision() {
+    let mut world = World::new(&["stage"]);
+    world.measured = Measured::default();
+    world.has(2);
+    let report = world.settle();
+    assert_eq!((report.phase, world.proved().as_str()), (ReportPhase::Proving, "r1"));
+    world.has(3);
+    world.settle();
+    assert_eq!(world.at, Some(revision(3)));
+}
+
+#[test]
+fn a_revision_that_a_person_wrote_is_reported_and_waits_for_its_gates() {
+    let mut world = World::new(&["stage"]);
+    world.at = Some(revision(4));
+    let report = world.settle();
+    assert_eq!(
+        (report.phase, &*report.waiting[0].what, world.proved().as_str()),
+        (ReportPhase::Gated, "settled", "r1")
+    );
+    world.has(4);
+    world.settle();
+    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand waiting promoted proved", "r4"));
+    world.at = Some(revision(2));
+    world.settle();
+    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand promoted proved", "r2"));
+    // What the person removed does not come back by itself.
+    world.has(4);
+    assert_eq!(&*world.settle().waiting[0].what, "rejected");
+}
+
+#[test]
+fn a_person_who_returns_to_the_proved_revision_rejects_the_current_one() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.measured = fleet(1);
+    world.settle();
+    world.at = Some(revision(1));
+    let report = world.settle();
+    assert_eq!((&*report.waiting[0].what, world.state.rejected.clone()), ("rejected", Some(revision(2))));
+}
+
+#[test]
+fn a_hold_asks_for_nothing() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.step();
+    world.command(CommandKind::Hold);
+    let (report, action) = world.step();
+    assert_eq!((&*report.waiting[0].text, action), ("held by bob: because", None));
+    world.command(CommandKind::Resume);
+    assert_eq!(world.step().1, Some(Action::Write { revision: revision(2) }));
+}
+
+#[test]
+fn a_newer_revision_replaces_the_current_one_by_policy() {
+    let mut world = World::new(&["stage"]);
+    world.promotion.newer = Newer::Supersede;
+    world.gate("people", GateKind::Manual);
+    world.has(2);
+    world.settle();
+    world.has(3);
+    world.settle();
+    assert_eq!(
+        (world.current().as_str(), world.kinds().as_str()),
+        ("r3", "started waiting superseded started waiting")
+    );
+}
+
+#[test]
+fn a_gate_that_was_skipped_before_the_environment_is_not_skipped_in_it() {
+    let mut world = World::new(&["stage"]);
+    world.promotion.gates[0].name = "compliant".into();
+    world.has(2);
+    world.from[0].measured = Ok(fleet(1));
+    world.settle();
+    world.command(CommandKind::Skip { gate: "compliant".into() });
+    world.step();
+    (world.at, world.measured) = (Some(revision(2)), Measured { succeeded: 9, ..fleet(0) });
+    let report = world.settle();
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Proving, "compliant"));
+}
