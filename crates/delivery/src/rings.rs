@@ -266,6 +266,23 @@ impl Rings {
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
     }
 
+    /// Whether the moving revision of a workload has an assignment with errors at each of these places. Empty: at none.
+    pub fn failing(&self, side: BranchSide<'_>, (workload, places): (&str, &[Arc<str>])) -> Vec<bool> {
+        let movement = self.movement(workload);
+        let has_errors = match movement.moving {
+            Origin::Latest => self.revisions.get(workload).is_some_and(|found| found.failing > 0),
+            Origin::Earlier(_) => true,
+            _ => false,
+        };
+        if movement.state.current.is_none() || !has_errors {
+            return Vec::new();
+        }
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| side.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
+        places.iter().map(|place| contents.fails(&each, place)).collect()
+    }
+
     /// Why the folders that the places of a workload are to have now can't be read, so that they stay as they are. None: they can be read.
     pub fn unknown(&self, workload: &str) -> Option<&str> {
         self.unknown.get(workload).map(String::as_str)

@@ -106,7 +106,7 @@ fn kind(command: &PromotionCommand) -> Option<CommandKind> {
         PromotionAction::Abort => CommandKind::Abort,
         PromotionAction::Retry => CommandKind::Retry,
         PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref()?.into() },
-        PromotionAction::Approve => CommandKind::Approve,
+        PromotionAction::Approve => CommandKind::Approve { gate: command.gate.as_deref().map(Into::into) },
         PromotionAction::Rollback => CommandKind::Rollback,
         PromotionAction::Promote => CommandKind::Request { revision: Revision(command.revision.as_deref()?.into()) },
     })

@@ -7,6 +7,7 @@ use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
+use model::object::promotion::GateKind;
 
 use super::changes::Change;
 use super::plane::Plane;
@@ -105,6 +106,9 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
     if plane.graph.step(environment.as_str()).is_none() {
         return Err(CommandError::UnknownEnvironment(environment.clone()));
     }
+    if let CommandKind::Approve { gate: Some(gate) } = &decision.command.kind {
+        check_gate(&plane, environment, gate)?;
+    }
     let command = match decision.subject {
         None => resolved(&plane, decision.command)?,
         Some(_) => decision.command.clone(),
@@ -163,6 +167,19 @@ fn retry(
         }
     }
     found
+}
+
+/// People approve at gates for approvals only, before the environment or in one of its rings.
+fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
+    let Some(step) = plane.step(environment) else { return Ok(()) };
+    let of_rings = step.promotion.rings.iter().flat_map(|ring| &ring.gates);
+    let for_approvals =
+        step.promotion.gates.iter().chain(of_rings).filter(|gate| matches!(gate.kind, GateKind::Approval(_)));
+    let names: Vec<_> = for_approvals.map(|gate| Arc::clone(&gate.name)).collect();
+    if names.contains(name) {
+        return Ok(());
+    }
+    Err(Refusal::NotForApprovals { gate: Arc::clone(name), names }.into())
 }
 
 /// The command with the whole id of a requested commit.

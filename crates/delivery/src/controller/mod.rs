@@ -141,7 +141,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let mut outcome = StepOutcome::none();
     let mut status = status_of(context);
-    let rollouts = move_rollouts(context, request)?;
+    let rollouts = move_rollouts(context, request, memory)?;
     if rollouts.has_lost_race {
         return Ok(Round::Again { has_moved: false });
     }
@@ -228,13 +228,17 @@ struct MovedRollouts {
 }
 
 /// Decides about the workloads in the rings of the environment, and stores the decisions. Publishing acts on them.
-fn move_rollouts(context: &Context<'_>, request: &StepRequest<'_>) -> Result<MovedRollouts, ControllerError> {
+fn move_rollouts(
+    context: &Context<'_>,
+    request: &StepRequest<'_>,
+    memory: &mut Memory,
+) -> Result<MovedRollouts, ControllerError> {
     let step = context.plane.step(context.environment).filter(|step| step.problem.is_none());
     let (Some(step), Some(output), None) = (step, request.output, &context.plane.problem) else {
         return Ok(MovedRollouts { found: Rollouts::default(), has_lost_race: false });
     };
     let stored = rollout_store::read(context.access, context.environment)?;
-    let found = rollouts::decide(context, &step.promotion, (&stored, output));
+    let found = rollouts::decide(context, &step.promotion, (&stored, output), memory);
     let mut change = Change::new(&stored, rollout_store::Advances::default());
     for (workload, rollout, events) in &found.changed {
         change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);

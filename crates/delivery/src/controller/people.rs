@@ -64,7 +64,7 @@ pub(super) fn approvals(
     if found.labels.contains(APPROVAL_LABEL)
         && let Ok(Some(account)) = host.label_author(&repository, found.number, APPROVAL_LABEL)
     {
-        approvals.push(Approver { account: account.into(), at: now, by: "label".into() });
+        approvals.push(Approver { account: account.into(), at: now, by: "label".into(), gate: None });
     }
     approvals
 }
@@ -80,6 +80,7 @@ fn reviews(
         account: review.account.into(),
         at: review.at.unwrap_or(now),
         by: "review".into(),
+        gate: None,
     };
     Ok(reviews.into_iter().map(approver).collect())
 }

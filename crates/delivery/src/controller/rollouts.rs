@@ -12,10 +12,10 @@ use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
 use hub_api::promotions::SubjectStatus;
 use model::git_id::GitId;
-use model::object::promotion::{Gate, Promotion};
+use model::object::promotion::{Gate, GateKind, Promotion};
 
 use super::changes::forget_texts;
-use super::context::Context;
+use super::context::{Context, Memory};
 use super::evidence::CheckSubject;
 use super::place_sums::PlaceSums;
 use super::status;
@@ -77,6 +77,7 @@ pub(super) fn decide(
     context: &Context<'_>,
     promotion: &Promotion,
     (stored, outcome): (&StoredStates, &Outcome),
+    memory: &mut Memory,
 ) -> Rollouts {
     let destinations = Destination::all(outcome);
     let mut found = Rollouts::default();
@@ -94,7 +95,7 @@ pub(super) fn decide(
             None => StoredRollout::default(),
         };
         let one = Workload { context, promotion: &promotion, name: &workload, destinations: &destinations };
-        match one.step(&rollout, (stored, &position)) {
+        match one.step(&rollout, (stored, &position), memory) {
             Ok(step) => found.add(&one, rollout, step),
             Err(reason) => {
                 found.problems.push(format!("{workload}: {reason}"));
@@ -160,6 +161,7 @@ impl Workload<'_> {
         &self,
         rollout: &StoredRollout,
         (stored, position): (&StoredStates, &Position),
+        memory: &mut Memory,
     ) -> Result<RolloutStep, Arc<str>> {
         let Some(first) = self.destinations.first() else { return Err("it has no destination".into()) };
         let places = first.rings.places(first.side(), self.name).map_err(reason)?;
@@ -178,6 +180,8 @@ impl Workload<'_> {
             Some(_) => (self.known().and_then(|()| self.measured(&places)), self.changed(&places)?),
             None => (Err("nothing moves".into()), None),
         };
+        let author = self.author(rollout, memory);
+        let failing = self.failing(&places);
         let difference = rollout.state.difference();
         let changed = difference.zip(changed.as_deref());
         let input = RolloutInput {
@@ -190,12 +194,13 @@ impl Workload<'_> {
                 domain: &places.domain,
                 hash: &places.hash,
                 domains: &places.domains,
+                failing: &failing,
             },
             measured: measured.as_deref().map_err(Arc::clone),
             changed: changed.map(|((base, revision), places)| Changed { base, revision, places }),
             checks: &checks,
             approvals: &[],
-            author: None,
+            author: author.as_deref(),
             teams: self.context.evidence.teams,
         };
         Ok(rollout::step(&input, &rollout.state))
@@ -205,6 +210,25 @@ impl Workload<'_> {
     fn gates(&self, rollout: &StoredRollout) -> &[Gate] {
         let ring = rollout.state.current.as_ref().and_then(|current| self.promotion.rings.get(current.ring));
         ring.map(|ring| ring.gates.as_slice()).unwrap_or_default()
+    }
+
+    /// The author of the commit of the main branch that brings the moving revision, if it brings one and its ring has a gate for approvals.
+    fn author(&self, rollout: &StoredRollout, memory: &mut Memory) -> Option<Arc<str>> {
+        if !self.gates(rollout).iter().any(|gate| matches!(gate.kind, GateKind::Approval(_))) {
+            return None;
+        }
+        let own = repository(self.context.access.settings.repo.as_str());
+        // A source that is pinned to a commit has it as its name.
+        let is_pinned = |name: &str, commit: &GitId| name == commit.to_string();
+        let of_main = |revision: &Revision| {
+            let mut sources = rollout.revisions.get(revision)?.sources.iter();
+            let found = sources.find(|((url, name), commit)| repository(url) == own && is_pinned(name, commit));
+            found.map(|(_, commit)| *commit)
+        };
+        let moving = of_main(&rollout.state.current.as_ref()?.revision)?;
+        let stable = rollout.state.stable.as_ref().and_then(|stable| of_main(&stable.revision));
+        let is_new = stable != Some(moving);
+        is_new.then(|| memory.authors.author(self.context.access, self.context.hosts, moving)).flatten()
     }
 
     fn subject<'s>(&'s self, current: &'s Move) -> CheckSubject<'s> {
@@ -228,6 +252,20 @@ impl Workload<'_> {
             });
         }
         Ok(all)
+    }
+
+    /// Whether the moving revision has an assignment with errors at each place, at any destination. Empty: nowhere.
+    fn failing(&self, places: &WorkloadPlaces) -> Vec<bool> {
+        let mut all = Vec::new();
+        for each in self.destinations {
+            let found = each.rings.failing(each.side(), (self.name, &places.places));
+            match (all.is_empty(), found.is_empty()) {
+                (true, _) => all = found,
+                (false, true) => {}
+                (false, false) => all.iter_mut().zip(found).for_each(|(one, other)| *one |= other),
+            }
+        }
+        all
     }
 
     /// Whether the folders that the places are to have can be read, or why not. Reports about what they have instead prove nothing.

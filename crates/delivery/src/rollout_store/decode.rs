@@ -111,8 +111,9 @@ fn decision(item: Item<'_>) -> Result<Decision> {
 }
 
 fn approver(item: Item<'_>) -> Result<Approver> {
-    let fields = item.fields(&["account", "at", "by"])?;
+    let fields = item.fields(&["account", "at", "by", "gate"])?;
     Ok(Approver {
+        gate: fields.optional("gate").map(|gate| gate.text()).transpose()?,
         account: fields.required("account")?.text()?,
         at: time(fields.required("at")?)?,
         by: fields.required("by")?.text()?,

@@ -80,9 +80,10 @@ fn decision(Decision { by, at, reason }: &Decision) -> Value {
     Value::fields([("by", Some(by)), ("at", Some(time(*at))), ("reason", Some(reason))])
 }
 
-fn approver(Approver { account, at, by }: &Approver) -> Value {
+fn approver(Approver { account, at, by, gate }: &Approver) -> Value {
     let (account, by) = (Value::text(Arc::clone(account)), Value::text(Arc::clone(by)));
-    Value::fields([("account", Some(account)), ("at", Some(time(*at))), ("by", Some(by))])
+    let gate = gate.as_ref().map(|gate| Value::text(Arc::clone(gate)));
+    Value::fields([("account", Some(account)), ("at", Some(time(*at))), ("by", Some(by)), ("gate", gate)])
 }
 
 fn gate(GateRecord { name, status, since, text }: &GateRecord) -> Value {

@@ -44,7 +44,12 @@ fn gates() -> impl Strategy<Value = Vec<GateRecord>> {
 }
 
 fn approvals() -> impl Strategy<Value = Vec<Approver>> {
-    let approver = (text(), time(), text()).prop_map(|(account, at, by)| Approver { account, at, by });
+    let approver = (text(), time(), text(), prop::option::of(text())).prop_map(|(account, at, by, gate)| Approver {
+        account,
+        at,
+        by,
+        gate,
+    });
     prop::collection::vec(approver, 0..2)
 }
 

@@ -11,7 +11,9 @@ use delivery::controller::evidence::Evidence;
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::publish::{Options, Request, publish};
+use delivery::rollout_store::{self, Advances, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
+use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::Person;
 use hub_api::client::ClientError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
@@ -332,6 +334,42 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 }
 
 #[test]
+fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
+    let world = World::new(DIRECT, "  rings: [{name: all}]\n");
+    let rejected = |text: &str| Some(Revision(text.into()));
+    let store = |platform: Option<AdvanceState>| {
+        let state = RolloutState { rejected: rejected("digest"), ..RolloutState::default() };
+        let rollout = StoredRollout { state, ..StoredRollout::default() };
+        let advances = Advances { platform, ..Advances::default() };
+        let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+        let before = rollout_store::read(&world.chain.access, &name("stage")).unwrap().head;
+        let rollouts = ["shop", "search"].map(|workload| (workload.into(), Some(rollout.clone()))).into();
+        let change =
+            StateChange { rollouts, advances: Some(advances), message: "Reject", author, seconds: 1_000, lease: None };
+        rollout_store::write(&world.chain.access, &name("stage"), before.as_ref(), &change).unwrap();
+    };
+    let left = || {
+        let stored = rollout_store::read(&world.chain.access, &name("stage")).unwrap();
+        let platform = stored.advances.unwrap().unwrap().platform.and_then(|state| state.rejected);
+        let rollouts =
+            stored.rollouts.into_iter().filter(|(_, found)| found.as_ref().unwrap().state.rejected.is_some());
+        (platform.is_some(), rollouts.map(|(name, _)| name.to_string()).collect::<Vec<_>>())
+    };
+    store(Some(AdvanceState { rejected: rejected("5567"), ..AdvanceState::default() }));
+    assert_eq!(left(), (true, vec!["search".to_owned(), "shop".to_owned()]));
+    assert_eq!(world.command(CommandKind::Retry, "").unwrap(), "stage: main 5567: retry by ann");
+    assert_eq!(left(), (false, Vec::new()));
+    let refused = world.command(CommandKind::Retry, "").unwrap_err().to_string();
+    assert_eq!(refused, "no revision was stopped, aborted or rolled back");
+    // A configuration of the environment may be rejected, too: no commit of the main branch is.
+    store(None);
+    world.command_about(Some("shop"), CommandKind::Retry, "").unwrap();
+    assert_eq!(left(), (false, vec!["search".to_owned()]));
+    assert_eq!(world.command(CommandKind::Retry, "").unwrap(), "stage: main: retry by ann");
+    assert_eq!(left(), (false, Vec::new()));
+}
+
+#[test]
 fn a_commit_that_was_moved_by_hand_is_not_published_before_its_gates_hold() {
     let mut world = World::new(DIRECT, "");
     world.settle();
@@ -373,11 +411,16 @@ fn a_commit_that_loosens_a_gate_waits_for_it() {
     let mut world = World::new(DIRECT, "    - name: people\n      approval: {count: 1}\n");
     let approve = |world: &World| {
         for name in ["bob", "eve"] {
-            world.command_by(name, CommandKind::Approve, "").unwrap();
+            world.command_by(name, CommandKind::Approve { gate: None }, "").unwrap();
         }
         world.settle();
     };
     world.settle();
+    let of = |gate: &str| CommandKind::Approve { gate: Some(gate.into()) };
+    let refused = world.command(of("compliant"), "").unwrap_err().to_string();
+    assert_eq!(refused, "`compliant` does not wait for approvals. The gates for approvals are: people");
+    let approved = world.command_by("eve", of("people"), "").unwrap();
+    assert!(approved.ends_with(": approve for the gate `people` by eve"), "{approved}");
     approve(&world);
     let before = world.at("stage");
     assert_eq!(Some(before), world.chain.company.head("main"));

@@ -310,6 +310,16 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().filter_map(of).collect())
     }
 
+    /// Whether the moving revision of a workload has an assignment with errors at a place.
+    pub fn fails(&self, each: &MoveContents<'_>, place: &str) -> bool {
+        let compiled = match each.moving {
+            Folders::Latest => self.compiled,
+            Folders::Earlier(earlier) => earlier,
+            Folders::Published(_) | Folders::Unknown => return false,
+        };
+        each.targets.iter().any(|target| compiled.folder_child(place, target).is_err())
+    }
+
     /// Whether the folders of a workload at a place differ between the moving revision and the beginning of its move, or the stable revision. Assignments with errors
     /// do not count. What can't be read differs. A place that loses the workload counts until the branch does not have its folders any more: then it has nothing that a
     /// reconciler could prove.

@@ -40,7 +40,10 @@ pub enum CommandKind {
         gate: Arc<str>,
     },
     /// Approves the current move.
-    Approve,
+    Approve {
+        /// The name of the gate. None: each gate that waits for approvals.
+        gate: Option<Arc<str>>,
+    },
     /// Returns all places to the stable revision, or the environment to the proved one.
     Rollback,
     /// Moves a revision into the environment, although it does not start by itself.
@@ -90,6 +93,14 @@ pub enum Refusal {
     /// There is no proved revision to return to.
     #[error("there is no earlier proved revision to return to")]
     NothingProved,
+    /// The gate is not one that people approve.
+    #[error("`{gate}` does not wait for approvals. The gates for approvals are: {shown}", shown = list(names))]
+    NotForApprovals {
+        /// The name.
+        gate: Arc<str>,
+        /// The names of the gates for approvals.
+        names: Vec<Arc<str>>,
+    },
     /// The account approved already.
     #[error("{0} approved it already")]
     IsApproved(Arc<str>),
@@ -112,7 +123,7 @@ impl CommandKind {
             Self::Abort => "abort",
             Self::Retry => "retry",
             Self::Skip { .. } => "skip",
-            Self::Approve => "approve",
+            Self::Approve { .. } => "approve",
             Self::Rollback => "rollback",
             Self::Request { .. } => "promote",
         }
@@ -124,7 +135,7 @@ impl CommandKind {
             Self::Resume | Self::Retry => EventKind::Resumed,
             Self::Abort => EventKind::Aborted,
             Self::Skip { .. } => EventKind::Skipped,
-            Self::Approve => EventKind::Approved,
+            Self::Approve { .. } => EventKind::Approved,
             Self::Rollback => EventKind::RollingBack,
             Self::Request { .. } => EventKind::Started,
         }
@@ -136,6 +147,7 @@ impl Command {
     pub fn event(&self, revision: Option<Revision>) -> Event {
         let what = match &self.kind {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
+            CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
             CommandKind::Request { revision } => format!("{} `{}`", self.kind.name(), revision.0),
             kind => kind.name().to_owned(),
         };
@@ -183,11 +195,14 @@ impl Command {
         Ok(())
     }
 
-    fn approve(&self, approvals: &mut Vec<Approver>) -> Result<(), Refusal> {
-        if approvals.iter().any(|approver| approver.account.to_lowercase() == self.by.to_lowercase()) {
+    fn approve(&self, gate: Option<&Arc<str>>, approvals: &mut Vec<Approver>) -> Result<(), Refusal> {
+        let covers = |approver: &Approver| approver.gate.is_none() || approver.gate.as_ref() == gate;
+        let is_own = |approver: &&Approver| approver.account.to_lowercase() == self.by.to_lowercase();
+        if approvals.iter().filter(is_own).any(covers) {
             return Err(Refusal::IsApproved(Arc::clone(&self.by)));
         }
-        approvals.push(Approver { account: Arc::clone(&self.by), at: self.at, by: "command".into() });
+        let (account, by) = (Arc::clone(&self.by), "command".into());
+        approvals.push(Approver { account, at: self.at, by, gate: gate.cloned() });
         Ok(())
     }
 }
@@ -205,7 +220,9 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Abort => abort_rollout(&mut state, command)?,
         CommandKind::Retry => retry_rollout(&mut state, command)?,
         CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
-        CommandKind::Approve => command.approve(&mut current(&mut state.current)?.approvals)?,
+        CommandKind::Approve { gate } => {
+            command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
+        }
         CommandKind::Rollback => roll_back_rollout(&mut state, command)?,
         CommandKind::Request { .. } => return Err(Refusal::NotForRollouts),
     }
@@ -278,7 +295,9 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Abort => abort_advance(&mut state, command)?,
         CommandKind::Retry => retry_advance(&mut state, command)?,
         CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
-        CommandKind::Approve => command.approve(&mut current(&mut state.current)?.approvals)?,
+        CommandKind::Approve { gate } => {
+            command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
+        }
         CommandKind::Rollback => roll_back_advance(&mut state, command)?,
         CommandKind::Request { revision } => {
             let moving = state.current.as_ref().filter(|current| current.revision == *revision);

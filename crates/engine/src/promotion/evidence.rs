@@ -82,4 +82,6 @@ pub struct Approver {
     pub at: Timestamp,
     /// Where: by command, a review or a label.
     pub by: Arc<str>,
+    /// The gate that it is for. None: each gate that waits for approvals.
+    pub gate: Option<Arc<str>>,
 }

@@ -134,7 +134,7 @@ pub(crate) enum RolloutCommand {
 Examples:
   kalypso rollout status                                     all environments in the order of promotion, and what each change waits for
   kalypso rollout status -e prod --watch                     one environment, again and again
-  kalypso rollout status checkout                            its desired versions in all environments
+  kalypso rollout status checkout                            its desired versions in all environments, and its rings
   kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
   kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
@@ -167,10 +167,12 @@ pub(crate) struct RolloutStatus {
 Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: another version is now desired
 
 If the commit or version is not yet in the hub, the command waits for it. If it never appears, the status is 3.
+A commit of the control plane's main branch is done when the environment has proved it, without -e all environments.
 
 Examples:
   kalypso rollout wait 41c77fe -e stage --timeout 30m
-  kalypso rollout wait checkout@2.4.0 -e stage --failures 2")]
+  kalypso rollout wait checkout@2.4.0 -e stage --failures 2
+  kalypso rollout wait $GITHUB_SHA -e prod --timeout 6h       a commit of the main branch, through its gates and rings")]
 pub(crate) struct RolloutWait {
     /// The workload with or without a version, the version alone if no other workload has it, or the commit
     #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]

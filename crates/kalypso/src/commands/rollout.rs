@@ -13,6 +13,7 @@ use model::rollout::RolloutState;
 use serde_json::json;
 
 use super::deployments;
+use super::promotion::commit_wait;
 use super::status::{bar, of, others};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
 use crate::exit::{Exit, Failure};
@@ -46,6 +47,14 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     let filter = hub_client::filter(&options.filter, None, None);
     let rollout = hub.ask(hub.client.rollout(of, &filter))?;
     show(&rollout, options.connection.output)?;
+    let (RolloutOf::Workload { workload, .. } | RolloutOf::Version { workload, .. }) = &rollout.what else {
+        return Ok(Exit::Good);
+    };
+    if options.connection.output == Format::Human {
+        let moves = super::promotion::moves_of(&hub, workload, options.filter.environment.as_deref())?;
+        let heading = if moves.is_empty() { "" } else { "\nOn its way:\n\n" };
+        terminal::answer(&format!("{heading}{moves}"))?;
+    }
     Ok(Exit::Good)
 }
 
@@ -189,7 +198,17 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
             }
             Ok(Lookup::Nothing(reason)) => {
                 is_reached = true;
-                Some(reason)
+                match commit_wait::look(&hub, &options.of, options.filter.environment.as_deref())? {
+                    Some(progress) => {
+                        if let Some(exit) = progress.end {
+                            progress.show(options.connection.output)?;
+                            terminal::note(&progress.text);
+                            return Ok(exit);
+                        }
+                        Some(progress.text)
+                    }
+                    None => Some(reason),
+                }
             }
             // The hub was reachable before, so it is probably restarting.
             Err(failure) if is_reached && failure.exit == Exit::Unreachable => Some(failure.message),

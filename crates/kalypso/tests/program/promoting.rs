@@ -1,6 +1,8 @@
 //! Promotions with real parts: git, the service with its hub, and reports of simulated clusters over the API.
 
-use std::process::Command;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::sync::Mutex;
 
 use serde_json::Value as Json;
@@ -96,6 +98,16 @@ impl World {
         command
     }
 
+    /// `kalypso rollout status --watch` for an environment.
+    fn watch(&self, environment: &str) -> Watch {
+        let mut command = self.command(&format!("rollout status -e {environment} --watch"), 0);
+        let file = self.company.path("watch.txt");
+        let child = command.stdout(File::create(&file).unwrap()).spawn().unwrap();
+        let watch = Watch { child, file };
+        watch.until(environment);
+        watch
+    }
+
     fn run(&self, arguments: &str) -> Ran {
         Ran::of(&mut self.command(arguments, 0))
     }
@@ -146,6 +158,28 @@ impl World {
     }
 }
 
+/// A running command whose output goes to a file.
+struct Watch {
+    child: Child,
+    file: PathBuf,
+}
+
+impl Watch {
+    /// Waits until the command has said something.
+    fn until(&self, words: &str) {
+        eventually(words, || fs::read_to_string(&self.file).unwrap().contains(words).then_some(()));
+    }
+
+    /// Ends the command, which has said all this.
+    fn ends_with_all(mut self, words: &[&str]) {
+        assert_eq!(self.child.try_wait().unwrap(), None, "it ended by itself");
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let said = fs::read_to_string(&self.file).unwrap();
+        words.iter().for_each(|word| assert!(said.contains(word), "`{word}` is not in\n{said}"));
+    }
+}
+
 fn workload() -> String {
     let target = |name: &str| {
         format!(
@@ -175,15 +209,27 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
     world.until("the stop in stage", || world.platform("stage")["moving"]["phase"] == "stopped");
     assert!(world.platform("dev")["at"] == *second && world.platform("prod")["at"] == *first);
+    world.run(&format!("rollout wait {} -e stage", &second[..7])).ends(1).says(&["failed: stage:", "of 2 reconcilers"]);
     *world.failing.lock().unwrap() = None;
     world.until("the proof in stage", || world.proves("stage", &second));
     world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
+    world.run(&format!("rollout wait {second} -e stage")).ends(0).says(&["done"]);
+    world.run(&format!("rollout wait {second} -e prod --timeout 0s")).ends(3).says(&["prod: managers: 0 of 2"]);
+    let watch = world.watch("prod");
     // The author of a pushed commit is not known, so one more approval is needed.
     for person in 0..2 {
         Ran::of(&mut world.command("approve -e prod", person)).ends(0).says(&["approve by"]);
     }
     eventually("the canary", || world.value("prod", "east").contains("second").then_some(()));
     assert!(!world.value("prod", "west").contains("second"), "{}", world.value("prod", "west"));
+    world.run("rollout status shop -e prod").ends(0).says(&["On its way:", "canary", "1 of 1 places released"]);
     world.until("the proof in prod", || world.proves("prod", &second));
+    world.run(&format!("rollout wait {}", &second[..12])).ends(0).says(&["done"]);
+    // An earlier commit is known from the history.
+    world.run(&format!("rollout wait {first} -e prod")).ends(0).says(&["done"]);
     assert!(world.value("prod", "west").contains("second"));
+    // It shows the state at its start, and each change.
+    let proved = format!("main  {}  proved", &second[..7]);
+    watch.until(&proved);
+    watch.ends_with_all(&["waiting  managers: 0 of 2 approvals", &proved]);
 }

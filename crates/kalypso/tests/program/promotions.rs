@@ -5,7 +5,12 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::company::{Ran, git, kalypso};
+use git_host::status::{CommitStatus, StatusState};
+use model::git_id::GitId;
+
+use crate::company::{HOST, Ran, git, kalypso};
+use crate::objects;
+use crate::serving::Hosted;
 
 /// A platform with the environments `dev`, `qa` and `prod`, in this order.
 struct Platform(TempDir);
@@ -111,4 +116,67 @@ fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
     let message = git(&platform.path("platform-gitops.git"), &["log", "-1", "--format=%B", "prod"]);
     assert!(message.contains("Kalypso-Override: the hub is down"), "{message}");
     platform.run("check -e prod").ends(0).says(&["K0525", "past its gates: the hub is down"]);
+}
+
+/// A git host on which an account reports that `dev` has proved a commit.
+struct Reporting {
+    hosted: Hosted,
+    commit: String,
+}
+
+impl Reporting {
+    /// `prod` has a newer commit of the main branch than the published one.
+    fn new() -> Self {
+        let hosted = Hosted::new("[promotion]\nstatus-accounts = [\"ci-bot\"]\n");
+        let company = &hosted.company;
+        let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-prod}\nspec: {from: [dev], to: prod, gates: [{name: compliant, compliant: {share: 100%}}]}\n";
+        company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
+        let first = company.change("control-plane@main", ".environments/to-prod.yaml", promotion);
+        let base = |commit: &str| {
+            let spec = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {commit}");
+            objects::object("BaseRepo", "main", &spec)
+        };
+        let prod = [
+            ("base.yaml", base(&first)),
+            ("gitops.yaml", objects::gitops("prod", "prod", ".")),
+            ("east.yaml", objects::cluster_type("east", "east-us")),
+            ("shop.yaml", objects::policy("shop", "shop")),
+        ];
+        company.commit("control-plane", "prod", &prod);
+        company.commit("gitops", "prod", &[("README.md", "What clusters of prod run.\n".to_owned())]);
+        let reason = ["publish", "-e", "prod", "--direct", "--override", "the first publication"];
+        Ran::of(hosted.command("").args(reason)).ends(0);
+        let commit = company.change("control-plane@main", "more.yaml", &objects::config("more", "", "MORE: one"));
+        company.change("control-plane@prod", "base.yaml", &base(&commit));
+        Self { hosted, commit }
+    }
+
+    fn report(&self, account: &str, state: StatusState) {
+        let status = CommitStatus {
+            context: "dev environment".to_owned(),
+            state,
+            description: "as its clusters say".to_owned(),
+            target_url: None,
+        };
+        let commit = GitId::from_hex(&self.commit).unwrap();
+        let mut state = self.hosted.memory();
+        state.repository("acme/control-plane").unwrap().set_status_as(account, commit, status).unwrap();
+    }
+}
+
+#[test]
+fn statuses_of_configured_accounts_prove_a_commit() {
+    let world = Reporting::new();
+    let refused = |words: &[&str]| {
+        world.hosted.kalypso("check -e prod").ends(1).says(words);
+        world.hosted.kalypso("publish -e prod --direct").ends(1).says(words);
+    };
+    refused(&["K0523", "no account that counts reported a status `dev environment`"]);
+    world.report("somebody", StatusState::Success);
+    refused(&["K0523", "no account that counts"]);
+    world.report("ci-bot", StatusState::Failure);
+    refused(&["K0520", "`ci-bot` reported `dev environment`: as its clusters say"]);
+    world.report("ci-bot", StatusState::Success);
+    world.hosted.kalypso("check -e prod").ends(0);
+    world.hosted.kalypso("publish -e prod --direct").ends(0);
 }

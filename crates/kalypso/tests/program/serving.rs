@@ -76,6 +76,11 @@ impl Hosted {
         repository.pull_requests()
     }
 
+    /// The state of the git host.
+    pub(crate) fn memory(&self) -> std::sync::MutexGuard<'_, git_host::hosts::memory::HostState> {
+        self.state.state()
+    }
+
     fn merge(&self, number: u64) {
         let head = self.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit.unwrap();
         self.state.state().repository("acme/gitops").unwrap().merge(number, head).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::object::promotion::OnFailure;
+use model::object::promotion::{Gate, GateKind, OnFailure};
 
 use super::line::{Line, candidate};
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
         let Some(current) = &self.state.current else { return false };
         match current.phase.clone() {
             CandidatePhase::Gated => self.pass_gates(is_held),
-            CandidatePhase::Entering { .. } => self.enter(),
+            CandidatePhase::Entering { .. } => self.enter(is_held),
             CandidatePhase::Proving { .. } => self.prove(is_held),
             CandidatePhase::Stopped { .. } => self.resume(is_held),
             CandidatePhase::RollingBack { .. } => !is_held && self.end_rollback(),
@@ -125,13 +125,24 @@ impl<'a> Machine<'a> {
             return false;
         }
         self.emit(EventKind::Promoted, Some(revision), "the gates hold".to_owned());
-        self.set_phase(CandidatePhase::Entering { since: self.input.now })
+        self.set_phase(CandidatePhase::Entering { since: self.input.now });
+        // The gates are evaluated until the environment has the revision.
+        self.state.current.iter_mut().for_each(|current| current.good_since = report.good_since);
+        true
     }
 
-    fn enter(&mut self) -> bool {
-        let Some(current) = &self.state.current else { return false };
+    /// Waits until the environment has the revision. Its pull request may be open for days: what fails meanwhile, and a window that ends, count.
+    fn enter(&mut self, is_held: bool) -> bool {
+        let Some(current) = self.state.current.as_mut() else { return false };
         if self.input.at != Some(&current.revision) {
-            return false;
+            let report = evaluate::gated(self.input, &self.line, current);
+            current.good_since = report.good_since;
+            let is_over = report.records.iter().any(|record| ends_entry(self.input, record));
+            if is_over && !is_held {
+                current.gates = report.records;
+                current.phase = CandidatePhase::Gated;
+            }
+            return is_over && !is_held;
         }
         // The gates of the environments before have other subjects than those of the proof, though their names may be the same.
         self.state.current.iter_mut().for_each(|current| current.gates.clear());
@@ -249,4 +260,22 @@ impl<'a> Machine<'a> {
 /// Whether the environment has the revision of a move in this phase.
 fn has_entered(phase: &CandidatePhase) -> bool {
     matches!(phase, CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. })
+}
+
+/// Whether a gate takes a change back that has not entered yet: it failed, its window ended, or its share is not reached any more. Evidence that is missing for a
+/// while does not.
+fn ends_entry(input: &AdvanceInput<'_>, record: &GateRecord) -> bool {
+    let is_known = input.from.iter().all(|from| from.settled.is_ok() && from.measured.is_ok());
+    // With several environments before, a gate that measures them has the name of one in front.
+    let name = record.name.rsplit('/').next().unwrap_or_default();
+    let is_strict = |gate: &Gate| match gate.kind {
+        GateKind::Window(_) => *gate.name == *record.name,
+        GateKind::Compliant { .. } => is_known && *gate.name == *name,
+        _ => false,
+    };
+    match record.status {
+        GateStatus::Failed => true,
+        GateStatus::Waiting => input.promotion.gates.iter().any(is_strict),
+        GateStatus::Passed | GateStatus::Skipped(_) => false,
+    }
 }

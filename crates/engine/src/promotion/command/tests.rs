@@ -98,9 +98,17 @@ fn a_gate_is_skipped_by_its_name() {
 
 #[test]
 fn each_account_approves_once() {
-    let approved = apply(&rollout(), CommandKind::Approve).unwrap();
-    let upper = Command { by: "BOB".into(), ..command(CommandKind::Approve) };
+    let approved = apply(&rollout(), CommandKind::Approve { gate: None }).unwrap();
+    let upper = Command { by: "BOB".into(), ..command(CommandKind::Approve { gate: None }) };
     assert_eq!(apply_to_rollout(&approved, &upper).unwrap_err().to_string(), "BOB approved it already");
+    // An approval of one gate leaves the others open, but one of all gates includes each.
+    let of = |gate: &str| CommandKind::Approve { gate: Some(gate.into()) };
+    check_refusal(&approved, of("people"), "bob approved it already");
+    let one = apply(&rollout(), of("people")).unwrap();
+    check_refusal(&one, of("people"), "bob approved it already");
+    let both = apply(&one, of("managers")).unwrap();
+    let gates = both.current.unwrap().approvals.into_iter().map(|approver| approver.gate);
+    assert_eq!(gates.collect::<Vec<_>>(), [Some("people".into()), Some("managers".into())]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::promotion::state::GateStatus;
 
 /// Whether enough people approved. Accounts differ only in more than upper and lower case. If the author is not known, any of the approvals may be the
 /// author's, so one more is needed.
-pub(super) fn verdict(approval: &Approval, input: &GateInput<'_>) -> Verdict {
+pub(super) fn verdict((name, approval): (&str, &Approval), input: &GateInput<'_>) -> Verdict {
     let members = match &approval.team {
         None => None,
         Some(team) => match input.teams.get(team) {
@@ -21,7 +21,8 @@ pub(super) fn verdict(approval: &Approval, input: &GateInput<'_>) -> Verdict {
         },
     };
     let author = input.author.map(str::to_lowercase);
-    let accounts = input.approvals.iter().map(|approver| approver.account.to_lowercase());
+    let meant = input.approvals.iter().filter(|approver| approver.gate.as_ref().is_none_or(|gate| **gate == *name));
+    let accounts = meant.map(|approver| approver.account.to_lowercase());
     let counted = accounts.filter(|account| {
         Some(account) != author.as_ref() && members.as_ref().is_none_or(|members| members.contains(account))
     });

@@ -174,7 +174,7 @@ fn verdict(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) ->
         GateKind::Soak(time) => soak(*time, input, good_since),
         GateKind::Check(_) => check::verdict(input.checks.get(&gate.name), input.now),
         GateKind::Window(window) => window::verdict(window, input.now),
-        GateKind::Approval(approval) => approval::verdict(approval, input),
+        GateKind::Approval(approval) => approval::verdict((&gate.name, approval), input),
         GateKind::Manual => {
             (GateStatus::Waiting, "a person must let the change through with `kalypso skip`".to_owned())
         }

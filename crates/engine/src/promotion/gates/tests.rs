@@ -57,7 +57,12 @@ fn soak(minutes: u64) -> Gate {
 
 fn run(gates: &[Gate], evidence: &Evidence, before: Option<&GateReport>) -> GateReport {
     let checks = evidence.check.iter().map(|result| (Arc::from("gate"), result.clone())).collect();
-    let approver = |account: &&str| Approver { account: (*account).into(), at: evidence.now, by: "review".into() };
+    // `bob for managers`: for this gate only.
+    let approver = |text: &&str| {
+        let (account, gate) = text.split_once(" for ").map_or((*text, None), |(account, gate)| (account, Some(gate)));
+        let gate = gate.map(Into::into);
+        Approver { account: account.into(), at: evidence.now, by: "review".into(), gate }
+    };
     let approvals: Vec<_> = evidence.approvals.iter().map(approver).collect();
     let members = BTreeSet::from(["Bob".into(), "cid".into()]);
     let input = GateInput {
@@ -214,6 +219,7 @@ fn different_people_other_than_the_author_approve() {
     check(&two, &by(Some("ann"), &["bob", "cid"]), "Passed: 2 of 2 approvals (bob, cid)");
     let unknown = "2 of 3 approvals (bob, cid); one more, because the author of the change is not known";
     check(&two, &by(None, &["bob", "cid"]), &format!("Waiting: {unknown}"));
+    check(&two, &by(Some("ann"), &["bob for gate", "cid for managers", "dan"]), "Passed: 2 of 2 approvals (bob, dan)");
     let team = gate(1, Some("release"));
     check(&team, &by(Some("ann"), &["dan"]), "Waiting: 0 of 1 approval of the team `release`");
     check(&team, &by(Some("ann"), &["bob"]), "Passed: 1 of 1 approval of the team `release` (bob)");

@@ -21,6 +21,9 @@ const COMPLIANT: &str = "compliant";
 /// The name of the built-in gate of a ring's pause.
 const PAUSE: &str = "pause";
 
+/// The name of the built-in gate that a ring without a changed place has no place where the revision can't be rendered.
+const RENDERED: &str = "rendered";
+
 /// Transitions in a step beside those from ring to ring: to stop, to resume, to end, to start, to release.
 const TRANSITIONS_MAX: usize = 8;
 
@@ -174,8 +177,11 @@ impl<'a> Machine<'a> {
         let Some((index, ring)) = self.ring() else { return false };
         let counts = self.tally.rings.get(index).copied().unwrap_or_default();
         if counts.changed == 0 {
-            self.end_ring(ring, None);
-            return true;
+            let is_proved = self.check_rendered(ring, counts.failing);
+            if is_proved {
+                self.end_ring(ring, None);
+            }
+            return is_proved;
         }
         let Some(report) = self.evaluate() else { return false };
         if let Some(reason) = report.over_budget {
@@ -193,6 +199,27 @@ impl<'a> Machine<'a> {
             return true;
         }
         false
+    }
+
+    /// Whether nothing is to be proved in a ring without changed places. Otherwise, a gate waits.
+    fn check_rendered(&mut self, ring: &Ring, failing: u64) -> bool {
+        let Some(current) = self.state.current.as_mut() else { return false };
+        let name = gates::free_name(RENDERED, &ring.gates);
+        let is_skipped = |record: &GateRecord| record.name == name && matches!(record.status, GateStatus::Skipped(_));
+        if failing == 0 || current.gates.iter().any(is_skipped) {
+            return true;
+        }
+        let places = count(failing as usize, "place");
+        let text = format!("{places} of the ring can't be rendered, so nothing proves the revision there");
+        current.gates = vec![GateRecord::of(name, (GateStatus::Waiting, text), (&current.gates, self.input.now))];
+        false
+    }
+
+    /// Whether the moving ring waits because the revision can't be rendered there. Its sources never change, so only a newer revision can repair it.
+    pub(super) fn is_unrendered(&self) -> bool {
+        let (Some((_, ring)), Some(current)) = (self.ring(), &self.state.current) else { return false };
+        let name = gates::free_name(RENDERED, &ring.gates);
+        current.gates.iter().any(|record| record.name == name && record.status == GateStatus::Waiting)
     }
 
     fn release(&mut self, index: usize, ring: &Ring) -> bool {

@@ -59,6 +59,8 @@ pub struct RingPlaces<'a> {
     pub hash: &'a [u64],
     /// The keys of all domains, each once: [`domain_key`](super::membership::domain_key).
     pub domains: &'a [Arc<str>],
+    /// Whether the moving revision has an assignment with errors there. Empty: it has none anywhere.
+    pub failing: &'a [bool],
 }
 
 /// The places that a move changes: their folders at the revision differ from those at the base, or from those of the stable revision.
@@ -100,7 +102,8 @@ impl RolloutState {
 /// 1. A move starts when the sources give a revision that is neither proved nor rejected, also for the first revision of a workload.
 /// 2. Each ring releases its changed places in the order of their hashes, as far as its limits allow. A place that has not succeeded yet counts as changing.
 /// 3. A ring is done when all its changed places are released and published, and all its gates hold: the budget `failures` over all released places,
-///    `compliant` (all, unless the ring has its own gate), the gates of the ring, and `pause`. A ring without changed places is done at once.
+///    `compliant` (all, unless the ring has its own gate), the gates of the ring, and `pause`. A ring without changed places is done at once, unless the
+///    revision can't be rendered at one of its places: then nothing there proves it. Such a move waits, and gives way to a newer revision.
 /// 4. More failed reconcilers than the budget allows stop the move, with the consequences of `onFailure`. A stopped move goes on when its failures are
 ///    gone, and gives way to a newer revision.
 /// 5. After the last ring, the revision is stable.

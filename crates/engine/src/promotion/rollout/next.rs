@@ -22,7 +22,7 @@ impl Machine<'_> {
         let is_superseded = self.input.promotion.newer == Newer::Supersede;
         match current.phase {
             Phase::Stopped { .. } => true,
-            Phase::Moving => is_superseded,
+            Phase::Moving => is_superseded || self.is_unrendered(),
             Phase::RollingBack { .. } => false,
         }
     }

@@ -79,6 +79,8 @@ pub(super) struct RingTally {
     pub(super) places: u64,
     pub(super) changed: u64,
     pub(super) released: u64,
+    /// Its places where the moving revision can't be rendered.
+    pub(super) failing: u64,
     /// The state of its released places, or in a rollback of all its changed places.
     state: Measured,
 }
@@ -113,6 +115,7 @@ pub(super) struct Row {
     pub(super) domain: u32,
     pub(super) hash: u64,
     pub(super) is_changed: bool,
+    pub(super) is_failing: bool,
     /// Whether it has, or is to have, the moving revision.
     pub(super) is_moving: bool,
     /// Its state. A place whose content differs from the one at the beginning of the step is not published yet.
@@ -135,7 +138,7 @@ pub(super) fn rows<'r>(
     before: Contents,
     now: Contents,
 ) -> impl Iterator<Item = Row> + use<'r> {
-    let RingPlaces { ring, domain, hash, .. } = input.places;
+    let RingPlaces { ring, domain, hash, failing, .. } = input.places;
     let states: &[PlaceState] = input.measured.as_deref().unwrap_or_default();
     // Contents are compared only if the step changed some.
     let before = (before != now).then_some(before);
@@ -147,7 +150,8 @@ pub(super) fn rows<'r>(
             state.is_published &= !is_changed || content == before.content(ring, *domain, *hash);
         }
         let is_moving = content == Content::Moving;
-        Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_moving, state }
+        let is_failing = failing.get(index).copied().unwrap_or_default();
+        Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_failing, is_moving, state }
     })
 }
 
@@ -159,6 +163,7 @@ pub(super) fn tally(rows: impl Iterator<Item = Row>, rings: usize, is_rollback: 
         tally.unpublished += u64::from(!row.state.is_published);
         let Some(ring) = tally.rings.get_mut(row.ring) else { continue };
         ring.places += 1;
+        ring.failing += u64::from(row.is_failing);
         if row.is_changed {
             ring.changed += 1;
             ring.released += u64::from(row.is_moving);

@@ -1,5 +1,6 @@
 //! Promotions: decisions of people, where changes stand, and steps without the service.
 
+pub(super) mod commit_wait;
 mod dry_run;
 mod graph_text;
 mod local;
@@ -8,7 +9,7 @@ mod what;
 use std::time::Duration;
 
 use delivery::controller::StepOutcome;
-use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionStatus};
+use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionStatus, SubjectStatus};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ use crate::arguments::{
     Abort, Approve, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry,
     Rollback, RolloutAdvance, RolloutStatus, Skip,
 };
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
 use crate::terminal;
 
@@ -148,6 +149,23 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
         }
         std::thread::sleep(WATCH_INTERVAL);
     }
+}
+
+/// Where a workload stands in its rings, and its release before environments, as text. Empty: nothing moves, and nothing is held or rejected.
+pub(super) fn moves_of(hub: &Hub, workload: &str, environment: Option<&str>) -> Result<String, Failure> {
+    let mut graph = hub.ask(hub.client.promotions())?;
+    graph.retain(|one| environment.is_none_or(|name| name == one.environment));
+    for one in &mut graph {
+        one.problem = None;
+        one.subjects.retain(|subject| subject.subject.as_deref() == Some(workload) && is_open(subject));
+    }
+    graph.retain(|one| !one.subjects.is_empty());
+    Ok(if graph.is_empty() { String::new() } else { graph_text::text(&graph, Timestamp::now()) })
+}
+
+fn is_open(subject: &SubjectStatus) -> bool {
+    let SubjectStatus { moving, waiting_revisions, rejected, hold, .. } = subject;
+    moving.is_some() || !waiting_revisions.is_empty() || rejected.is_some() || hold.is_some()
 }
 
 fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<Vec<PromotionStatus>> {

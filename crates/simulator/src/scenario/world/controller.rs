@@ -113,7 +113,13 @@ impl World {
             promotion,
             desired: rollout.compiled.as_ref(),
             position: &environment.position(),
-            places: RingPlaces { ring: &rings, domain: &domains, hash: &hashes, domains: &columns.domains },
+            places: RingPlaces {
+                ring: &rings,
+                domain: &domains,
+                hash: &hashes,
+                domains: &columns.domains,
+                failing: &[],
+            },
             measured: if is_hub_down { Err("the hub can't be reached".into()) } else { Ok(&states) },
             changed: rollout.memory.changed.as_ref().map(|(base, revision, _)| Changed {
                 base,

@@ -24,7 +24,7 @@ impl World {
         let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
         let subject = workload.map_or(PLATFORM, |workload| workload + 1);
         let kind = match decision {
-            PersonDecision::Approve => CommandKind::Approve,
+            PersonDecision::Approve => CommandKind::Approve { gate: None },
             PersonDecision::Hold => CommandKind::Hold,
             PersonDecision::Resume => CommandKind::Resume,
             PersonDecision::Abort => CommandKind::Abort,

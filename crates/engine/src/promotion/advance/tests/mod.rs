@@ -46,6 +46,30 @@ fn a_revision_waits_until_the_environment_before_has_proved_it() {
 }
 
 #[test]
+fn a_gate_that_ends_before_the_write_counts() {
+    let mut world = World::new(&["stage"]);
+    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
+    world.has(2);
+    world.settle();
+    world.now += SignedDuration::from_hours(1);
+    let write = Some(Action::Write { revision: revision(2) });
+    assert_eq!(world.step().1, write);
+    // Evidence that is missing for a while takes nothing back.
+    world.from[0].measured = Err("the hub does not answer".into());
+    assert_eq!(world.step().1, write);
+    world.from[0].measured = Ok(fleet(1));
+    world.kinds();
+    let (report, action) = world.step();
+    assert_eq!((action, report.phase, &*report.waiting[0].what), (None, ReportPhase::Gated, "healthy"));
+    assert_eq!(world.kinds(), "waiting");
+    world.from[0].measured = Ok(fleet(0));
+    assert_eq!(&*world.settle().waiting[0].what, "soak");
+    world.now += SignedDuration::from_hours(1);
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
 fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
     let mut world = World::new(&["stage"]);
     world.gate("soak", GateKind::Soak(Duration::from_hours(1)));

@@ -3,6 +3,7 @@
 mod failures;
 mod newer;
 mod properties;
+mod rendered;
 mod world;
 
 use std::time::Duration;
