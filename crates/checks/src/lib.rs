@@ -15,16 +15,16 @@ mod measurement;
 mod placeholders;
 mod prometheus;
 mod runtime;
-mod secret;
 mod settings;
 mod sources;
 mod subject;
 mod text;
 
+pub use model::secret::Secret;
+
 pub use self::accounts::Accounts;
 pub use self::checks::Checks;
 pub use self::runtime::Runtime;
-pub use self::secret::Secret;
 pub use self::settings::{
     CheckKind, CheckSettings, CommandSettings, Credential, HttpSettings, PrometheusSettings, SettingsError,
 };

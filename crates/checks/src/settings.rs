@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::secret::Secret;
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::limits::{COMMAND_TIMEOUT_MAX, INTERVAL, INTERVAL_MIN, REQUEST_TIMEOUT_MAX, TIMEOUT};
 use crate::placeholders;
-use crate::secret::Secret;
 use crate::subject::Subject;
 
 /// The part of an address that stands for a placeholder, to find out where it is.

@@ -2,8 +2,10 @@
 //!
 //! This module only applies the states. The controller decides about them.
 
+mod origins;
+mod text;
+
 use std::borrow::Cow;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,19 +15,17 @@ use engine::output::rings::{Folders, MoveContents, PlaceContents, RingContents, 
 use engine::promotion::layout::layout;
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
-use engine::promotion::state::{Content, Phase, Position, Proved, Revision, RolloutState};
-use model::count::{count, thousands};
-use model::diagnostic::{Code, Diagnostic};
+use engine::promotion::state::{Content, RolloutState};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 
+use self::origins::Reader;
 use crate::compilation::KnownResults;
 use crate::error::DestinationError;
 use crate::gitops_destination::GitOpsDestination;
 use crate::loaded::Loaded;
-use crate::rollout_position;
-use crate::rollout_store::{self, RevisionSources, StoredRollout, StoredStates};
+use crate::rollout_store::{self, StoredStates};
 
 /// The rings of an environment at one destination.
 pub struct Rings {
@@ -180,7 +180,7 @@ impl Rings {
             newest: newest.map(revision::targets).unwrap_or_default(),
             states,
         };
-        let mut reader = Reader { loaded, compiled, known, target, sources: Vec::new() };
+        let mut reader = Reader::new(loaded, (compiled, known), target);
         for (workload, stored) in rings.states.rollouts.clone() {
             match stored {
                 Ok(stored) if is_known => rings.add(&mut reader, (workload, &stored)),
@@ -189,104 +189,6 @@ impl Rings {
             }
         }
         Ok(rings)
-    }
-
-    /// Adds a workload with its state.
-    fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
-        let targets = self.all_targets(&workload, &stored.targets);
-        let mut state = stored.state.clone();
-        if !state.is_of(&layout(&self.membership.rings)) {
-            // The state is about other rings: everything stays until the controller begins the move again.
-            state.current = None;
-        }
-        let Some(current) = state.current.as_ref() else {
-            let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
-            self.moves.push(Movement { workload, state, targets, moving, base, stable });
-            return;
-        };
-        let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
-        let base = self.position(reader, &current.base);
-        let base = self.known(&workload, base);
-        let stable = match &stored.state.stable {
-            Some(stable) => self.stable(reader, (&workload, stored), (stable, returns)),
-            // Before the first proved revision, a workload returns to what was there before.
-            None => base,
-        };
-        let moving = self.revision(reader, (&workload, stored), &current.revision);
-        if !matches!(current.phase, Phase::RollingBack { .. })
-            && let Err(reason) = &moving
-        {
-            self.unknown.insert(Arc::clone(&workload), reason.clone());
-        }
-        let moving = self.known(&workload, moving);
-        self.moves.push(Movement { workload, state, targets, moving, base, stable });
-    }
-
-    /// Folders, or the problem that they can't be read.
-    fn known(&mut self, workload: &Arc<str>, found: Result<Origin, String>) -> Origin {
-        found.unwrap_or_else(|reason| {
-            self.problems.push((Arc::clone(workload), reason));
-            Origin::Unknown
-        })
-    }
-
-    /// The folders of the stable revision: those of the branch when it was proved. If that commit is gone, for example because the branch was replaced, the revision
-    /// is rendered again when it is needed.
-    fn stable(
-        &mut self,
-        reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
-        (stable, is_needed): (&Proved, bool),
-    ) -> Origin {
-        let found = self.position(reader, &stable.at);
-        let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
-        if !is_needed {
-            return Origin::Unknown;
-        }
-        let rendered = self.revision(reader, (workload, stored), &stable.revision);
-        if rendered.is_err() {
-            self.unknown.insert(Arc::clone(workload), reason.clone());
-        }
-        self.known(workload, rendered.or(found))
-    }
-
-    /// The folders at a position.
-    fn position(&mut self, reader: &Reader<'_>, position: &Position) -> Result<Origin, String> {
-        let target = reader.target;
-        let Some(commit) = rollout_position::commit(position, &target.name) else {
-            return Err(format!("its state names no commit of {}", target.branch.name));
-        };
-        if let Entry::Vacant(entry) = self.published.entry(commit) {
-            let open = |sealed: &Sealed| target.branch.open(sealed);
-            let tree = target.branch.tree_at(commit);
-            let folders = tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open));
-            entry.insert(folders.map_err(|error| error.to_string())?);
-        }
-        Ok(Origin::Published(commit))
-    }
-
-    /// The folders of a revision.
-    fn revision(
-        &mut self,
-        reader: &mut Reader<'_>,
-        (workload, stored): (&Arc<str>, &StoredRollout),
-        revision: &Revision,
-    ) -> Result<Origin, String> {
-        if self.revisions.desired(workload).as_ref() == Some(revision) {
-            return Ok(Origin::Latest);
-        }
-        if *revision == revision::empty() {
-            return Ok(Origin::Nothing);
-        }
-        let index = match stored.revisions.get(revision) {
-            Some(sources) => reader.render(sources, &mut self.earlier)?,
-            None => return Err("its state does not name the sources of the moving revision".to_owned()),
-        };
-        let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
-        let is_rendered = self.earlier.get(index).is_some_and(is_same);
-        is_rendered
-            .then_some(Origin::Earlier(index))
-            .ok_or_else(|| "its sources give another revision than before".to_owned())
     }
 
     /// The moves, with their folders.
@@ -458,58 +360,6 @@ impl Rings {
         Ok(tree)
     }
 
-    /// How far each rollout is, in lines for people: `shop: ring 2 of 3 (stores): 40 of 120 places get the moving revision, 80 keep what they have`.
-    pub fn lines(&self) -> Vec<String> {
-        let moving = self.progress.iter().map(|progress| self.line(progress));
-        let resting = self.revisions.workloads().filter_map(|(workload, found)| {
-            let is_moving = self.progress.iter().any(|progress| progress.workload == *workload);
-            let state = self.states.rollouts.get(workload).map(Result::as_ref);
-            let text = match state {
-                _ if is_moving => return None,
-                Some(Err(error)) => format!("its state can't be read: {error}"),
-                None => "its places keep what they have until its first rollout begins".to_owned(),
-                Some(Ok(stored)) => {
-                    let stable = stored.state.stable.as_ref();
-                    if stable.is_some_and(|stable| stable.revision == found.revision) {
-                        return None;
-                    }
-                    "its places keep what they have until its next rollout begins".to_owned()
-                }
-            };
-            Some(format!("{workload}: {text}"))
-        });
-        let problems = self.problems.iter().filter(|(workload, _)| self.is_moving(workload));
-        let problems = problems.map(|(workload, reason)| format!("{workload}: its folders stay as they are: {reason}"));
-        moving.chain(resting).chain(problems).collect()
-    }
-
-    fn line(&self, progress: &RingProgress) -> String {
-        let RingProgress { workload, ring, rings, places, released, .. } = progress;
-        if progress.is_rolling_back {
-            return format!("{workload}: all {} return to the stable revision", count(*places, "place"));
-        }
-        let name = self.membership.rings.get(*ring).map_or_else(String::new, |ring| format!(" ({})", ring.name));
-        let ring = ring + 1;
-        let (places, kept) = (count(*places, "place"), thousands(places - released));
-        let released = thousands(*released);
-        format!(
-            "{workload}: ring {ring} of {rings}{name}: {released} of {places} get the moving revision, {kept} keep what they have"
-        )
-    }
-
-    fn is_moving(&self, workload: &str) -> bool {
-        self.progress.iter().any(|progress| *progress.workload == *workload)
-    }
-
-    /// Reports the workloads whose rollouts can't be applied.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let report = |(workload, reason): &(Arc<str>, String)| {
-            let message = format!("the rollout of workload `{workload}` can't be applied: {reason}");
-            Diagnostic::warning(Code::RolloutNotApplied, message).note("its folders stay as they are")
-        };
-        self.problems.iter().map(report).collect()
-    }
-
     /// The commit with the states. None: there is no state yet.
     pub fn commit(&self) -> Option<GitId> {
         self.states.head.as_ref().map(|head| head.id)
@@ -538,36 +388,6 @@ impl Rings {
     /// Opens a folder of an earlier state.
     pub(crate) fn open(&self, sealed: &Sealed) -> Option<Tree> {
         self.earlier.iter().find_map(|compiled| compiled.open(sealed).ok())
-    }
-}
-
-/// Reads the sources of revisions.
-struct Reader<'a> {
-    loaded: &'a Loaded,
-    compiled: &'a Arc<Compiled>,
-    known: &'a mut KnownResults,
-    target: &'a GitOpsDestination,
-    /// The sources that were read, in the order of the compiled states.
-    sources: Vec<RevisionSources>,
-}
-
-impl Reader<'_> {
-    /// Renders the environment from these sources, or finds it among the rendered ones. Returns its index.
-    fn render(&mut self, sources: &RevisionSources, earlier: &mut Vec<Compiled>) -> Result<usize, String> {
-        if let Some(index) = self.sources.iter().position(|known| known == sources) {
-            return Ok(index);
-        }
-        let state = u8::try_from(earlier.len() + 1).ok().filter(|state| *state <= Compiled::STATES_MAX);
-        let Some(state) = state else {
-            return Err(format!(
-                "more than {} different states of the sources are moving at once; this one waits",
-                Compiled::STATES_MAX
-            ));
-        };
-        let loaded = self.target.branch.load_at(self.loaded, vec![sources.publication()])?;
-        earlier.push(self.known.compile_state(&loaded, state, self.compiled));
-        self.sources.push(sources.clone());
-        Ok(earlier.len() - 1)
     }
 }
 

@@ -10,6 +10,7 @@ mod class_pairs;
 mod problems;
 mod rows;
 mod single;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use class_pairs::{ClassPair, ClassPairs};
 use rows::Row;
 pub(crate) use rows::with_bytes;
 pub(crate) use single::SingleAssignments;
+pub use update::{Update, Work};
 
 /// An assignment has errors, so it has no folder.
 #[derive(Debug)]
@@ -61,40 +63,6 @@ pub struct Compiled {
     /// The bits that the keys of all sealed folders have in common.
     mark: u64,
     last: Update,
-}
-
-/// The result of an update.
-#[derive(Clone, Debug, Default)]
-pub struct Update {
-    /// Assignments that are new or have changed inputs: place id and target id.
-    recomputed: Vec<(u32, u32)>,
-    /// Assignments whose folder changed: some of `recomputed`, and those that a problem of another object stops, or does not stop any more.
-    changed: Vec<(u32, u32)>,
-    /// Removed assignments.
-    removed: Vec<(u32, u32)>,
-    /// The amount of work.
-    pub work: Work,
-}
-
-/// Counters of expensive operations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Containers and schemas that were examined for a match.
-    pub matches: usize,
-    /// Composed sets of values. Assignments with the same matching `ConfigMap`s share one set.
-    pub compositions: usize,
-    /// Checks of a set of values with one schema.
-    pub checks: usize,
-    /// Assignments whose templates were rendered.
-    pub renderings: usize,
-    /// Folders of places whose git id was computed.
-    pub folders: usize,
-    /// Assignments whose result came from the memo.
-    pub saved: usize,
-    /// Rendered files. A file that several assignments share counts once.
-    pub files: usize,
-    /// Bytes of the files that were rendered for a single assignment.
-    pub bytes: usize,
 }
 
 /// Options of a compilation.
@@ -436,33 +404,6 @@ const MARKS: u64 = 0b1111 << 60;
 /// The bits of a compiled state.
 fn mark(is_earlier: bool, state: u8) -> u64 {
     u64::from(is_earlier) << 63 | u64::from(state.min(Compiled::STATES_MAX)) << 60
-}
-
-impl Update {
-    /// The assignments that are new or have changed inputs.
-    pub fn recomputed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.recomputed.iter().map(|(place, target)| compiled.id(*place, *target))
-    }
-
-    /// The number of assignments that are new or have changed inputs.
-    pub fn recomputed_count(&self) -> usize {
-        self.recomputed.len()
-    }
-
-    /// The assignments whose folder changed.
-    pub fn changed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.changed.iter().map(|(place, target)| compiled.id(*place, *target))
-    }
-
-    /// The number of assignments whose folder changed.
-    pub fn changed_count(&self) -> usize {
-        self.changed.len()
-    }
-
-    /// The removed assignments.
-    pub fn removed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.removed.iter().map(|(place, target)| compiled.id(*place, *target))
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Credentials for a git host.
 
-use crate::secret::Secret;
+use model::secret::Secret;
 
 /// The credential that requests to a git host contain.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 
 use crate::calls::CallCounts;
 use crate::error::HostError;
@@ -16,7 +17,6 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::review::Approval;
-use crate::secret::Secret;
 use crate::status::{CommitStatus, ReportedStatus};
 
 /// The maximum lengths of texts on a host, in characters.

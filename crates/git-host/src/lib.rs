@@ -21,12 +21,13 @@ pub mod pull_request;
 pub mod rate_limit;
 pub mod repository;
 pub mod review;
-pub mod secret;
 pub mod settings;
 pub mod status;
 pub mod sticky;
 mod transport;
 pub mod webhook;
+
+pub use model::secret;
 
 pub use self::error::HostError;
 pub use self::host::GitHost;

@@ -27,6 +27,7 @@ pub mod owners;
 pub mod progress;
 pub mod read;
 pub mod rollout;
+pub mod secret;
 pub mod selector;
 pub mod shape;
 pub mod similar;

@@ -10,6 +10,7 @@ pub mod gates;
 pub mod graph;
 pub mod layout;
 pub mod membership;
+mod queue;
 pub mod release;
 pub mod report;
 pub mod revision;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::evidence::Measured;
-use super::state::{GateRecord, Revision};
+use super::state::{Decision, GateRecord, Revision};
 
 /// How far a move is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,20 @@ impl EventKind {
     }
 }
 
+impl Report {
+    /// The text of an event that a move waits for this gate. None if it does not.
+    pub(super) fn text_of_gate(&self, name: &str) -> Option<String> {
+        let waiting = self.waiting.iter().find(|waiting| *waiting.what == *name)?;
+        Some(format!("{name}: {}", waiting.text))
+    }
+}
+
 impl Waiting {
+    /// A hold by a person, as a reason.
+    pub(super) fn for_hold(hold: &Decision) -> Self {
+        reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at)
+    }
+
     /// The gates that do not hold, as reasons.
     pub(super) fn for_gates(gates: &[GateRecord]) -> impl Iterator<Item = Self> {
         gates.iter().filter(|record| !record.holds()).map(|record| Self {
@@ -178,4 +191,9 @@ impl Waiting {
             since: record.since,
         })
     }
+}
+
+/// A reason why a move waits.
+pub(super) fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
+    Waiting { what: what.into(), text: text.into(), since }
 }

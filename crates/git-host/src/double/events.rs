@@ -3,12 +3,12 @@
 use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
 use crate::kind::HostKind;
 use crate::pull_request::PullRequest;
-use crate::secret::Secret;
 
 /// A webhook that is to be sent: its headers, with names in lower case, and its body.
 #[derive(Clone, Debug, PartialEq, Eq)]

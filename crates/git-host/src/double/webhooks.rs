@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use model::secret::Secret;
 use reqwest::Url;
 
 use super::events::{self, SentWebhook};
 use super::lock;
 use crate::kind::HostKind;
 use crate::pull_request::{PullRequest, PullRequestState};
-use crate::secret::Secret;
 
 /// The number of webhooks that wait. More are lost, as on real hosts.
 const WAITING_MAX: usize = 64;

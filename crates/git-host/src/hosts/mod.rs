@@ -5,6 +5,7 @@ pub(crate) mod creation;
 mod gitea;
 mod github;
 mod gitlab;
+mod json;
 pub mod memory;
 mod plain_git;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde_json::Value;
 
 use crate::credential::Credential;
@@ -20,7 +22,6 @@ use crate::host::GitHost;
 use crate::kind::HostKind;
 use crate::pull_request::{PullRequest, PullRequestState};
 use crate::repository::HostRepository;
-use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::transport::Answer;
 

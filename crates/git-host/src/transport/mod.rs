@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use model::secret::Secret;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode, Url};
@@ -24,7 +25,6 @@ use crate::calls::CallCounts;
 use crate::error::HostError;
 use crate::limits::{ANSWER_BYTES_MAX, LIST_BYTES_MAX, LOOK_PAUSE, LOOKS_MAX, PAGES_MAX, REDIRECTS_MAX, TIMEOUT};
 use crate::rate_limit::RateLimit;
-use crate::secret::Secret;
 use crate::settings::{HostSettings, Patience};
 
 /// The pauses after failures of the host.

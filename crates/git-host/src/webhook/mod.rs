@@ -6,11 +6,11 @@ mod gitlab;
 mod verify;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde::de::DeserializeOwned;
 
 use crate::kind::HostKind;
 use crate::limits::WEBHOOK_BYTES_MAX;
-use crate::secret::Secret;
 
 /// An event of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]

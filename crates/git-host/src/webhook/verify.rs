@@ -2,11 +2,11 @@
 
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use model::secret::Secret;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::WebhookError;
-use crate::secret::Secret;
 
 /// Verifies an HMAC-SHA256 of a body, as hexadecimal digits.
 pub(super) fn signature(secrets: &[Secret], digits: &str, body: &[u8]) -> Result<(), WebhookError> {

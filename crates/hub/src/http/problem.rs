@@ -40,6 +40,12 @@ impl ProblemResponse {
         Self { body, retry_after: None, what: kind }
     }
 
+    /// The problem of a request that needs the service, which does not run in this process. `lack` says what the process does not do.
+    pub(super) fn only_a_hub(lack: &str) -> Self {
+        Self::new(Kind::NotFound, format!("this process is only a hub: {lack}"))
+            .hint("`kalypso serve` runs the hub with the service")
+    }
+
     /// Adds advice for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

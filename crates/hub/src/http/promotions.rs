@@ -124,11 +124,7 @@ fn check(command: &PromotionCommand) -> Result<(), ProblemResponse> {
 }
 
 fn service(app: &App) -> Result<&Arc<dyn PromotionService>, ProblemResponse> {
-    let missing = || {
-        ProblemResponse::new(Kind::NotFound, "this process is only a hub: it promotes nothing")
-            .hint("`kalypso serve` runs the hub with the service")
-    };
-    app.promotions.as_ref().ok_or_else(missing)
+    app.promotions.as_ref().ok_or_else(|| ProblemResponse::only_a_hub("it promotes nothing"))
 }
 
 impl From<PromotionRefusal> for ProblemResponse {

@@ -142,11 +142,7 @@ async fn webhook(
 }
 
 fn service(app: &App) -> Result<&Arc<dyn SyncService>, ProblemResponse> {
-    let missing = || {
-        ProblemResponse::new(Kind::NotFound, "this process is only a hub: it syncs no environment")
-            .hint("`kalypso serve` runs the hub with the service")
-    };
-    app.service.as_ref().ok_or_else(missing)
+    app.service.as_ref().ok_or_else(|| ProblemResponse::only_a_hub("it syncs no environment"))
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, ProblemResponse> {

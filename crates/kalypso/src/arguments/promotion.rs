@@ -17,6 +17,26 @@ pub(crate) struct PromotionSubject {
     pub(crate) connection: HubConnection,
 }
 
+/// A decision that may have a reason.
+#[derive(Args, Debug)]
+pub(crate) struct Decision {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// A decision that needs a reason.
+#[derive(Args, Debug)]
+pub(crate) struct ReasonedDecision {
+    #[command(flatten)]
+    pub(crate) of: PromotionSubject,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
 /// Stop all moves into an environment, until `resume`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -27,10 +47,7 @@ Examples:
   kalypso hold -e prod checkout --reason 'waits for team A'   no change of a workload moves through the rings of prod")]
 pub(crate) struct Hold {
     #[command(flatten)]
-    pub(crate) of: PromotionSubject,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: String,
+    pub(crate) decision: ReasonedDecision,
 }
 
 /// End a hold
@@ -41,10 +58,7 @@ Examples:
   kalypso resume -e prod checkout")]
 pub(crate) struct Resume {
     #[command(flatten)]
-    pub(crate) of: PromotionSubject,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
+    pub(crate) decision: Decision,
 }
 
 /// End the move of a change: places keep what they have now
@@ -57,10 +71,7 @@ Examples:
   kalypso abort -e prod checkout --reason 'wrong version'")]
 pub(crate) struct Abort {
     #[command(flatten)]
-    pub(crate) of: PromotionSubject,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: String,
+    pub(crate) decision: ReasonedDecision,
 }
 
 /// Move a change again that stopped, was rolled back or was aborted
@@ -71,10 +82,7 @@ Examples:
   kalypso retry -e prod checkout --reason 'the registry is up again'")]
 pub(crate) struct Retry {
     #[command(flatten)]
-    pub(crate) of: PromotionSubject,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
+    pub(crate) decision: Decision,
 }
 
 /// Let a change pass a gate that does not hold
@@ -126,10 +134,7 @@ Examples:
   kalypso rollback -e prod checkout --reason 'wrong tax'")]
 pub(crate) struct Rollback {
     #[command(flatten)]
-    pub(crate) of: PromotionSubject,
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: String,
+    pub(crate) decision: ReasonedDecision,
 }
 
 /// Move a change into an environment

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use checks::{
     Accounts, CheckKind, CheckSettings, Checks, CommandSettings, Credential, EvidenceSources, HttpSettings,
-    PrometheusSettings, Runtime, Secret,
+    PrometheusSettings, Runtime,
 };
 use model::source::Positions;
 use serde::Deserialize;
@@ -168,7 +168,7 @@ impl CheckOptions {
         if found.is_none() && self.header.is_some() {
             return Err("`header` needs a token: name it with `token-env` or `token-file`".to_owned());
         }
-        Ok(found.map(|found| Credential { header: self.header.clone(), secret: Secret::new(found.reveal()) }))
+        Ok(found.map(|found| Credential { header: self.header.clone(), secret: found }))
     }
 
     fn command(&self, command: &[String], base: &Path) -> Result<CommandSettings, String> {

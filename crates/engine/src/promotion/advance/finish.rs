@@ -1,10 +1,9 @@
 //! The report of a step of a move between environments: its phase, and what it waits for.
 
-use jiff::Timestamp;
-
 use super::machine::Machine;
-use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting};
-use crate::promotion::state::{Candidate, CandidatePhase, GateRecord};
+use crate::promotion::gates::first_open;
+use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
+use crate::promotion::state::{Candidate, CandidatePhase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -28,25 +27,18 @@ impl Machine<'_> {
 
     /// Emits an event if the first gate that does not hold is another one than before.
     pub(super) fn emit_waiting(&mut self, report: &Report) {
-        let first = |candidate: &Candidate| {
-            let mut records = candidate.gates.iter().filter(|record| !record.holds());
-            let revision = candidate.revision.clone();
-            records.next().map(|GateRecord { name, status, .. }| (revision, name.clone(), status.clone()))
-        };
+        let first = |candidate: &Candidate| Some((candidate.revision.clone(), first_open(&candidate.gates)?));
         let before = self.before.current.as_ref().and_then(first);
         let now = self.state.current.as_ref().and_then(first);
-        if let Some((_, name, _)) = now.as_ref().filter(|_| now != before)
-            && let Some(waiting) = report.waiting.iter().find(|waiting| waiting.what == *name)
+        if let Some((_, (name, _))) = now.as_ref().filter(|_| now != before)
+            && let Some(text) = report.text_of_gate(name)
         {
-            self.emit(EventKind::Waiting, report.revision.clone(), format!("{name}: {}", waiting.text));
+            self.emit(EventKind::Waiting, report.revision.clone(), text);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting = Vec::new();
-        if let Some(hold) = &self.state.hold {
-            waiting.push(reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at));
-        }
+        let mut waiting: Vec<_> = self.state.hold.iter().map(Waiting::for_hold).collect();
         match &self.state.current {
             Some(current) => self.waiting_of_move(current, &mut waiting),
             None => waiting.extend(self.waiting_at_rest()),
@@ -99,8 +91,4 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
-    Waiting { what: what.into(), text: text.into(), since }
 }

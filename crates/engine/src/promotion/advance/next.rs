@@ -3,29 +3,16 @@
 use model::object::promotion::{Newer, Start};
 
 use super::machine::Machine;
+use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
 use crate::promotion::state::{Candidate, CandidatePhase, Revision};
 
 impl Machine<'_> {
-    /// Remembers a newer candidate while another revision moves. A queue also remembers them during a hold.
+    /// Remembers a newer candidate while another revision moves.
     pub(super) fn note_newer(&mut self) {
-        let Some(newest) = self.newest.clone() else { return };
-        let is_rejected = self.state.rejected.as_ref() == Some(&newest);
-        let moving = self.state.current.as_ref().map(|current| current.revision.clone());
-        let is_ahead = |of: &Option<Revision>| of.as_ref().is_none_or(|of| !self.line.contains(of, &newest));
-        if self.input.promotion.newer != Newer::Queue {
-            let is_newer = moving.is_some() && is_ahead(&moving) && !is_rejected;
-            self.state.waiting.clear();
-            self.state.waiting.extend(is_newer.then_some(newest));
-            return;
-        }
-        let rejected = self.state.rejected.clone();
-        self.state.waiting.retain(|waiting| Some(waiting) != rejected.as_ref());
-        let proved = self.state.proved.as_ref().map(|proved| proved.revision.clone());
-        let last = self.state.waiting.last().cloned().or(moving).or(proved);
-        if is_ahead(&last) && !is_rejected {
-            self.state.waiting.push(newest);
-        }
+        let Some(newest) = &self.newest else { return };
+        let queue = Queue::of_advance(&mut self.state, self.input.promotion.newer);
+        queue.note(newest, |of, newest| !self.line.contains(of, newest));
     }
 
     /// Whether the current move gives way to a newer revision.
@@ -83,7 +70,9 @@ impl Machine<'_> {
 
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
-        let Some(revision) = self.take_next() else { return false };
+        let queue = Queue::of_advance(&mut self.state, self.input.promotion.newer);
+        let next = queue.take_next(self.newest.as_ref(), |present, next| !self.line.contains(present, next));
+        let Some(revision) = next else { return false };
         self.start(revision, "it is the newest revision that can move".to_owned());
         true
     }
@@ -100,24 +89,5 @@ impl Machine<'_> {
 
     pub(super) fn new_candidate(&self, revision: Revision, phase: CandidatePhase) -> Candidate {
         Candidate { revision, since: self.input.now, phase, good_since: None, gates: Vec::new(), approvals: Vec::new() }
-    }
-
-    /// The revision that moves next. With a queue, it and all that waited before it leave the queue. The environment neither has its content nor gets it now.
-    fn take_next(&mut self) -> Option<Revision> {
-        let moving = self.state.current.as_ref().map(|current| current.revision.clone());
-        let present = moving.or(self.state.proved.as_ref().map(|proved| proved.revision.clone()));
-        let rejected = self.state.rejected.clone();
-        let line = &self.line;
-        let is_next = |revision: &Revision| {
-            Some(revision) != rejected.as_ref()
-                && present.as_ref().is_none_or(|present| !line.contains(present, revision))
-        };
-        if self.input.promotion.newer != Newer::Queue {
-            self.state.waiting.clear();
-            return self.newest.clone().filter(is_next);
-        }
-        let position = self.state.waiting.iter().position(is_next);
-        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.next_back().filter(|_| position.is_some())
     }
 }

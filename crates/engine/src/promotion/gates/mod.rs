@@ -99,6 +99,12 @@ impl GateRecord {
     }
 }
 
+/// The first gate that does not hold: its name and status.
+pub(super) fn first_open(gates: &[GateRecord]) -> Option<(Arc<str>, GateStatus)> {
+    let open = gates.iter().find(|record| !record.holds())?;
+    Some((Arc::clone(&open.name), open.status.clone()))
+}
+
 /// Whether a gate measures the fleet.
 pub(super) fn is_measuring(gate: &Gate) -> bool {
     matches!(gate.kind, GateKind::Compliant { .. } | GateKind::Failures(_))

@@ -1,11 +1,11 @@
 //! The report of a step of a rollout: how far the rings are, and what the move waits for.
 
-use jiff::Timestamp;
 use model::count::{count, thousands};
 
 use super::machine::Machine;
-use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting};
-use crate::promotion::state::{GateRecord, Move, Phase};
+use crate::promotion::gates::first_open;
+use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
+use crate::promotion::state::{Move, Phase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -27,17 +27,14 @@ impl Machine<'_> {
 
     /// Emits an event if the first gate that does not hold is another one than before.
     pub(super) fn emit_waiting(&mut self, report: &Report) {
-        let first = |current: &Move| {
-            let mut records = current.gates.iter().filter(|record| !record.holds());
-            records.next().map(|GateRecord { name, status, .. }| (current.ring, name.clone(), status.clone()))
-        };
+        let first = |current: &Move| Some((current.ring, first_open(&current.gates)?));
         let is_same_move = self.before.difference() == self.state.difference();
         let before = self.before.current.as_ref().filter(|_| is_same_move).and_then(first);
         let now = self.state.current.as_ref().and_then(first);
-        if let Some((_, name, _)) = now.as_ref().filter(|_| now != before)
-            && let Some(waiting) = report.waiting.iter().find(|waiting| waiting.what == *name)
+        if let Some((_, (name, _))) = now.as_ref().filter(|_| now != before)
+            && let Some(text) = report.text_of_gate(name)
         {
-            self.emit(EventKind::Waiting, report.revision.clone(), format!("{name}: {}", waiting.text));
+            self.emit(EventKind::Waiting, report.revision.clone(), text);
         }
     }
 
@@ -65,10 +62,7 @@ impl Machine<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting = Vec::new();
-        if let Some(hold) = &self.state.hold {
-            waiting.push(reason("hold", format!("held by {}: {}", hold.by, hold.reason), hold.at));
-        }
+        let mut waiting: Vec<_> = self.state.hold.iter().map(Waiting::for_hold).collect();
         match &self.state.current {
             Some(current) => self.waiting_of_move(current, &mut waiting),
             None => waiting.extend(self.waiting_at_rest()),
@@ -162,8 +156,4 @@ impl Machine<'_> {
         let failed = thousands(changed.failed as usize);
         format!("{applied} of {expected} applied the proved revision, {failed} failed")
     }
-}
-
-fn reason(what: &str, text: String, since: Timestamp) -> Waiting {
-    Waiting { what: what.into(), text: text.into(), since }
 }

@@ -5,29 +5,15 @@ use std::sync::Arc;
 use model::object::promotion::Newer;
 
 use super::machine::Machine;
+use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
 use crate::promotion::state::{Move, Phase, Revision};
 
 impl Machine<'_> {
-    /// Remembers a newer revision while another one moves. A queue also remembers them during a hold.
+    /// Remembers a newer revision while another one moves.
     pub(super) fn note_newer(&mut self) {
         let Some(desired) = self.input.desired else { return };
-        let is_queue = self.input.promotion.newer == Newer::Queue;
-        let moving = self.state.current.as_ref().map(|current| &current.revision);
-        let waiting = &mut self.state.waiting;
-        if !is_queue {
-            let is_newer =
-                moving.is_some_and(|moving| moving != desired) && self.state.rejected.as_ref() != Some(desired);
-            waiting.clear();
-            waiting.extend(is_newer.then(|| desired.clone()));
-            return;
-        }
-        waiting.retain(|waiting| Some(waiting) != self.state.rejected.as_ref());
-        let stable = self.state.stable.as_ref().map(|stable| &stable.revision);
-        let last = waiting.last().or(moving).or(stable);
-        if last != Some(desired) && self.state.rejected.as_ref() != Some(desired) {
-            waiting.push(desired.clone());
-        }
+        Queue::of_rollout(&mut self.state, self.input.promotion.newer).note(desired, PartialEq::ne);
     }
 
     /// Whether the current move gives way to a newer revision.
@@ -43,10 +29,10 @@ impl Machine<'_> {
 
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
-        if self.input.desired.is_none() {
-            return false;
-        }
-        let Some(revision) = self.take_next() else { return false };
+        let Some(desired) = self.input.desired else { return false };
+        let queue = Queue::of_rollout(&mut self.state, self.input.promotion.newer);
+        // The revision that all places have, or get now, needs no move.
+        let Some(revision) = queue.take_next(Some(desired), PartialEq::ne) else { return false };
         if let Some(old) = self.state.current.take() {
             let text = format!("`{}` replaces it", revision.0);
             self.emit(EventKind::Superseded, Some(old.revision), text);
@@ -67,23 +53,6 @@ impl Machine<'_> {
         self.is_counted = false;
         self.emit(EventKind::Started, Some(revision), "the rings changed, so the move begins again".to_owned());
         true
-    }
-
-    /// The revision that moves next. With a queue, it and all that waited before it leave the queue.
-    fn take_next(&mut self) -> Option<Revision> {
-        let moving = self.state.current.as_ref().map(|current| current.revision.clone());
-        let stable = self.state.stable.as_ref().map(|stable| stable.revision.clone());
-        let rejected = self.state.rejected.clone();
-        // The revision that all places have, or get now, needs no move.
-        let present = moving.or(stable);
-        let is_next = |revision: &Revision| Some(revision) != present.as_ref() && Some(revision) != rejected.as_ref();
-        if self.input.promotion.newer != Newer::Queue {
-            self.state.waiting.clear();
-            return self.input.desired.filter(|desired| is_next(desired)).cloned();
-        }
-        let position = self.state.waiting.iter().position(is_next);
-        let mut taken = self.state.waiting.drain(..position.map_or(self.state.waiting.len(), |position| position + 1));
-        taken.next_back().filter(|_| position.is_some())
     }
 
     fn new_move(&self, revision: Revision) -> Move {

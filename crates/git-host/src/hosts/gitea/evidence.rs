@@ -4,30 +4,17 @@ use model::git_id::GitId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::json::{PullRequestJson, UserJson, login};
+use super::json::PullRequestJson;
 use super::{Gitea, get};
 use crate::error::HostError;
-use crate::hosts::{commit, found, merged};
+use crate::hosts::json::{ReviewJson, UserJson, login};
+use crate::hosts::{found, merged};
 use crate::limits::PAGE_ITEMS;
 use crate::pull_request::PullRequest;
 use crate::repository::HostRepository;
-use crate::review::{self, Approval, Review, ReviewVerdict};
+use crate::review::{self, Approval, ReviewVerdict};
 use crate::status::{self, CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Call};
-
-#[derive(Debug, Deserialize)]
-struct ReviewJson {
-    /// None if a team was asked.
-    user: Option<UserJson>,
-    state: String,
-    commit_id: Option<String>,
-    submitted_at: Option<String>,
-    /// Whether the change is another one since.
-    #[serde(default)]
-    stale: bool,
-    #[serde(default)]
-    dismissed: bool,
-}
 
 #[derive(Debug, Deserialize)]
 struct StatusJson {
@@ -45,7 +32,7 @@ impl Gitea {
         let head = pull_request.into_pull_request().head_commit;
         let found: Vec<ReviewJson> =
             self.list_to_the_end(&get(repository, &["pulls", &number.to_string(), "reviews"]))?;
-        Ok(review::approvals(found.into_iter().filter_map(ReviewJson::into_review).collect(), head))
+        Ok(review::approvals(found.into_iter().filter_map(|found| found.into_review(verdict)).collect(), head))
     }
 
     pub(super) fn read_merged(
@@ -81,19 +68,15 @@ impl Gitea {
     }
 }
 
-impl ReviewJson {
-    /// The review. None if it was not submitted yet, or has no account.
-    fn into_review(self) -> Option<Review> {
-        let verdict = match self.state.as_str() {
-            "APPROVED" | "REQUEST_CHANGES" if self.dismissed => ReviewVerdict::Dismissed,
-            "APPROVED" if self.stale => ReviewVerdict::Dismissed,
-            "APPROVED" => ReviewVerdict::Approved,
-            "REQUEST_CHANGES" => ReviewVerdict::ChangesRequested,
-            "COMMENT" => ReviewVerdict::Commented,
-            _ => return None,
-        };
-        let (at, commit) = (review::timestamp(self.submitted_at.as_deref()), commit(self.commit_id.as_deref()));
-        Some(Review { account: login(Some(self.user?)), verdict, at, commit })
+/// The verdict of a review. None if it was not submitted yet.
+fn verdict(review: &ReviewJson) -> Option<ReviewVerdict> {
+    match review.state.as_str() {
+        "APPROVED" | "REQUEST_CHANGES" if review.dismissed => Some(ReviewVerdict::Dismissed),
+        "APPROVED" if review.stale => Some(ReviewVerdict::Dismissed),
+        "APPROVED" => Some(ReviewVerdict::Approved),
+        "REQUEST_CHANGES" => Some(ReviewVerdict::ChangesRequested),
+        "COMMENT" => Some(ReviewVerdict::Commented),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::hosts::commit;
-use crate::issue::Issue;
+use crate::hosts::json::{UserJson, login};
 use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
 
 #[derive(Debug, Deserialize)]
@@ -46,11 +46,6 @@ pub(super) struct LabelJson {
     pub(super) name: String,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct UserJson {
-    pub(super) login: String,
-}
-
 /// An event of a pull request, such as an added label.
 #[derive(Debug, Deserialize)]
 pub(super) struct TimelineJson {
@@ -82,22 +77,6 @@ pub(super) struct CommentJson {
     user: Option<UserJson>,
     #[serde(default)]
     body: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct IssueJson {
-    number: u64,
-    html_url: String,
-    title: String,
-    body: Option<String>,
-    state: String,
-    user: Option<UserJson>,
-    pull_request: Option<serde::de::IgnoredAny>,
-}
-
-/// The login of a user who may have been deleted.
-pub(super) fn login(user: Option<UserJson>) -> String {
-    user.map_or_else(String::new, |user| user.login)
 }
 
 impl BranchJson {
@@ -140,23 +119,6 @@ impl CommentJson {
         let author = login(self.user);
         let is_own = !account.is_empty() && author == account;
         Comment { id: CommentId(self.id.to_string()), author, is_own, body: self.body }
-    }
-}
-
-impl IssueJson {
-    /// The issue. None if it is a pull request.
-    pub(super) fn into_issue(self, account: &str) -> Option<Issue> {
-        if self.pull_request.is_some() {
-            return None;
-        }
-        Some(Issue {
-            number: self.number,
-            url: self.html_url,
-            title: self.title,
-            body: self.body.unwrap_or_default(),
-            is_open: self.state == "open",
-            is_own: !account.is_empty() && login(self.user) == account,
-        })
     }
 }
 

@@ -8,11 +8,13 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::json::{CommentJson, IssueJson, LabelJson, PullRequestJson, RepositoryJson, TimelineJson, UserJson};
+use self::json::{CommentJson, LabelJson, PullRequestJson, RepositoryJson, TimelineJson};
 use super::creation::{Creation, or_existing};
+use super::json::{IssueJson, UserJson};
 use super::{found, next_by_link, token};
 use crate::calls::CallCounts;
 use crate::error::HostError;
@@ -28,7 +30,6 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::review::Approval;
-use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::{BASE64, BASE64URL_NOPAD};
 use jiff::Timestamp;
+use model::secret::Secret;
 use ring::rand::SystemRandom;
 use ring::rsa::KeyPair;
 use ring::signature::RSA_PKCS1_SHA256;
@@ -16,7 +17,6 @@ use serde_json::json;
 use crate::error::HostError;
 use crate::limits::{MISSING_INSTALLATION_PAUSE, TOKEN_REST_MIN};
 use crate::repository::HostRepository;
-use crate::secret::Secret;
 use crate::transport::{Authorization, Call, Transport};
 
 /// How long a signed request is valid. GitHub allows at most ten minutes.

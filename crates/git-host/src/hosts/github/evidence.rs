@@ -3,23 +3,16 @@
 use model::git_id::GitId;
 use serde::Deserialize;
 
-use super::json::{PullRequestJson, UserJson, login};
+use super::json::PullRequestJson;
 use super::{GitHub, path};
 use crate::error::HostError;
-use crate::hosts::{commit, merged};
+use crate::hosts::json::{ReviewJson, UserJson, login};
+use crate::hosts::merged;
 use crate::pull_request::PullRequest;
 use crate::repository::HostRepository;
-use crate::review::{self, Approval, Review, ReviewVerdict};
+use crate::review::{self, Approval, ReviewVerdict};
 use crate::status::{self, CommitStatus, ReportedStatus, StatusState};
 use crate::transport::Call;
-
-#[derive(Debug, Deserialize)]
-struct ReviewJson {
-    user: Option<UserJson>,
-    state: String,
-    commit_id: Option<String>,
-    submitted_at: Option<String>,
-}
 
 #[derive(Debug, Deserialize)]
 struct StatusJson {
@@ -36,7 +29,7 @@ impl GitHub {
         let head = self.read_pull_request(repository, number)?.into_pull_request().head_commit;
         let call = Call::get(&path(repository, &["pulls", &number.to_string(), "reviews"]));
         let found: Vec<ReviewJson> = self.list(repository, &call)?;
-        Ok(review::approvals(found.into_iter().filter_map(ReviewJson::into_review).collect(), head))
+        Ok(review::approvals(found.into_iter().filter_map(|found| found.into_review(verdict)).collect(), head))
     }
 
     pub(super) fn read_merged(
@@ -65,18 +58,14 @@ impl GitHub {
     }
 }
 
-impl ReviewJson {
-    /// The review. None if it was not submitted yet, or its account was deleted.
-    fn into_review(self) -> Option<Review> {
-        let verdict = match self.state.as_str() {
-            "APPROVED" => ReviewVerdict::Approved,
-            "CHANGES_REQUESTED" => ReviewVerdict::ChangesRequested,
-            "DISMISSED" => ReviewVerdict::Dismissed,
-            "COMMENTED" => ReviewVerdict::Commented,
-            _ => return None,
-        };
-        let (at, commit) = (review::timestamp(self.submitted_at.as_deref()), commit(self.commit_id.as_deref()));
-        Some(Review { account: login(Some(self.user?)), verdict, at, commit })
+/// The verdict of a review. None if it was not submitted yet.
+fn verdict(review: &ReviewJson) -> Option<ReviewVerdict> {
+    match review.state.as_str() {
+        "APPROVED" => Some(ReviewVerdict::Approved),
+        "CHANGES_REQUESTED" => Some(ReviewVerdict::ChangesRequested),
+        "DISMISSED" => Some(ReviewVerdict::Dismissed),
+        "COMMENTED" => Some(ReviewVerdict::Commented),
+        _ => None,
     }
 }
 

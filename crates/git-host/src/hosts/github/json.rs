@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::hosts::commit;
-use crate::issue::Issue;
+use crate::hosts::json::{UserJson, login};
 use crate::pull_request::{Comment, CommentId, PullRequest, PullRequestState};
 
 #[derive(Debug, Deserialize)]
@@ -46,11 +46,6 @@ pub(super) struct LabelJson {
     name: String,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct UserJson {
-    login: String,
-}
-
 /// An event of a pull request, such as an added label.
 #[derive(Debug, Deserialize)]
 pub(super) struct IssueEventJson {
@@ -87,23 +82,6 @@ pub(super) struct CommentJson {
     id: u64,
     user: Option<UserJson>,
     body: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct IssueJson {
-    number: u64,
-    html_url: String,
-    title: String,
-    body: Option<String>,
-    state: String,
-    user: Option<UserJson>,
-    /// Pull requests are issues, too.
-    pull_request: Option<serde::de::IgnoredAny>,
-}
-
-/// The login of a user who may have been deleted.
-pub(super) fn login(user: Option<UserJson>) -> String {
-    user.map_or_else(String::new, |user| user.login)
 }
 
 impl PullRequestJson {
@@ -144,22 +122,5 @@ impl CommentJson {
         let author = login(self.user);
         let is_own = !account.is_empty() && author == account;
         Comment { id: CommentId(self.id.to_string()), author, is_own, body: self.body.unwrap_or_default() }
-    }
-}
-
-impl IssueJson {
-    /// The issue. None if it is a pull request.
-    pub(super) fn into_issue(self, account: &str) -> Option<Issue> {
-        if self.pull_request.is_some() {
-            return None;
-        }
-        Some(Issue {
-            number: self.number,
-            url: self.html_url,
-            title: self.title,
-            body: self.body.unwrap_or_default(),
-            is_open: self.state == "open",
-            is_own: !account.is_empty() && login(self.user) == account,
-        })
     }
 }

@@ -9,12 +9,14 @@ mod repositories;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use self::app::App;
-use self::json::{CommentJson, IssueEventJson, IssueJson, MergeJson, PullRequestJson, RepositoryJson};
+use self::json::{CommentJson, IssueEventJson, MergeJson, PullRequestJson, RepositoryJson};
 use super::creation::{Creation, or_existing};
+use super::json::IssueJson;
 use super::{commit, found, next_by_link};
 use crate::calls::CallCounts;
 use crate::credential::Credential;
@@ -31,7 +33,6 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::review::Approval;
-use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};

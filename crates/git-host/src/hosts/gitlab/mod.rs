@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use model::git_id::GitId;
+use model::secret::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -28,7 +29,6 @@ use crate::pull_request::{
 use crate::rate_limit::RateLimit;
 use crate::repository::HostRepository;
 use crate::review::Approval;
-use crate::secret::Secret;
 use crate::settings::HostSettings;
 use crate::status::{CommitStatus, ReportedStatus, StatusState};
 use crate::transport::{Answer, Authorization, Call, Transport};

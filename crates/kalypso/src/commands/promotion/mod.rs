@@ -17,8 +17,8 @@ use self::local::LocalController;
 use self::what::Wanted;
 
 use crate::arguments::{
-    Abort, Approve, Format, Hold, HubConnection, Promote, PromotionSubject, Resume, Retry, Rollback, RolloutAdvance,
-    RolloutStatus, Skip,
+    Abort, Approve, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry,
+    Rollback, RolloutAdvance, RolloutStatus, Skip,
 };
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
@@ -28,19 +28,19 @@ use crate::terminal;
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(super) fn hold(options: &Hold) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Hold, |command| command.reason = Some(options.reason.clone()))
+    decide_with_reason(&options.decision, PromotionAction::Hold)
 }
 
 pub(super) fn resume(options: &Resume) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Resume, |command| command.reason.clone_from(&options.reason))
+    decide_plainly(&options.decision, PromotionAction::Resume)
 }
 
 pub(super) fn abort(options: &Abort) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Abort, |command| command.reason = Some(options.reason.clone()))
+    decide_with_reason(&options.decision, PromotionAction::Abort)
 }
 
 pub(super) fn retry(options: &Retry) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Retry, |command| command.reason.clone_from(&options.reason))
+    decide_plainly(&options.decision, PromotionAction::Retry)
 }
 
 pub(super) fn skip(options: &Skip) -> anyhow::Result<Exit> {
@@ -59,7 +59,7 @@ pub(super) fn approve(options: &Approve) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
-    decide(&options.of, PromotionAction::Rollback, |command| command.reason = Some(options.reason.clone()))
+    decide_with_reason(&options.decision, PromotionAction::Rollback)
 }
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
@@ -91,6 +91,16 @@ pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
         })?;
     }
     Ok(exit)
+}
+
+/// Sends a decision that may have a reason, and nothing else.
+fn decide_plainly(decision: &Decision, action: PromotionAction) -> anyhow::Result<Exit> {
+    decide(&decision.of, action, |command| command.reason.clone_from(&decision.reason))
+}
+
+/// Sends a decision that has a reason, and nothing else.
+fn decide_with_reason(decision: &ReasonedDecision, action: PromotionAction) -> anyhow::Result<Exit> {
+    decide(&decision.of, action, |command| command.reason = Some(decision.reason.clone()))
 }
 
 /// Sends a decision to the service. Without one, stores it on the branch with the states.

@@ -16,12 +16,12 @@ impl Secret {
     }
 
     /// The secret itself, for a request.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 
     /// A text without the secret, in case an answer repeats it.
-    pub(crate) fn removed_from(&self, text: &str) -> String {
+    pub fn removed_from(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, HIDDEN) }
     }
 }

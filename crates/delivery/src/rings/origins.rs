@@ -1,0 +1,152 @@
+//! The origins of a workload's folders, as its state names them: commits of the branch, or earlier sources, which are rendered again.
+
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use engine::compile::Compiled;
+use engine::output::PlaceFolders;
+use engine::promotion::layout::layout;
+use engine::promotion::revision::{self, Revisions};
+use engine::promotion::state::{Phase, Position, Proved, Revision};
+use model::tree::Sealed;
+
+use super::{CompiledNow, Movement, Origin, Rings};
+use crate::compilation::KnownResults;
+use crate::gitops_destination::GitOpsDestination;
+use crate::loaded::Loaded;
+use crate::rollout_position;
+use crate::rollout_store::{RevisionSources, StoredRollout};
+
+impl Rings {
+    /// Adds a workload with its state.
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, (workload, stored): (Arc<str>, &StoredRollout)) {
+        let targets = self.all_targets(&workload, &stored.targets);
+        let mut state = stored.state.clone();
+        if !state.is_of(&layout(&self.membership.rings)) {
+            // The state is about other rings: everything stays until the controller begins the move again.
+            state.current = None;
+        }
+        let Some(current) = state.current.as_ref() else {
+            let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
+            self.moves.push(Movement { workload, state, targets, moving, base, stable });
+            return;
+        };
+        let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
+        let base = self.position(reader, &current.base);
+        let base = self.known(&workload, base);
+        let stable = match &stored.state.stable {
+            Some(stable) => self.stable(reader, (&workload, stored), (stable, returns)),
+            // Before the first proved revision, a workload returns to what was there before.
+            None => base,
+        };
+        let moving = self.revision(reader, (&workload, stored), &current.revision);
+        if !matches!(current.phase, Phase::RollingBack { .. })
+            && let Err(reason) = &moving
+        {
+            self.unknown.insert(Arc::clone(&workload), reason.clone());
+        }
+        let moving = self.known(&workload, moving);
+        self.moves.push(Movement { workload, state, targets, moving, base, stable });
+    }
+
+    /// Folders, or the problem that they can't be read.
+    fn known(&mut self, workload: &Arc<str>, found: Result<Origin, String>) -> Origin {
+        found.unwrap_or_else(|reason| {
+            self.problems.push((Arc::clone(workload), reason));
+            Origin::Unknown
+        })
+    }
+
+    /// The folders of the stable revision: those of the branch when it was proved. If that commit is gone, for example because the branch was replaced, the revision
+    /// is rendered again when it is needed.
+    fn stable(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        (stable, is_needed): (&Proved, bool),
+    ) -> Origin {
+        let found = self.position(reader, &stable.at);
+        let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
+        if !is_needed {
+            return Origin::Unknown;
+        }
+        let rendered = self.revision(reader, (workload, stored), &stable.revision);
+        if rendered.is_err() {
+            self.unknown.insert(Arc::clone(workload), reason.clone());
+        }
+        self.known(workload, rendered.or(found))
+    }
+
+    /// The folders at a position.
+    fn position(&mut self, reader: &Reader<'_>, position: &Position) -> Result<Origin, String> {
+        let target = reader.target;
+        let Some(commit) = rollout_position::commit(position, &target.name) else {
+            return Err(format!("its state names no commit of {}", target.branch.name));
+        };
+        if let Entry::Vacant(entry) = self.published.entry(commit) {
+            let open = |sealed: &Sealed| target.branch.open(sealed);
+            let tree = target.branch.tree_at(commit);
+            let folders = tree.and_then(|tree| PlaceFolders::of(&tree, &target.folder, &open));
+            entry.insert(folders.map_err(|error| error.to_string())?);
+        }
+        Ok(Origin::Published(commit))
+    }
+
+    /// The folders of a revision.
+    fn revision(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        revision: &Revision,
+    ) -> Result<Origin, String> {
+        if self.revisions.desired(workload).as_ref() == Some(revision) {
+            return Ok(Origin::Latest);
+        }
+        if *revision == revision::empty() {
+            return Ok(Origin::Nothing);
+        }
+        let index = match stored.revisions.get(revision) {
+            Some(sources) => reader.render(sources, &mut self.earlier)?,
+            None => return Err("its state does not name the sources of the moving revision".to_owned()),
+        };
+        let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
+        let is_rendered = self.earlier.get(index).is_some_and(is_same);
+        is_rendered
+            .then_some(Origin::Earlier(index))
+            .ok_or_else(|| "its sources give another revision than before".to_owned())
+    }
+}
+
+/// Reads the sources of revisions.
+pub(super) struct Reader<'a> {
+    loaded: &'a Loaded,
+    compiled: &'a Arc<Compiled>,
+    known: &'a mut KnownResults,
+    target: &'a GitOpsDestination,
+    /// The sources that were read, in the order of the compiled states.
+    sources: Vec<RevisionSources>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(loaded: &'a Loaded, (compiled, known): CompiledNow<'a>, target: &'a GitOpsDestination) -> Self {
+        Self { loaded, compiled, known, target, sources: Vec::new() }
+    }
+
+    /// Renders the environment from these sources, or finds it among the rendered ones. Returns its index.
+    fn render(&mut self, sources: &RevisionSources, earlier: &mut Vec<Compiled>) -> Result<usize, String> {
+        if let Some(index) = self.sources.iter().position(|known| known == sources) {
+            return Ok(index);
+        }
+        let state = u8::try_from(earlier.len() + 1).ok().filter(|state| *state <= Compiled::STATES_MAX);
+        let Some(state) = state else {
+            return Err(format!(
+                "more than {} different states of the sources are moving at once; this one waits",
+                Compiled::STATES_MAX
+            ));
+        };
+        let loaded = self.target.branch.load_at(self.loaded, vec![sources.publication()])?;
+        earlier.push(self.known.compile_state(&loaded, state, self.compiled));
+        self.sources.push(sources.clone());
+        Ok(earlier.len() - 1)
+    }
+}

@@ -1,0 +1,142 @@
+//! An environment with the environments before it, for tests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::object::promotion::{
+    ChangeDelivery, Gate, GateKind, Newer, OnFailure, Promotion, Require, Selection, Share, Silent, Start,
+};
+
+use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironment, step};
+use crate::promotion::command::{Command, CommandKind, apply_to_advance};
+use crate::promotion::evidence::Measured;
+use crate::promotion::report::Report;
+use crate::promotion::state::{AdvanceState, Revision};
+
+/// An environment, the environments before it, and the revisions `r0` to `r9`.
+pub(super) struct World {
+    pub(super) now: Timestamp,
+    pub(super) promotion: Promotion,
+    pub(super) state: AdvanceState,
+    pub(super) from: Vec<FromEnvironment>,
+    pub(super) at: Option<Revision>,
+    pub(super) settled: Result<(), Arc<str>>,
+    pub(super) measured: Measured,
+    pub(super) events: Vec<String>,
+}
+
+pub(super) fn revision(number: u32) -> Revision {
+    Revision(format!("r{number}").into())
+}
+
+pub(super) fn fleet(failed: u64) -> Measured {
+    Measured { places: 1, unpublished: 0, expected: 10, succeeded: 10 - failed, failed, silent: 0 }
+}
+
+impl World {
+    /// All environments have `r1`, and the last one has proved it. A candidate needs a compliant fleet before.
+    pub(super) fn new(from: &[&str]) -> Self {
+        let kind = GateKind::Compliant { share: Share::ALL, silent: Silent::Wait };
+        let promotion = Promotion {
+            to: "prod".into(),
+            from: from.iter().map(|name| Arc::from(*name)).collect(),
+            require: Require::All,
+            select: Selection { platform: true, workloads: None },
+            delivery: ChangeDelivery::Direct,
+            start: Start::Automatic,
+            newer: Newer::Wait,
+            on_failure: OnFailure::Stop,
+            gates: vec![Gate { name: "healthy".into(), kind }],
+            rings: Vec::new(),
+        };
+        let environment = |name: &&str| FromEnvironment {
+            name: (*name).into(),
+            has: Some(revision(1)),
+            settled: Ok(()),
+            measured: Ok(fleet(0)),
+        };
+        let mut world = Self {
+            now: "2026-03-02T10:00:00Z".parse().unwrap(),
+            promotion,
+            state: AdvanceState::default(),
+            from: from.iter().map(environment).collect(),
+            at: Some(revision(1)),
+            settled: Ok(()),
+            measured: fleet(0),
+            events: Vec::new(),
+        };
+        world.step();
+        assert!(world.kinds().starts_with("started proved"));
+        world
+    }
+
+    pub(super) fn has(&mut self, number: u32) {
+        self.from.iter_mut().for_each(|from| from.has = Some(revision(number)));
+    }
+
+    pub(super) fn gate(&mut self, name: &str, kind: GateKind) {
+        self.promotion.gates.push(Gate { name: name.into(), kind });
+    }
+
+    pub(super) fn dry_step(&self) -> AdvanceStep {
+        let line: Vec<_> = (0..10).rev().map(revision).collect();
+        let (checks, teams) = (BTreeMap::new(), BTreeMap::new());
+        let input = AdvanceInput {
+            now: self.now,
+            promotion: &self.promotion,
+            line: &line,
+            head: line.first(),
+            from: &self.from,
+            at: self.at.as_ref(),
+            to_settled: self.settled.clone(),
+            to_failed: None,
+            to_measured: Ok(self.measured),
+            checks: &checks,
+            approvals: &[],
+            author: Some("ann"),
+            teams: &teams,
+        };
+        step(&input, &self.state)
+    }
+
+    pub(super) fn step(&mut self) -> (Report, Option<Action>) {
+        let step = self.dry_step();
+        self.events.extend(step.events.iter().map(|event| event.kind.name().to_owned()));
+        self.state = step.state;
+        (step.report, step.action)
+    }
+
+    /// Steps, and does what is asked, until nothing is asked any more.
+    pub(super) fn settle(&mut self) -> Report {
+        for _ in 0..50 {
+            let before = self.state.clone();
+            let (report, action) = self.step();
+            if action.is_none() && self.state == before {
+                return report;
+            }
+            match action {
+                Some(Action::Write { revision } | Action::RollBack { to: revision }) => self.at = Some(revision),
+                None => {}
+            }
+        }
+        panic!("the move does not come to rest: {:?}", self.state);
+    }
+
+    pub(super) fn command(&mut self, kind: CommandKind) {
+        let command = Command { kind, by: "bob".into(), at: self.now, reason: "because".into() };
+        self.state = apply_to_advance(&self.state, &command).unwrap();
+    }
+
+    pub(super) fn kinds(&mut self) -> String {
+        std::mem::take(&mut self.events).join(" ")
+    }
+
+    pub(super) fn proved(&self) -> String {
+        self.state.proved.as_ref().map(|proved| proved.revision.0.to_string()).unwrap_or_default()
+    }
+
+    pub(super) fn current(&self) -> String {
+        self.state.current.as_ref().map(|current| current.revision.0.to_string()).unwrap_or_default()
+    }
+}
