@@ -1,4 +1,5 @@
-//! A change of the platform moves through dev, stage and the rings of prod, past a cluster that fails and is repaired. No person does anything else.
+//! The page `promote-with-the-demo.md`: a change of the platform moves through dev, stage and the rings of prod, past a cluster that fails and is repaired. No
+//! person does anything else.
 
 use std::cell::RefCell;
 use std::fs;
@@ -9,13 +10,13 @@ use serde_json::Value as Json;
 
 use crate::{Machine, Serving, branches};
 
-/// The host of stage that fails.
-const FAILING: &str = "stage-hamburg-edge-01";
-
 /// The demo with promotions, while its service runs.
 struct World {
     machine: Machine,
     serving: Serving,
+    /// The commands of the page that change the platform, and those that repair the host.
+    change: String,
+    repair: String,
     /// The folders of prod that changed, as they were seen first: the canary's before all others.
     seen: RefCell<Vec<String>>,
 }
@@ -24,14 +25,13 @@ impl World {
     fn new() -> Self {
         let machine = Machine::new();
         machine.made(&[]);
-        let script = "for branch in dev stage prod; do git switch --quiet $branch
-                echo '  autoMerge: true' >> gitops-repo.yaml
-                git commit --quiet --all --message 'Merge without a review'
-            done
-            git switch --quiet main && cp ../promotions.yaml .environments && git add --all && git commit --quiet --message 'Promote to prod'";
-        run(&machine, script);
+        let [declare, serve, change, repair] = blocks();
+        let declare = declare.strip_prefix("kalypso demo\ncd kalypso-demo\n").unwrap();
+        assert_eq!(serve, "kalypso serve\n");
+        run(&machine, declare);
         let serving = Serving::start(&machine, "kalypso-demo");
-        Self { machine, serving, seen: RefCell::default() }
+        let repair = repair.strip_suffix("kalypso rollout status --watch\n").unwrap().to_owned();
+        Self { machine, serving, change, repair, seen: RefCell::default() }
     }
 
     /// The state of the main branch's commits in an environment.
@@ -96,21 +96,24 @@ impl World {
     }
 }
 
+/// The commands of the page about this: to declare the promotions, to serve, to change the platform, and to repair the host.
+fn blocks() -> [String; 4] {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/promote-with-the-demo.md");
+    let text = fs::read_to_string(page).unwrap();
+    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks.collect::<Vec<_>>().try_into().unwrap()
+}
+
 fn run(machine: &Machine, script: &str) {
     let mut command = machine.command("sh");
-    let done = command.current_dir(machine.path("kalypso-demo/control-plane")).args(["-ec", script]).output().unwrap();
+    let done = command.current_dir(machine.path("kalypso-demo")).args(["-ec", script]).output().unwrap();
     assert!(done.status.success(), "{done:?}");
 }
 
 #[test]
 fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     let world = World::new();
-    let failing = world.machine.path("kalypso-demo/failing-hosts.txt");
-    fs::write(&failing, FAILING).unwrap();
-    run(
-        &world.machine,
-        "sed -i.bak 's/ACME Markets/ACME Stores/' configs/company.yaml && git commit --quiet --all --message Name",
-    );
+    run(&world.machine, &world.change);
     let heads = branches(&world.machine.path("kalypso-demo/control-plane"), "%(refname:short) %(objectname)");
     let commit = heads.lines().find_map(|line| line.strip_prefix("main ")).unwrap().to_owned();
 
@@ -123,7 +126,7 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     world.has_proved("dev", &commit).unwrap();
     assert!(!world.changed("stage").is_empty() && world.changed("prod").is_empty());
 
-    fs::remove_file(&failing).unwrap();
+    run(&world.machine, &world.repair);
     world.until("the proof in prod", || {
         world.look();
         world.has_proved("prod", &commit)
