@@ -49,6 +49,17 @@ impl Measured {
         self.failed += u64::from(place.failed);
         self.silent += u64::from(place.silent);
     }
+
+    /// Adds the sum of other places.
+    pub fn add_all(&mut self, other: Self) {
+        let Self { places, unpublished, expected, succeeded, failed, silent } = other;
+        self.places += places;
+        self.unpublished += unpublished;
+        self.expected += expected;
+        self.succeeded += succeeded;
+        self.failed += failed;
+        self.silent += silent;
+    }
 }
 
 /// The last result of a check.

@@ -7,11 +7,14 @@ use std::sync::Mutex;
 
 use serde_json::Value as Json;
 use testkit::hub_program::HubProgram;
+use testkit::postgres::{PostgresServer, availability};
 
 use crate::company::{Company, HOST, Ran};
 use crate::objects;
-use crate::reports::token;
 use crate::serving::{Serving, eventually};
+
+/// The variable with the database of the hub.
+const DATABASE: &str = "KALYPSO_DATABASE_URL";
 
 const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
 
@@ -54,12 +57,14 @@ struct World {
     company: Company,
     serving: Serving,
     tokens: [String; 2],
+    database: Option<String>,
     /// A cluster that fails to apply what it gets.
     failing: Mutex<Option<(&'static str, &'static str)>>,
 }
 
 impl World {
-    fn new() -> Self {
+    /// `database` is the URL of a server of PostgreSQL. None: a file.
+    fn new(database: Option<String>) -> Self {
         let company = Company::empty();
         let more = "[host]\nkind = \"git\"\nurl = \"https://git.example\"\nauto-merge = true\n\
                     [service]\npoll = \"1s\"\nsettle = \"100ms\"\nresync = \"5s\"\n\
@@ -81,10 +86,24 @@ impl World {
             company.commit("control-plane", name, &environment(name, &first));
             company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
         }
-        let tokens = ["ann", "bob"].map(|name| token(&company.path("."), &[name, "--role", "admin"]));
+        let tokens = ["ann", "bob"].map(|name| {
+            let mut command = company.command();
+            command.args(["hub", "token", "create", name, "--role", "admin"]);
+            command.envs(database.iter().map(|url| (DATABASE, url)));
+            Ran::of(&mut command).ends(0).out.lines().next().unwrap().to_owned()
+        });
+        let serving = Self::serve(&company, database.as_ref(), "cache");
+        Self { company, serving, tokens, database, failing: Mutex::default() }
+    }
+
+    /// Starts a replica of the service, with a cache of its own.
+    fn serve(company: &Company, database: Option<&String>, cache: &str) -> Serving {
+        let (file, folder) = (format!("{cache}.toml"), company.path("."));
+        let text = fs::read_to_string(folder.join("kalypso.toml")).unwrap();
+        fs::write(folder.join(&file), text.replace("cache = \"cache\"", &format!("cache = \"{cache}\""))).unwrap();
         let mut command = company.command();
-        let serving = Serving::of(command.args(["serve", "--listen", "127.0.0.1:0", "--log", "debug"]));
-        Self { company, serving, tokens, failing: Mutex::default() }
+        command.args(["serve", "--config", &file, "--listen", "127.0.0.1:0", "--log", "debug"]);
+        Serving::of(command.envs(database.iter().map(|url| (DATABASE, url))))
     }
 
     fn program(&self) -> &HubProgram {
@@ -202,7 +221,7 @@ fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn a_commit_moves_through_three_environments_and_rings_unattended() {
-    let world = World::new();
+    let world = World::new(None);
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in prod", || world.proves("prod", &first));
     *world.failing.lock().unwrap() = Some(("stage", "east"));
@@ -232,4 +251,32 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let proved = format!("main  {}  proved", &second[..7]);
     watch.until(&proved);
     watch.ends_with_all(&["waiting  managers: 0 of 2 approvals", &proved]);
+}
+
+#[test]
+fn another_replica_completes_the_promotions_of_a_killed_one() {
+    if let Err(reason) = availability() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let server = PostgresServer::start_private(&[]).unwrap();
+    let database = server.create_database().unwrap();
+    let mut world = World::new(Some(database.url().to_owned()));
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    let other = World::serve(&world.company, world.database.as_ref(), "other");
+    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    world.until("the move into stage", || world.platform("stage")["at"] == *second);
+    let mut killed = std::mem::replace(&mut world.serving, other);
+    killed.program.process().kill().unwrap();
+    killed.program.process().wait().unwrap();
+    world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+    }
+    world.until("the proof in prod", || world.proves("prod", &second));
+    assert!(world.value("prod", "east").contains("second") && world.value("prod", "west").contains("second"));
+    // No step was done twice: each environment's branch got the commit once.
+    let log = crate::company::git(&world.company.repository("control-plane"), &["log", "--format=%s", "prod"]);
+    assert_eq!(log.lines().filter(|line| line.contains(&second[..7])).count(), 1, "{log}");
 }

@@ -38,13 +38,20 @@ impl Machine<'_> {
         }
     }
 
-    fn rings(&self) -> Vec<RingReport> {
+    /// The number of places of each ring.
+    fn places(&self) -> Vec<u64> {
         let mut places = vec![0; self.input.promotion.rings.len()];
         for ring in self.input.places.ring {
             if let Some(count) = places.get_mut(usize::from(*ring)) {
                 *count += 1;
             }
         }
+        places
+    }
+
+    fn rings(&self) -> Vec<RingReport> {
+        let places =
+            if self.is_counted { self.tally.rings.iter().map(|ring| ring.places).collect() } else { self.places() };
         let is_known = self.is_counted && self.input.measured.is_ok();
         let rings = self.input.promotion.rings.iter().zip(places).enumerate();
         let rings = rings.map(|(index, (ring, places))| {

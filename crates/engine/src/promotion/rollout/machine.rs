@@ -6,7 +6,8 @@ use model::count::count;
 use model::object::promotion::{Gate, GateKind, OnFailure, Ring};
 
 use super::release::{self, Changing};
-use super::tally::{self, Contents, Row, Tally};
+use super::rows::{Contents, Rows};
+use super::tally::{self, Tally};
 use super::{RolloutInput, RolloutStep};
 use crate::promotion::evidence::Measured;
 use crate::promotion::gates::{self, GateInput, GateReport};
@@ -118,12 +119,16 @@ impl<'a> Machine<'a> {
     /// Counts the places. False: the places that the move changes are not known.
     pub(super) fn count(&mut self) -> bool {
         if !self.is_counted && self.changed().is_some() && self.state.is_of(&self.layout) {
-            let phase = self.state.current.as_ref().map(|current| &current.phase);
-            let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
-            self.tally = tally::tally(self.rows(), self.input.promotion.rings.len(), is_rollback);
+            self.tally = self.tally();
             self.is_counted = true;
         }
         self.is_counted
+    }
+
+    fn tally(&self) -> Tally {
+        let phase = self.state.current.as_ref().map(|current| &current.phase);
+        let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
+        tally::tally(&self.rows(), self.input.promotion.rings.len(), is_rollback)
     }
 
     fn changed(&self) -> Option<&'a [bool]> {
@@ -132,11 +137,11 @@ impl<'a> Machine<'a> {
         is_current.then_some(changed.places)
     }
 
-    fn rows(&self) -> impl Iterator<Item = Row> + use<'a> {
+    fn rows(&self) -> Rows<'a> {
         let domains = self.input.places.domains;
         // The evidence is about the contents at the beginning of the step.
-        let (before, now) = (Contents::of(self.before, domains), Contents::of(&self.state, domains));
-        tally::rows(self.input, self.changed().unwrap_or_default(), before, now)
+        let contents = (Contents::of(self.before, domains), Contents::of(&self.state, domains));
+        Rows::new(self.input, self.changed().unwrap_or_default(), contents)
     }
 
     /// The ring that moves. If the list of rings became shorter, the last one.
@@ -225,8 +230,9 @@ impl<'a> Machine<'a> {
     fn release(&mut self, index: usize, ring: &Ring) -> bool {
         self.released_ring = Some(index);
         let domains = self.input.places.domains;
-        let changing = Changing::count(self.rows(), index, domains.len(), release::silent(ring));
-        let thresholds = changing.release(ring, domains, self.rows().filter(|row| row.ring == index));
+        let rows = self.rows();
+        let changing = Changing::count(&rows, index, domains.len(), release::silent(ring));
+        let thresholds = changing.release((index, ring), domains, &rows);
         let Some(current) = self.state.current.as_mut() else { return false };
         let is_first = current.released.is_empty();
         let before = current.released.clone();
@@ -278,8 +284,9 @@ impl<'a> Machine<'a> {
         current.good_since = None;
         current.gates.clear();
         current.approvals.clear();
-        self.is_counted = false;
+        // All changed places of this ring have the revision, and those of the next one do not: the counts stay as they are.
         if current.ring >= self.input.promotion.rings.len() {
+            self.is_counted = false;
             self.complete(revision);
         }
     }
@@ -352,6 +359,7 @@ impl<'a> Machine<'a> {
 
     pub(super) fn finish(mut self) -> RolloutStep {
         self.count();
+        debug_assert!(!self.is_counted || self.tally == self.tally(), "the counts are not those of the state");
         let report = self.report();
         self.emit_waiting(&report);
         RolloutStep { state: self.state, report, events: self.events }

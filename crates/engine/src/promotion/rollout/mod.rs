@@ -8,6 +8,7 @@ mod finish;
 mod machine;
 mod next;
 mod release;
+mod rows;
 mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::object::promotion::{Amount, GateKind, Ring, Silent};
 
 use super::domain::DomainLimits;
-use super::tally::Row;
+use super::rows::{Row, Rows};
 
 /// The places of the moving ring, by their domains.
 pub(super) struct Changing {
@@ -25,26 +25,34 @@ type Candidate = (u64, u32);
 
 impl Changing {
     /// Counts the places of a ring, among those of all rings.
-    pub(super) fn count(rows: impl Iterator<Item = Row>, ring: usize, domains: usize, silent: Silent) -> Self {
-        let (mut places, mut total, mut in_flight, mut pending) = (0, 0, vec![0; domains], vec![0; domains]);
-        for row in rows {
-            let (is_own, domain) = (row.ring == ring, row.domain as usize);
-            places += u64::from(is_own);
-            if row.is_changing(silent) {
-                total += u64::from(is_own);
-                if let Some(count) = in_flight.get_mut(domain) {
-                    *count += 1;
-                }
-            }
-            if is_own
-                && row.is_changed
-                && !row.is_moving
-                && let Some(count) = pending.get_mut(domain)
-            {
+    pub(super) fn count(rows: &Rows<'_>, ring: usize, domains: usize, silent: Silent) -> Self {
+        let new = || Self { places: 0, total: 0, in_flight: vec![0; domains], pending: vec![0; domains] };
+        rows.sum(new, |changing, row| changing.count_row(row, ring, silent), Self::add)
+    }
+
+    fn count_row(&mut self, row: Row, ring: usize, silent: Silent) {
+        let (is_own, domain) = (row.ring == ring, row.domain as usize);
+        self.places += u64::from(is_own);
+        if row.is_changing(silent) {
+            self.total += u64::from(is_own);
+            if let Some(count) = self.in_flight.get_mut(domain) {
                 *count += 1;
             }
         }
-        Self { places, total, in_flight, pending }
+        if is_own
+            && row.is_changed
+            && !row.is_moving
+            && let Some(count) = self.pending.get_mut(domain)
+        {
+            *count += 1;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.places += other.places;
+        self.total += other.total;
+        self.in_flight.iter_mut().zip(other.in_flight).for_each(|(count, other)| *count += other);
+        self.pending.iter_mut().zip(other.pending).for_each(|(count, other)| *count += other);
     }
 
     /// How many places may change at once. None: all.
@@ -59,9 +67,9 @@ impl Changing {
     /// The new thresholds of the domains in which more places are released.
     pub(super) fn release(
         &self,
-        ring: &Ring,
+        (index, ring): (usize, &Ring),
         domains: &[Arc<str>],
-        rows: impl Iterator<Item = Row>,
+        rows: &Rows<'_>,
     ) -> BTreeMap<Arc<str>, u64> {
         let named = |thresholds: Vec<Option<u64>>| {
             let pairs = thresholds.into_iter().zip(domains);
@@ -77,7 +85,7 @@ impl Changing {
         if quotas.iter().all(|quota| *quota == 0) {
             return BTreeMap::new();
         }
-        let mut candidates = self.first_of_each_domain(rows, &quotas);
+        let mut candidates = self.first_of_each_domain((index, rows), &quotas);
         if limits.overlap() {
             candidates.sort_unstable();
             candidates.retain(|(_, domain)| {
@@ -96,7 +104,7 @@ impl Changing {
     }
 
     /// The candidates with the lowest hashes of each domain: as many as its quota.
-    fn first_of_each_domain(&self, rows: impl Iterator<Item = Row>, quotas: &[usize]) -> Vec<Candidate> {
+    fn first_of_each_domain(&self, (ring, rows): (usize, &Rows<'_>), quotas: &[usize]) -> Vec<Candidate> {
         let sizes = self.pending.iter().zip(quotas).map(|(pending, quota)| if *quota == 0 { 0 } else { *pending });
         let mut ends: Vec<usize> = Vec::with_capacity(quotas.len());
         let total = sizes.fold(0, |begin, size| {
@@ -105,11 +113,12 @@ impl Changing {
         });
         let mut hashes = vec![(0, 0); total];
         let is_open = |domain: u32| quotas.get(domain as usize).is_some_and(|quota| *quota > 0);
-        for row in rows.filter(|row| row.is_changed && !row.is_moving && is_open(row.domain)) {
-            if let Some(end) = ends.get_mut(row.domain as usize)
+        let is_pending = |row: &Row| row.ring == ring && row.is_changed && !row.is_moving && is_open(row.domain);
+        for candidate in rows.choose(|row| is_pending(&row).then_some((row.hash, row.domain))) {
+            if let Some(end) = ends.get_mut(candidate.1 as usize)
                 && let Some(slot) = hashes.get_mut(*end)
             {
-                *slot = (row.hash, row.domain);
+                *slot = candidate;
                 *end += 1;
             }
         }

@@ -1,0 +1,164 @@
+//! The places of a rollout one by one: each with its content in a state, and with its evidence.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use model::object::promotion::Silent;
+use rayon::prelude::*;
+
+use super::{RingPlaces, RolloutInput};
+use crate::promotion::evidence::PlaceState;
+use crate::promotion::state::{Content, Move, Phase, RolloutState};
+
+/// The number of places that one thread takes at a time.
+const PART: usize = 1 << 16;
+
+/// The contents of all places in a state, with the thresholds in a column. The same rule as [`RolloutState::content`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// The content of the rings before, and of released places.
+    moving: Content,
+    /// The content of the other places of the ring.
+    held_back: Content,
+    /// The content of the rings after.
+    later: Content,
+    ring: usize,
+    /// The threshold of each domain.
+    thresholds: Vec<Option<u64>>,
+}
+
+impl Contents {
+    pub(super) fn of(state: &RolloutState, domains: &[Arc<str>]) -> Self {
+        let Some(current) = &state.current else { return Self::everywhere(Content::Published) };
+        let (moving, later) = (Content::Moving, Content::Base);
+        match current.phase {
+            Phase::RollingBack { .. } => Self::everywhere(Content::Stable),
+            Phase::Stopped { is_withdrawn: true, .. } => {
+                Self { moving, held_back: Content::Stable, later, ring: current.ring, thresholds: Vec::new() }
+            }
+            _ => Self {
+                moving,
+                held_back: Content::Base,
+                later,
+                ring: current.ring,
+                thresholds: thresholds(current, domains),
+            },
+        }
+    }
+
+    fn everywhere(content: Content) -> Self {
+        Self { moving: content, held_back: content, later: content, ring: 0, thresholds: Vec::new() }
+    }
+
+    pub(super) fn content(&self, ring: usize, domain: u32, hash: u64) -> Content {
+        match ring.cmp(&self.ring) {
+            Ordering::Less => self.moving,
+            Ordering::Greater => self.later,
+            Ordering::Equal => match self.thresholds.get(domain as usize) {
+                Some(Some(threshold)) if hash <= *threshold => self.moving,
+                _ => self.held_back,
+            },
+        }
+    }
+}
+
+fn thresholds(current: &Move, domains: &[Arc<str>]) -> Vec<Option<u64>> {
+    domains.iter().map(|domain| current.released.get(domain).copied()).collect()
+}
+
+/// One place of the columns.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    pub(super) ring: usize,
+    pub(super) domain: u32,
+    pub(super) hash: u64,
+    pub(super) is_changed: bool,
+    pub(super) is_failing: bool,
+    /// Whether it has, or is to have, the moving revision.
+    pub(super) is_moving: bool,
+    /// Its state. A place whose content differs from the one at the beginning of the step is not published yet.
+    pub(super) state: PlaceState,
+}
+
+impl Row {
+    /// Whether the place is still changing: not every expected reconciler has applied the moving revision.
+    pub(super) fn is_changing(&self, silent: Silent) -> bool {
+        let left_out = if silent == Silent::Ignore { self.state.silent } else { 0 };
+        let applied = u64::from(self.state.succeeded) + u64::from(left_out);
+        self.is_changed && self.is_moving && (!self.state.is_published || applied < u64::from(self.state.expected))
+    }
+}
+
+/// The places, as they are after some decisions of a step.
+pub(super) struct Rows<'r> {
+    places: RingPlaces<'r>,
+    changed: &'r [bool],
+    states: &'r [PlaceState],
+    /// The contents at the beginning of the step, to which the evidence belongs. None: the step did not change any.
+    before: Option<Contents>,
+    now: Contents,
+}
+
+impl<'r> Rows<'r> {
+    /// The places, with the contents at the beginning of the step and now.
+    pub(super) fn new(input: &'r RolloutInput<'r>, changed: &'r [bool], (before, now): (Contents, Contents)) -> Self {
+        let states: &[PlaceState] = input.measured.as_deref().unwrap_or_default();
+        let before = (before != now).then_some(before);
+        Self { places: input.places, changed, states, before, now }
+    }
+
+    fn len(&self) -> usize {
+        let RingPlaces { ring, domain, hash, .. } = self.places;
+        [ring.len(), domain.len(), hash.len(), self.changed.len()].into_iter().min().unwrap_or_default()
+    }
+
+    /// What is chosen of all places, in their order.
+    pub(super) fn choose<T: Send + Clone>(&self, choose: impl Fn(Row) -> Option<T> + Sync) -> Vec<T> {
+        self.parts(|part| self.part(part).filter_map(&choose).collect::<Vec<_>>()).concat()
+    }
+
+    /// Counts all places, and adds the counts of parts.
+    pub(super) fn sum<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        count: impl Fn(&mut T, Row) + Sync,
+        add: impl Fn(&mut T, T),
+    ) -> T {
+        let counted = self.parts(|part| {
+            let mut counted = new();
+            self.part(part).for_each(|row| count(&mut counted, row));
+            counted
+        });
+        let mut sum = new();
+        counted.into_iter().for_each(|part| add(&mut sum, part));
+        sum
+    }
+
+    /// What is made of each part, on several threads.
+    fn parts<T: Send>(&self, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+        let places = self.len();
+        let part = |number: usize| make(number * PART..places.min((number + 1) * PART));
+        (0..places.div_ceil(PART)).into_par_iter().map(part).collect()
+    }
+
+    fn part(&self, range: Range<usize>) -> impl Iterator<Item = Row> + '_ {
+        let RingPlaces { ring, domain, hash, failing, .. } = self.places;
+        let (ring, domain, hash) = (cut(ring, &range), cut(domain, &range), cut(hash, &range));
+        let columns = ring.iter().zip(domain).zip(hash).zip(cut(self.changed, &range));
+        columns.zip(range).map(move |((((ring, domain), hash), is_changed), index)| {
+            let (ring, mut state) = (usize::from(*ring), self.states.get(index).copied().unwrap_or_default());
+            let content = self.now.content(ring, *domain, *hash);
+            if let Some(before) = &self.before {
+                state.is_published &= !is_changed || content == before.content(ring, *domain, *hash);
+            }
+            let is_moving = content == Content::Moving;
+            let is_failing = failing.get(index).copied().unwrap_or_default();
+            Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_failing, is_moving, state }
+        })
+    }
+}
+
+fn cut<'c, T>(column: &'c [T], range: &Range<usize>) -> &'c [T] {
+    column.get(range.clone()).unwrap_or_default()
+}
