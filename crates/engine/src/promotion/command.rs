@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{
-    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Revision, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Revision, RolloutState,
 };
 
 /// A command.
@@ -32,7 +32,7 @@ pub enum CommandKind {
     Resume,
     /// Ends the current move. Its places return to the stable revision, or keep what they have if there is none. The revision is rejected.
     Abort,
-    /// Starts the rejected revision again, or lets a stopped move go on.
+    /// Starts the rejected revision again, or lets a stopped move go on. During a rollback, it ends the rollback, and the newest revision moves again.
     Retry,
     /// Lets the move through a gate.
     Skip {
@@ -269,6 +269,12 @@ fn roll_back_rollout(state: &mut RolloutState, command: &Command) -> Result<(), 
 }
 
 fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    if state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. })) {
+        // The places keep what they have now, and each ring proves the next move again.
+        state.current = None;
+        state.rejected = None;
+        return Ok(());
+    }
     let stopped = state.current.as_mut().filter(|current| matches!(current.phase, Phase::Stopped { .. }));
     if let Some(Move { phase, released, ring_started, gates, .. }) = stopped {
         if matches!(phase, Phase::Stopped { is_withdrawn: true, .. }) {
@@ -345,6 +351,11 @@ fn roll_back_advance(state: &mut AdvanceState, command: &Command) -> Result<(), 
 }
 
 fn retry_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let is_back = |candidate: &mut Candidate| matches!(candidate.phase, CandidatePhase::RollingBack { .. });
+    if let Some(Candidate { revision, .. }) = state.current.take_if(is_back) {
+        state.requested = Some((revision, command.decision()));
+        return Ok(());
+    }
     let stopped = state.current.as_mut().filter(|current| matches!(current.phase, CandidatePhase::Stopped { .. }));
     if let Some(candidate) = stopped {
         candidate.phase = CandidatePhase::Proving { since: command.at };

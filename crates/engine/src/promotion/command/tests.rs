@@ -132,6 +132,10 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
     stopped.current.as_mut().unwrap().phase =
         Phase::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
     assert_eq!(apply(&stopped, CommandKind::Retry), Ok(rollout()));
+    // A rollback that can't end, for example because its commit is gone, does not hold the workload for ever.
+    let rolling_back = apply(&rollout(), CommandKind::Rollback).unwrap();
+    let retried = apply(&rolling_back, CommandKind::Retry).unwrap();
+    assert_eq!((retried.current, retried.rejected, retried.stable), (None, None, rollout().stable));
 }
 
 #[test]
@@ -168,6 +172,8 @@ fn commands_for_moves_between_environments_depend_on_the_phase() {
     check_advance(CandidatePhase::Gated, request("r2"), "current r2, rejected -, requested r2");
     check_advance(proving.clone(), request("r2"), "`r2` moves already");
     check_advance(proving, request("r3"), "current r2, rejected -, requested r3");
+    let rolling_back = CandidatePhase::RollingBack { reason: "1 failed".into(), since: NOW };
+    check_advance(rolling_back, CommandKind::Retry, "current -, rejected -, requested r2");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::{Report, ReportPhase};
-use engine::promotion::state::{Content, Revision, RolloutState};
+use engine::promotion::state::{Content, Phase, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
 use crate::scenario::contents::{ContentId, Sources};
@@ -134,8 +134,8 @@ impl Referee {
                     (0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)),
                 );
                 record.ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
-                let report = rollout.memory.report.as_ref();
-                record.was_rolling_back = report.is_some_and(|report| report.phase == ReportPhase::RollingBack);
+                let phase = rollout.state.current.as_ref().map(|current| &current.phase);
+                record.was_rolling_back = matches!(phase, Some(Phase::RollingBack { .. }));
             }
         }
         self.note_goodness(world);
