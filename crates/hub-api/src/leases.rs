@@ -4,6 +4,9 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+use crate::promotions::PromotionStatus;
 use crate::syncs::EnvironmentSyncDetail;
 
 /// The storage of the leases, which all replicas share.
@@ -39,9 +42,21 @@ pub struct WantedLease {
     /// The environment.
     pub environment: String,
     /// The state for the other replicas. It is stored if the replica leads the environment. None: it has not changed.
-    pub state: Option<EnvironmentSyncDetail>,
+    pub state: Option<LeaderState>,
     /// The number of the stored state that the replica has read. 0: none.
     pub known: i64,
+}
+
+/// The state of an environment, as its leader stores it for the other replicas.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaderState {
+    /// The syncs, with plans and problems.
+    #[serde(flatten)]
+    pub sync: EnvironmentSyncDetail,
+    /// Where the changes into the environment stand. None: it is in no promotion, or no step was made yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promotion: Option<PromotionStatus>,
 }
 
 /// The leases after a round.
@@ -69,7 +84,7 @@ pub struct Lease {
     /// The number of the stored state. 0: none.
     pub number: i64,
     /// The stored state, if another replica leads and its state has another number than the one that is known.
-    pub state: Option<EnvironmentSyncDetail>,
+    pub state: Option<LeaderState>,
 }
 
 /// A request for the replica that leads an environment.

@@ -19,7 +19,7 @@ impl PromotionService for Service {
     fn status(&self, environment: Option<&str>) -> Vec<PromotionStatus> {
         let all = self.parts().into_iter().flat_map(|part| part.all());
         let shown = all.filter(|one| environment.is_none_or(|name| name == one.shown));
-        let mut found: Vec<_> = shown.filter_map(|one| status(&one)).collect();
+        let mut found: Vec<_> = shown.filter_map(|one| one.promotion()).collect();
         in_order(&mut found);
         found
     }
@@ -49,15 +49,6 @@ impl PromotionService for Service {
             text: receipt.text,
         })
     }
-}
-
-/// Where changes into an environment stand. If another replica leads, this one does not know it.
-fn status(environment: &Environment) -> Option<PromotionStatus> {
-    let status = environment.lock().promotion.clone()?;
-    let is_led_here = environment.lease.is_held();
-    let elsewhere = || Some("another replica leads the environment: ask it".to_owned());
-    let problem = if is_led_here { status.problem } else { elsewhere() };
-    Some(PromotionStatus { environment: environment.shown.clone(), problem, ..status })
 }
 
 /// Sorts environments so that each comes after those before it.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hub_api::leases::LeaderState;
 use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase, SyncResult};
 use hub_api::timestamp::Timestamp;
@@ -51,7 +52,7 @@ impl Environment {
     /// The state, as the API shows it. If another replica leads, it is the state that this replica has stored.
     pub(crate) fn state(&self) -> EnvironmentSync {
         let leader = self.lease.leader();
-        let stored = self.lease.stored().map(|stored| stored.state);
+        let stored = self.lease.stored().map(|stored| stored.sync.state);
         if self.lease.is_held() {
             let own = self.own_state();
             let last = own.last.or_else(|| stored?.last);
@@ -86,9 +87,20 @@ impl Environment {
         let state = self.state();
         let report = self.lock().report.clone().filter(|_| self.lease.is_held());
         let own = report.map(|report| (report.plans, report.problems));
-        let stored = || self.lease.stored().map(|stored| (stored.plans, stored.problems));
+        let stored = || self.lease.stored().map(|stored| (stored.sync.plans, stored.sync.problems));
         let (plans, problems) = own.or_else(stored).unwrap_or_default();
         EnvironmentSyncDetail { state, plans, problems }
+    }
+
+    /// Where the changes into the environment stand. If another replica leads, it is what this replica has stored; also after a takeover, until the first step.
+    pub(crate) fn promotion(&self) -> Option<PromotionStatus> {
+        let own = self.lock().promotion.clone().filter(|_| self.lease.is_held());
+        own.or_else(|| self.lease.stored()?.promotion)
+    }
+
+    /// The state for the other replicas.
+    pub(crate) fn leader_state(&self) -> LeaderState {
+        LeaderState { sync: self.detail(), promotion: self.promotion() }
     }
 
     /// Another replica leads the environment now. Returns whether this process had synced it before.
@@ -96,7 +108,8 @@ impl Environment {
         let own = self.own_state();
         let former = std::mem::take(&mut *self.lock());
         let Some(report) = former.report else { return false };
-        self.lease.keep(EnvironmentSyncDetail { state: own, plans: report.plans, problems: report.problems });
+        let sync = EnvironmentSyncDetail { state: own, plans: report.plans, problems: report.problems };
+        self.lease.keep(LeaderState { sync, promotion: former.promotion });
         true
     }
 

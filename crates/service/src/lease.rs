@@ -4,8 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use delivery::write_lease::WriteLease;
-use hub_api::leases::Leases;
-use hub_api::syncs::EnvironmentSyncDetail;
+use hub_api::leases::{LeaderState, Leases};
 
 /// The lease of an environment.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ struct View {
     was_led: bool,
     /// The number of the state that another replica has stored.
     number: i64,
-    stored: Option<EnvironmentSyncDetail>,
+    stored: Option<LeaderState>,
 }
 
 /// What a round changed for this process.
@@ -57,7 +56,7 @@ impl Lease {
     }
 
     /// The state that another replica has stored.
-    pub(crate) fn stored(&self) -> Option<EnvironmentSyncDetail> {
+    pub(crate) fn stored(&self) -> Option<LeaderState> {
         self.view().stored.clone()
     }
 
@@ -90,7 +89,7 @@ impl Lease {
     }
 
     /// Keeps a state of this process until the next leader has stored one.
-    pub(crate) fn keep(&self, state: EnvironmentSyncDetail) {
+    pub(crate) fn keep(&self, state: LeaderState) {
         self.view().stored = Some(state);
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hub_api::leases::{LeaderAction, LeaseAnswer, LeaseRound, Leases, ReceivedRequest, WantedLease};
+use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::EnvironmentSync;
 
 use crate::environment::Environment;
@@ -15,6 +16,9 @@ use crate::lease::{LeaseChange, round_pause};
 use crate::limits::ROUND_PAUSE_MIN;
 use crate::shared::Shared;
 use crate::trigger::Reason;
+
+/// What the other replicas show of an environment.
+type Shown = (EnvironmentSync, Option<PromotionStatus>);
 
 /// What one round leaves to the next one.
 struct Renewer<'a> {
@@ -24,7 +28,7 @@ struct Renewer<'a> {
     /// The environments that this process may lead, also while the syncs of former ones end.
     environments: BTreeMap<String, Arc<Environment>>,
     /// The states that the other replicas can read.
-    stored: BTreeMap<String, EnvironmentSync>,
+    stored: BTreeMap<String, Shown>,
     /// The received requests that are handled.
     handled: Vec<i64>,
     /// The end of the last good round.
@@ -66,7 +70,7 @@ impl Renewer<'_> {
             states.into_iter().filter(|(name, state)| self.stored.get(*name) != Some(state)).collect();
         let wanted = |(name, environment): (&String, &Arc<Environment>)| WantedLease {
             environment: name.clone(),
-            state: states.contains_key(name).then(|| environment.detail()),
+            state: states.contains_key(name).then(|| environment.leader_state()),
             known: environment.lease.number(),
         };
         let requests = self.shared.outbox.take();
@@ -183,6 +187,8 @@ impl Renewer<'_> {
 }
 
 /// The state of an environment that this process leads, after its first sync.
-fn changed<'e>((name, environment): (&'e String, &Arc<Environment>)) -> Option<(&'e String, EnvironmentSync)> {
-    (environment.lease.is_held() && environment.is_known()).then(|| (name, environment.state()))
+fn changed<'e>((name, environment): (&'e String, &Arc<Environment>)) -> Option<(&'e String, Shown)> {
+    // The time of the last step alone is no change: it would be another one in each round.
+    let promotion = || environment.promotion().map(|status| PromotionStatus { evaluated_on: None, ..status });
+    (environment.lease.is_held() && environment.is_known()).then(|| (name, (environment.state(), promotion())))
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use hub::backup::{back_up, restore};
 use hub::leases::{Holder, LeaseTable};
 use hub::store::Database;
-use hub_api::leases::{LeaderAction, LeaderRequest, Lease, LeaseAnswer, LeaseRound, WantedLease};
+use hub_api::leases::{LeaderAction, LeaderRequest, LeaderState, Lease, LeaseAnswer, LeaseRound, WantedLease};
+use hub_api::promotions::PromotionStatus;
 use hub_api::syncs::{EnvironmentSync, EnvironmentSyncDetail, SyncPhase};
 
 use crate::twins::Ground;
@@ -111,13 +112,22 @@ async fn of_replicas_that_ask_at_once_one_leads(ground: Ground) {
     }
 }
 
-fn detail(failures: u32) -> EnvironmentSyncDetail {
+fn detail(failures: u32) -> LeaderState {
     let (environment, phase) = ("prod".to_owned(), SyncPhase::Waiting);
+    let promotion = PromotionStatus {
+        environment: environment.clone(),
+        before: vec!["stage".to_owned()],
+        after: Vec::new(),
+        evaluated_on: None,
+        problem: Some("no graph".to_owned()),
+        subjects: Vec::new(),
+    };
     let state = EnvironmentSync { environment, phase, leader: None, last: None, failures, next_on: None };
-    EnvironmentSyncDetail { state, plans: Vec::new(), problems: Vec::new() }
+    let sync = EnvironmentSyncDetail { state, plans: Vec::new(), problems: Vec::new() };
+    LeaderState { sync, promotion: Some(promotion) }
 }
 
-fn state_of_prod(state: Option<EnvironmentSyncDetail>, known: i64) -> LeaseRound {
+fn state_of_prod(state: Option<LeaderState>, known: i64) -> LeaseRound {
     let wanted = vec![WantedLease { environment: "prod".to_owned(), state, known }];
     LeaseRound { wanted, ..round(&[]) }
 }

@@ -261,10 +261,17 @@ fn another_replica_completes_the_promotions_of_a_killed_one() {
     }
     let server = PostgresServer::start_private(&[]).unwrap();
     let database = server.create_database().unwrap();
-    let mut world = World::new(Some(database.url().to_owned()));
+    let mut world = World::new(Some(database.url()));
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in prod", || world.proves("prod", &first));
     let other = World::serve(&world.company, world.database.as_ref(), "other");
+    // The other replica leads nothing, and knows where the changes stand.
+    let url = other.program.url();
+    eventually("the state of the leader", || {
+        let mut ask = world.command("rollout status -e prod -o json", 0);
+        let graph = Ran::of(ask.env("KALYPSO_HUB_URL", &url)).ends(0).json();
+        (graph["environments"][0]["subjects"][0]["proved"]["revision"] == *first).then_some(())
+    });
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
     world.until("the move into stage", || world.platform("stage")["at"] == *second);
     let mut killed = std::mem::replace(&mut world.serving, other);

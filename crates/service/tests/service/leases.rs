@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hub_api::leases::{Lease, LeaseAnswer, LeaseError, LeaseRound, Leases, ReceivedRequest};
-use hub_api::syncs::EnvironmentSyncDetail;
+use hub_api::leases::{LeaderState, Lease, LeaseAnswer, LeaseError, LeaseRound, Leases, ReceivedRequest};
 
 /// How long a lease lasts in tests: longer than a busy machine stops a thread.
 pub(crate) const DURATION: Duration = Duration::from_secs(2);
@@ -16,7 +15,7 @@ struct Row {
     holder: &'static str,
     term: i64,
     until: Instant,
-    state: Option<EnvironmentSyncDetail>,
+    state: Option<LeaderState>,
     number: i64,
 }
 

@@ -127,7 +127,8 @@ fn decide(
 /// The hub with the service. None if no hub is configured, or if its process is only a hub.
 fn service(connection: &HubConnection) -> anyhow::Result<Option<Hub>> {
     let Some(hub) = Hub::configured(connection)? else { return Ok(None) };
-    let is_serving = !hub.ask(hub.client.promotions())?.is_empty();
+    // Promotions may be empty for a moment after the start, but not the environments.
+    let is_serving = !hub.ask(hub.client.syncs())?.is_empty();
     Ok(is_serving.then_some(hub))
 }
 
