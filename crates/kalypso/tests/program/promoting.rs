@@ -269,7 +269,7 @@ fn another_replica_completes_the_promotions_of_a_killed_one() {
     let url = other.program.url();
     eventually("the state of the leader", || {
         let mut ask = world.command("rollout status -e prod -o json", 0);
-        let graph = Ran::of(ask.env("KALYPSO_HUB_URL", &url)).ends(0).json();
+        let graph = Ran::of(ask.env("KALYPSO_HUB_URL", url)).ends(0).json();
         (graph["environments"][0]["subjects"][0]["proved"]["revision"] == *first).then_some(())
     });
     let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
