@@ -114,8 +114,8 @@ impl<'r> Rows<'r> {
     }
 
     /// What is chosen of all places, in their order.
-    pub(super) fn choose<T: Send + Clone>(&self, choose: impl Fn(Row) -> Option<T> + Sync) -> Vec<T> {
-        self.parts(|part| self.part(part).filter_map(&choose).collect::<Vec<_>>()).concat()
+    pub(super) fn choose<T: Send>(&self, choose: impl Fn(Row) -> Option<T> + Sync) -> impl Iterator<Item = T> {
+        self.parts(|part| self.part(part).filter_map(&choose).collect::<Vec<_>>()).into_iter().flatten()
     }
 
     /// Counts all places, and adds the counts of parts.
