@@ -1,7 +1,6 @@
 //! The page `promote-with-the-demo.md`: a change of the platform moves through dev, stage and the rings of prod, past a cluster that fails and is repaired. No
 //! person does anything else.
 
-use std::cell::RefCell;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,8 +16,6 @@ struct World {
     /// The commands of the page that change the platform, and those that repair the host.
     change: String,
     repair: String,
-    /// The folders of prod that changed, as they were seen first: the canary's before all others.
-    seen: RefCell<Vec<String>>,
 }
 
 impl World {
@@ -31,7 +28,7 @@ impl World {
         run(&machine, declare);
         let serving = Serving::start(&machine, "kalypso-demo");
         let repair = repair.strip_suffix("kalypso rollout status --watch\n").unwrap().to_owned();
-        Self { machine, serving, change, repair, seen: RefCell::default() }
+        Self { machine, serving, change, repair }
     }
 
     /// The state of the main branch's commits in an environment.
@@ -74,14 +71,15 @@ impl World {
         places
     }
 
-    /// Notes what reached prod.
-    fn look(&self) {
-        let mut seen = self.seen.borrow_mut();
-        for place in self.changed("prod") {
-            if !seen.contains(&place) {
-                seen.push(place);
-            }
-        }
+    /// The places of an environment in the order in which the GitOps branch got their changed value.
+    fn order(&self, environment: &str) -> Vec<String> {
+        let gitops = self.machine.path("kalypso-demo/platform-gitops.git");
+        let mut log = self.machine.command("git");
+        log.arg("--git-dir").arg(gitops).args(["log", "--reverse", "--format=", "--name-only", "-S", "ACME Stores"]);
+        let found = String::from_utf8(log.arg(environment).output().unwrap().stdout).unwrap();
+        let mut places: Vec<_> = found.lines().filter_map(|path| path.split('/').next()).map(str::to_owned).collect();
+        places.dedup();
+        places
     }
 
     /// The events of the history about a commit of the main branch, the oldest first: environment and kind.
@@ -127,11 +125,8 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
     assert!(!world.changed("stage").is_empty() && world.changed("prod").is_empty());
 
     run(&world.machine, &world.repair);
-    world.until("the proof in prod", || {
-        world.look();
-        world.has_proved("prod", &commit)
-    });
-    let seen = world.seen.borrow();
+    world.until("the proof in prod", || world.has_proved("prod", &commit));
+    let seen = world.order("prod");
     let is_canary =
         |place: &String| ["central-kiosk", "chicago-edge", "dallas-cloud", "detroit-plant"].contains(&place.as_str());
     let first_of_rest = seen.iter().position(|place| !is_canary(place)).unwrap();
