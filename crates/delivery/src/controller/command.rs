@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
+use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Person, RepositoryError};
@@ -152,9 +152,13 @@ fn retry(
         }
         (found, _) => found,
     };
-    let is_meant = |name: &str| decision.subject.is_none_or(|subject| subject == name);
+    let commit = stored.advances.iter().flatten().find_map(|found| found.platform.clone()).unwrap_or_default();
+    let is_meant = |name: &str, rollout: &StoredRollout| match decision.subject {
+        Some(subject) => subject == name,
+        None => is_retried_with(&commit, &rollout.state),
+    };
     let readable = stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)));
-    for (name, rollout) in readable.filter(|(name, _)| is_meant(name)) {
+    for (name, rollout) in readable.filter(|(name, rollout)| is_meant(name, rollout)) {
         let Ok(state) = apply_to_rollout(&rollout.state, command) else { continue };
         let (revision, after) = (about_rollout(rollout), StoredRollout { state, ..rollout.clone() });
         let event = command.event(revision.clone());

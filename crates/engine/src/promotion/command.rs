@@ -288,6 +288,14 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     state.rejected.take().map(|_| ()).ok_or(Refusal::NothingToRetry)
 }
 
+/// Whether a retry of the commit of an environment also starts the rollout of a workload again. A rollback of the workload alone goes on.
+pub fn is_retried_with(commit: &AdvanceState, rollout: &RolloutState) -> bool {
+    let is_returning = rollout.current.as_ref().is_some_and(|found| matches!(found.phase, Phase::RollingBack { .. }));
+    let is_environment =
+        commit.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }));
+    !is_returning || is_environment
+}
+
 /// Applies a command to the move of a subject into an environment.
 ///
 /// # Errors

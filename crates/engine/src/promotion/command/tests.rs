@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Command, CommandKind, apply_to_advance, apply_to_rollout};
+use super::{Command, CommandKind, apply_to_advance, apply_to_rollout, is_retried_with};
 use crate::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
     RolloutState,
@@ -136,6 +136,11 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
     let rolling_back = apply(&rollout(), CommandKind::Rollback).unwrap();
     let retried = apply(&rolling_back, CommandKind::Retry).unwrap();
     assert_eq!((retried.current, retried.rejected, retried.stable), (None, None, rollout().stable));
+    // A retry of the environment's commit leaves the rollback of one workload alone, unless the environment returns as a whole.
+    let returning = CandidatePhase::RollingBack { reason: "1 failed".into(), since: NOW };
+    let reaches = |phase, of| is_retried_with(&advance(phase), of);
+    assert!(!reaches(CandidatePhase::Gated, &rolling_back) && reaches(CandidatePhase::Gated, &stopped));
+    assert!(reaches(returning, &rolling_back));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout};
+use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
 use engine::promotion::state::Revision;
 
 use super::World;
@@ -45,7 +45,12 @@ impl World {
             None if is_retry => 0..self.workloads.len(),
             None => 0..0,
         };
-        let answers: Vec<_> = rollouts.map(|workload| self.command_rollout((number, workload), &command)).collect();
+        let environment = &self.environments[number];
+        let commit = &environment.subjects[PLATFORM].state;
+        let is_meant = |of: &usize| workload.is_some() || is_retried_with(commit, &environment.workloads[*of].state);
+        let rollouts: Vec<_> = rollouts.filter(is_meant).collect();
+        let answers: Vec<_> =
+            rollouts.into_iter().map(|workload| self.command_rollout((number, workload), &command)).collect();
         let is_done = answers.iter().any(Result::is_ok);
         if is_done && !is_retry {
             return;
