@@ -25,6 +25,17 @@ fn packs(folder: &Path) -> usize {
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "pack")).count()
 }
 
+/// Gives a repository a hook.
+#[cfg(unix)]
+fn hook(repository: &Path, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let path = repository.join("hooks").join(name);
+    fs::create_dir_all(repository.join("hooks")).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 /// The only copy in the cache.
 fn copy(disk: &Disk) -> PathBuf {
     let mut copies = fs::read_dir(disk.cache()).unwrap().map(|entry| entry.unwrap().path());
@@ -55,8 +66,6 @@ fn a_local_repository_may_get_many_packs_while_it_is_read() {
 #[test]
 #[cfg(unix)]
 fn maintenance_of_a_local_repository_ends_with_the_push() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "0")]);
     let path = disk.served().join("app.git");
@@ -66,13 +75,31 @@ fn maintenance_of_a_local_repository_ends_with_the_push() {
     for name in ["0", "1"] {
         fs::write(path.join("objects/17").join(name.repeat(38)), "").unwrap();
     }
-    let (hook, ended) = (path.join("hooks/pre-auto-gc"), disk.served().join("ended"));
-    fs::create_dir_all(path.join("hooks")).unwrap();
-    fs::write(&hook, format!("#!/bin/sh\nsleep 1\ntouch '{}'\nexit 1\n", ended.display())).unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let ended = disk.served().join("ended");
+    hook(&path, "pre-auto-gc", &format!("sleep 1\ntouch '{}'\nexit 1", ended.display()));
     commit(&disk.local(), &url("app"), "main", &[("a", "1")]);
     assert!(ended.exists(), "the maintenance runs in the background, or was not started");
     assert!(!path.join("objects/maintenance.lock").exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_push_that_is_stopped_lets_a_local_repository_end_in_order() {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "0")]);
+    let path = disk.served().join("app.git");
+    // The hook begins after the push, and is still running when the push exceeds its time limit.
+    let ended = disk.served().join("ended");
+    hook(&path, "post-receive", &format!("sleep 4\ntouch '{}'", ended.display()));
+    let settings = disk.settings(&format!("{}/", disk.served().display()));
+    let limited = GitRepositories::new(Settings { time_limit: Duration::from_secs(2), ..settings });
+    commit(&limited, &url("app"), "main", &[("a", "1")]);
+    assert!(!ended.exists(), "the push did not exceed its time limit");
+    let end = Instant::now() + Duration::from_secs(30);
+    while !ended.exists() {
+        assert!(Instant::now() < end, "a signal ended the receiving program");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -138,9 +138,13 @@ struct PushRun {
 /// From this number of new objects on, git does not search for deltas: it would compare each object with ten others before it sends the first one.
 const NO_DELTAS_FROM: usize = 20_000;
 
-/// The receiving program on this machine. Its maintenance runs as part of the push. Maintenance in the background could be killed together with this
-/// process. Its lock would stay, and would block all later maintenance of that repository.
-const RECEIVE_PACK: &str = "--receive-pack=git -c gc.autoDetach=false -c maintenance.autoDetach=false receive-pack";
+/// The receiving program on this machine. Its maintenance runs as part of the push.
+///
+/// Where `setsid` is known, it has its own session, so that it does not end by a signal when this process ends, but when its input does, as behind
+/// ssh. A git that gets SIGTERM while it creates a lock file leaves that file behind, which would block all later pushes to the branch, or all later
+/// maintenance of that repository.
+const RECEIVE_PACK: &str =
+    "--receive-pack=$(command -v setsid) git -c gc.autoDetach=false -c maintenance.autoDetach=false receive-pack";
 
 fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
     let id = written.map(|(id, _)| id);
