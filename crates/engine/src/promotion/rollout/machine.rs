@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::count::count;
 use model::object::promotion::{Gate, GateKind, OnFailure, Ring};
 
-use super::release::{self, Changing};
+use super::release::Releasing;
 use super::rows::{Contents, Rows};
 use super::tally::{self, Tally};
 use super::{RolloutInput, RolloutStep};
@@ -128,7 +128,8 @@ impl<'a> Machine<'a> {
     fn tally(&self) -> Tally {
         let phase = self.state.current.as_ref().map(|current| &current.phase);
         let is_rollback = matches!(phase, Some(Phase::RollingBack { .. }));
-        tally::tally(&self.rows(), self.input.promotion.rings.len(), is_rollback)
+        let size = (self.input.promotion.rings.len(), self.input.places.domains.len());
+        tally::tally(&self.rows(), size, is_rollback)
     }
 
     fn changed(&self) -> Option<&'a [bool]> {
@@ -231,20 +232,21 @@ impl<'a> Machine<'a> {
         self.released_ring = Some(index);
         let domains = self.input.places.domains;
         let rows = self.rows();
-        let changing = Changing::count(&rows, index, domains.len(), release::silent(ring));
-        let thresholds = changing.release((index, ring), domains, &rows);
         let Some(current) = self.state.current.as_mut() else { return false };
+        let releasing =
+            Releasing { index, ring, domains, tally: &self.tally, rows: &rows, released: &current.released };
+        let release = releasing.choose();
         let is_first = current.released.is_empty();
-        let before = current.released.clone();
-        for (domain, hash) in thresholds {
-            let threshold = current.released.entry(domain).or_insert(hash);
-            *threshold = (*threshold).max(hash);
+        let mut has_released = false;
+        for (domain, hash) in &release.thresholds {
+            let before = current.released.insert(Arc::clone(domain), *hash);
+            has_released |= before.is_none_or(|before| before < *hash);
         }
-        if current.released == before {
+        if !has_released {
             return false;
         }
         let revision = current.revision.clone();
-        self.is_counted = false;
+        self.is_counted = release.count(&mut self.tally, (index, domains));
         self.count();
         let counts = self.tally.rings.get(index).copied().unwrap_or_default();
         if is_first {

@@ -7,152 +7,286 @@ use model::object::promotion::{Amount, GateKind, Ring, Silent};
 
 use super::domain::DomainLimits;
 use super::rows::{Row, Rows};
+use super::tally::Tally;
 
-/// The places of the moving ring, by their domains.
-pub(super) struct Changing {
-    /// The number of places of the ring.
-    places: u64,
-    /// The number of places of the ring that are changing.
-    total: u64,
-    /// The number of places of all rings that are changing, in each domain: the limits of a site hold for what earlier rings have not finished, too.
-    in_flight: Vec<u64>,
-    /// The number of places that are not released yet, in each domain.
-    pending: Vec<usize>,
+/// A ring whose places are to be released.
+pub(super) struct Releasing<'r> {
+    pub(super) index: usize,
+    pub(super) ring: &'r Ring,
+    pub(super) domains: &'r [Arc<str>],
+    /// The counts of the places as they are now.
+    pub(super) tally: &'r Tally,
+    pub(super) rows: &'r Rows<'r>,
+    /// The highest released hash in each domain.
+    pub(super) released: &'r BTreeMap<Arc<str>, u64>,
 }
 
-/// A place that is not released yet.
-type Candidate = (u64, u32);
+/// The places that a ring releases.
+#[derive(Default)]
+pub(super) struct Release {
+    /// The highest released hash in each domain in which more places are released.
+    pub(super) thresholds: BTreeMap<Arc<str>, u64>,
+    /// The places that are released, and others.
+    found: Found,
+}
 
-impl Changing {
-    /// Counts the places of a ring, among those of all rings.
-    pub(super) fn count(rows: &Rows<'_>, ring: usize, domains: usize, silent: Silent) -> Self {
-        let new = || Self { places: 0, total: 0, in_flight: vec![0; domains], pending: vec![0; domains] };
-        rows.sum(new, |changing, row| changing.count_row(row, ring, silent), Self::add)
-    }
+/// The pending places that are considered. Most of them are counted only, so that little memory is needed.
+#[derive(Default)]
+struct Found {
+    /// The places that are certainly chosen, in each domain.
+    certain: Vec<Certain>,
+    /// The places of which some are chosen.
+    candidates: Vec<Candidate>,
+}
 
-    fn count_row(&mut self, row: Row, ring: usize, silent: Silent) {
-        let (is_own, domain) = (row.ring == ring, row.domain as usize);
-        self.places += u64::from(is_own);
-        if row.is_changing(silent) {
-            self.total += u64::from(is_own);
-            if let Some(count) = self.in_flight.get_mut(domain) {
-                *count += 1;
-            }
-        }
-        if is_own
-            && row.is_changed
-            && !row.is_moving
-            && let Some(count) = self.pending.get_mut(domain)
+/// The pending places of a domain up to a hash.
+#[derive(Clone, Copy, Default)]
+struct Certain {
+    count: u32,
+    /// Those whose content is published.
+    published: u32,
+    /// Whether some were to have the moving revision at the beginning of the step. Then their states still count after their release.
+    was_moving: bool,
+    /// The highest hash.
+    highest: u64,
+}
+
+/// A place that is not released yet, in the order of releases.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    hash: u64,
+    domain: u32,
+    is_published: bool,
+    was_moving: bool,
+}
+
+/// The hashes of a domain between which the last chosen one probably is.
+#[derive(Clone, Copy)]
+struct Window {
+    /// Places up to this hash are certainly chosen. None: no places.
+    low: Option<u64>,
+    /// Places above this hash are not chosen.
+    high: u64,
+}
+
+impl Release {
+    /// Adds the released places to the counts of the places before. False: they must be counted again.
+    pub(super) fn count(&self, tally: &mut Tally, (ring, domains): (usize, &[Arc<str>])) -> bool {
+        let found = &self.found;
+        let thresholds: Vec<_> = domains.iter().map(|domain| self.thresholds.get(domain).copied()).collect();
+        let is_released = |candidate: &&Candidate| {
+            let threshold = thresholds.get(candidate.domain as usize).copied().flatten();
+            threshold.is_some_and(|threshold| candidate.hash <= threshold)
+        };
+        let released = found.candidates.iter().filter(is_released);
+        if found.certain.iter().any(|certain| certain.was_moving)
+            || released.clone().any(|candidate| candidate.was_moving)
         {
-            *count += 1;
+            return false;
         }
+        for (domain, certain) in found.certain.iter().enumerate() {
+            tally.release((ring, domain), (certain.count, certain.published));
+        }
+        for candidate in released {
+            tally.release((ring, candidate.domain as usize), (1, u32::from(candidate.is_published)));
+        }
+        true
+    }
+}
+
+impl Found {
+    fn new(domains: usize) -> Self {
+        Self { certain: vec![Certain::default(); domains], candidates: Vec::new() }
     }
 
-    fn add(&mut self, other: Self) {
-        self.places += other.places;
-        self.total += other.total;
-        self.in_flight.iter_mut().zip(other.in_flight).for_each(|(count, other)| *count += other);
-        self.pending.iter_mut().zip(other.pending).for_each(|(count, other)| *count += other);
+    fn add(mut self, other: Self) -> Self {
+        for (certain, other) in self.certain.iter_mut().zip(other.certain) {
+            certain.count += other.count;
+            certain.published += other.published;
+            certain.was_moving |= other.was_moving;
+            certain.highest = certain.highest.max(other.highest);
+        }
+        self.candidates.extend(other.candidates);
+        self
     }
 
+    /// The number of candidates of each domain.
+    fn counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.certain.len()];
+        for candidate in &self.candidates {
+            counts.get_mut(candidate.domain as usize).into_iter().for_each(|count| *count += 1);
+        }
+        counts
+    }
+}
+
+impl Releasing<'_> {
     /// How many places may change at once. None: all.
-    pub(super) fn limit(&self, ring: &Ring) -> Option<u64> {
-        ring.at_once.map(|amount| match amount {
+    fn limit(&self) -> Option<u64> {
+        let places = self.tally.rings.get(self.index).map_or(0, |ring| ring.places);
+        self.ring.at_once.map(|amount| match amount {
             Amount::Count(count) => u64::from(count),
             // A share of a small ring is at least one place: the ring could never move otherwise.
-            Amount::Share(_) => amount.of(self.places).max(1),
+            Amount::Share(_) => amount.of(places).max(1),
         })
     }
 
-    /// The new thresholds of the domains in which more places are released.
-    pub(super) fn release(
-        &self,
-        (index, ring): (usize, &Ring),
-        domains: &[Arc<str>],
-        rows: &Rows<'_>,
-    ) -> BTreeMap<Arc<str>, u64> {
-        let named = |thresholds: Vec<Option<u64>>| {
-            let pairs = thresholds.into_iter().zip(domains);
-            pairs.filter_map(|(threshold, domain)| Some((Arc::clone(domain), threshold?))).collect()
-        };
-        if ring.at_once.is_none() && ring.per.is_empty() {
-            return named(self.pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect());
+    /// The places that are released now.
+    pub(super) fn choose(&self) -> Release {
+        let pending = self.tally.pending(self.index);
+        if self.ring.at_once.is_none() && self.ring.per.is_empty() {
+            let all = pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect();
+            return Release { thresholds: self.by_name(all), found: self.find(pending, true).0 };
         }
-        let slots = self.limit(ring).map_or(u64::MAX, |limit| limit.saturating_sub(self.total));
-        let mut limits = DomainLimits::new(&ring.per, domains, &self.in_flight);
-        let quotas: Vec<usize> = (0..domains.len()).map(|domain| quota(limits.free(domain).min(slots))).collect();
-        let slots = quota(slots);
+        let silent = silent(self.ring);
+        let changing = self.tally.rings.get(self.index).map_or(0, |ring| ring.changing.count(silent));
+        let slots = self.limit().map_or(u64::MAX, |limit| limit.saturating_sub(changing));
+        let limits = DomainLimits::new(&self.ring.per, self.domains, &self.tally.changing(silent));
+        let quota = |(domain, pending): (usize, &u32)| limits.free(domain).min(slots).min(u64::from(*pending)) as u32;
+        let quotas: Vec<u32> = pending.iter().enumerate().map(quota).collect();
         if quotas.iter().all(|quota| *quota == 0) {
-            return BTreeMap::new();
+            return Release::default();
         }
-        let mut candidates = self.first_of_each_domain((index, rows), &quotas);
-        if limits.overlap() {
-            candidates.sort_unstable();
-            candidates.retain(|(_, domain)| {
-                let is_free = limits.free(*domain as usize) > 0;
-                if is_free {
-                    limits.take(*domain as usize);
-                }
-                is_free
-            });
-            candidates.truncate(slots);
-        } else if slots < candidates.len() {
-            candidates.select_nth_unstable(slots);
-            candidates.truncate(slots);
+        let is_alone = !limits.overlap() && quotas.iter().map(|quota| u64::from(*quota)).sum::<u64>() <= slots;
+        let (found, counts) = self.find(&quotas, is_alone);
+        let mut chosen = first_of_each_domain(&found, &counts, &quotas);
+        if !is_alone {
+            limit_all(&mut chosen, usize::try_from(slots).unwrap_or(usize::MAX), limits);
         }
-        named(highest(&candidates, domains.len()))
+        let highest = |certain: &Certain| (certain.count > 0).then_some(certain.highest);
+        let mut thresholds: Vec<_> = found.certain.iter().map(highest).collect();
+        for candidate in chosen {
+            if let Some(threshold) = thresholds.get_mut(candidate.domain as usize) {
+                *threshold = (*threshold).max(Some(candidate.hash));
+            }
+        }
+        Release { thresholds: self.by_name(thresholds), found }
     }
 
-    /// The candidates with the lowest hashes of each domain: as many as its quota.
-    fn first_of_each_domain(&self, (ring, rows): (usize, &Rows<'_>), quotas: &[usize]) -> Vec<Candidate> {
-        let sizes = self.pending.iter().zip(quotas).map(|(pending, quota)| if *quota == 0 { 0 } else { *pending });
-        let mut ends: Vec<usize> = Vec::with_capacity(quotas.len());
-        let total = sizes.fold(0, |begin, size| {
-            ends.push(begin);
-            begin + size
+    fn by_name(&self, thresholds: Vec<Option<u64>>) -> BTreeMap<Arc<str>, u64> {
+        let pairs = thresholds.into_iter().zip(self.domains);
+        pairs.filter_map(|(threshold, domain)| Some((Arc::clone(domain), threshold?))).collect()
+    }
+
+    /// The pending places with the lowest hashes of each domain, at least as many as its quota, and the number of candidates. `is_alone`: only the quota of a
+    /// domain decides which of its places are chosen.
+    fn find(&self, quotas: &[u32], is_alone: bool) -> (Found, Vec<u32>) {
+        // Hashes are equally distributed, so nearly always this finds enough of them, and not too many.
+        let mut windows = self.windows(quotas, is_alone);
+        let found = self.find_in(&windows);
+        let counts = found.counts();
+        let mut domains = found.certain.iter().zip(&counts).zip(quotas);
+        if domains.all(|((certain, count), quota)| (certain.count..=certain.count + count).contains(quota)) {
+            return (found, counts);
+        }
+        windows.iter_mut().flatten().for_each(|window| *window = Window { low: None, high: u64::MAX });
+        let found = self.find_in(&windows);
+        let counts = found.counts();
+        (found, counts)
+    }
+
+    /// The pending places of each domain up to the end of its window.
+    fn find_in(&self, windows: &[Option<Window>]) -> Found {
+        let new = || Found::new(self.domains.len());
+        let find = |found: &mut Found, row: Row| {
+            let is_pending = row.ring == self.index && row.is_changed && !row.is_moving();
+            let window = windows.get(row.domain as usize).copied().flatten();
+            let Some(window) = window.filter(|window| is_pending && row.hash <= window.high) else { return };
+            let (is_published, was_moving) = (row.state.is_published, row.was_moving());
+            if window.low.is_none_or(|low| low < row.hash) {
+                found.candidates.push(Candidate { hash: row.hash, domain: row.domain, is_published, was_moving });
+            } else if let Some(certain) = found.certain.get_mut(row.domain as usize) {
+                certain.count += 1;
+                certain.published += u32::from(is_published);
+                certain.was_moving |= was_moving;
+                certain.highest = certain.highest.max(row.hash);
+            }
+        };
+        self.rows.sum(new, find, Found::add)
+    }
+
+    /// The window of each domain. None: the domain has no quota.
+    fn windows(&self, quotas: &[u32], is_alone: bool) -> Vec<Option<Window>> {
+        let domains = self.domains.iter().zip(self.tally.pending(self.index)).zip(quotas);
+        let window = |((domain, pending), quota): ((&Arc<str>, &u32), &u32)| {
+            let released = self.released.get(domain).copied().unwrap_or_default();
+            (*quota > 0).then(|| {
+                let Window { low, high } = window(released, u64::from(*quota), u64::from(*pending));
+                Window { low: low.filter(|_| is_alone), high }
+            })
+        };
+        domains.map(window).collect()
+    }
+}
+
+/// Where the last of `quota` hashes probably is, among `pending` equally distributed ones above `released`.
+fn window(released: u64, quota: u64, pending: u64) -> Window {
+    if quota >= pending {
+        return Window { low: Some(u64::MAX), high: u64::MAX };
+    }
+    // Five standard deviations and a few more are enough.
+    let deviation = 5 * quota.isqrt() + 16;
+    let hash = |count: u64| {
+        let range = u128::from(u64::MAX - released) * u128::from(count) / u128::from(pending);
+        released.saturating_add(range as u64)
+    };
+    let low = quota.checked_sub(deviation).map(hash);
+    Window { low, high: if quota + deviation < pending { hash(quota + deviation) } else { u64::MAX } }
+}
+
+/// Keeps the candidates that limits of several domains allow.
+fn limit_all(chosen: &mut Vec<Candidate>, slots: usize, mut limits: DomainLimits) {
+    if limits.overlap() {
+        chosen.sort_unstable();
+        chosen.retain(|candidate| {
+            let domain = candidate.domain as usize;
+            let is_free = limits.free(domain) > 0;
+            if is_free {
+                limits.take(domain);
+            }
+            is_free
         });
-        let mut hashes = vec![(0, 0); total];
-        let is_open = |domain: u32| quotas.get(domain as usize).is_some_and(|quota| *quota > 0);
-        let is_pending = |row: &Row| row.ring == ring && row.is_changed && !row.is_moving && is_open(row.domain);
-        for candidate in rows.choose(|row| is_pending(&row).then_some((row.hash, row.domain))) {
-            if let Some(end) = ends.get_mut(candidate.1 as usize)
-                && let Some(slot) = hashes.get_mut(*end)
-            {
-                *slot = candidate;
-                *end += 1;
-            }
-        }
-        let (mut first, mut rest) = (Vec::new(), &mut *hashes);
-        let mut begin = 0;
-        for (end, quota) in ends.iter().zip(quotas) {
-            let (domain, after) = rest.split_at_mut(end.saturating_sub(begin).min(rest.len()));
-            (rest, begin) = (after, *end);
-            if *quota > 0 && *quota < domain.len() {
-                domain.select_nth_unstable(*quota);
-            }
-            first.extend(domain.iter().take(*quota));
-        }
-        first
+    } else if slots < chosen.len() {
+        chosen.select_nth_unstable(slots);
     }
+    chosen.truncate(slots);
 }
 
-/// The highest hash in each domain.
-fn highest(candidates: &[Candidate], domains: usize) -> Vec<Option<u64>> {
-    let mut highest = vec![None; domains];
-    for (hash, domain) in candidates {
-        if let Some(threshold) = highest.get_mut(*domain as usize) {
-            *threshold = (*threshold).max(Some(*hash));
+/// The candidates with the lowest hashes of each domain: as many as its quota allows beside its certain places. `counts` are the numbers of candidates.
+fn first_of_each_domain(found: &Found, counts: &[u32], quotas: &[u32]) -> Vec<Candidate> {
+    let mut ends: Vec<usize> = Vec::with_capacity(counts.len());
+    let total = counts.iter().fold(0, |begin, count| {
+        ends.push(begin);
+        begin + *count as usize
+    });
+    let empty = Candidate { hash: 0, domain: 0, is_published: false, was_moving: false };
+    let mut grouped = vec![empty; total];
+    for candidate in &found.candidates {
+        if let Some(end) = ends.get_mut(candidate.domain as usize)
+            && let Some(slot) = grouped.get_mut(*end)
+        {
+            *slot = *candidate;
+            *end += 1;
         }
     }
-    highest
-}
-
-fn quota(free: u64) -> usize {
-    usize::try_from(free).unwrap_or(usize::MAX)
+    let mut kept = 0;
+    for (((end, count), quota), certain) in ends.iter().zip(counts).zip(quotas).zip(&found.certain) {
+        let begin = end - *count as usize;
+        let missing = quota.saturating_sub(certain.count) as usize;
+        if let Some(domain) = grouped.get_mut(begin..*end).filter(|domain| 0 < missing && missing < domain.len()) {
+            domain.select_nth_unstable(missing);
+        }
+        let first = begin..*end.min(&(begin + missing));
+        let end = kept + first.len();
+        grouped.copy_within(first, kept);
+        kept = end;
+    }
+    grouped.truncate(kept);
+    grouped
 }
 
 /// How silent reconcilers count for the places that are changing: as for the share of compliant ones.
-pub(super) fn silent(ring: &Ring) -> Silent {
+fn silent(ring: &Ring) -> Silent {
     let mut modes = ring.gates.iter().filter_map(|gate| match gate.kind {
         GateKind::Compliant { silent, .. } => Some(silent),
         _ => None,

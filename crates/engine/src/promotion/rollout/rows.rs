@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use model::object::promotion::Silent;
 use rayon::prelude::*;
 
 use super::{RingPlaces, RolloutInput};
@@ -75,18 +74,23 @@ pub(super) struct Row {
     pub(super) hash: u64,
     pub(super) is_changed: bool,
     pub(super) is_failing: bool,
-    /// Whether it has, or is to have, the moving revision.
-    pub(super) is_moving: bool,
+    /// The content that it is to have.
+    content: Content,
+    /// The content that it was to have at the beginning of the step, to which its state belongs.
+    before: Content,
     /// Its state. A place whose content differs from the one at the beginning of the step is not published yet.
     pub(super) state: PlaceState,
 }
 
 impl Row {
-    /// Whether the place is still changing: not every expected reconciler has applied the moving revision.
-    pub(super) fn is_changing(&self, silent: Silent) -> bool {
-        let left_out = if silent == Silent::Ignore { self.state.silent } else { 0 };
-        let applied = u64::from(self.state.succeeded) + u64::from(left_out);
-        self.is_changed && self.is_moving && (!self.state.is_published || applied < u64::from(self.state.expected))
+    /// Whether it has, or is to have, the moving revision.
+    pub(super) fn is_moving(&self) -> bool {
+        self.content == Content::Moving
+    }
+
+    /// Whether the place was to have the moving revision at the beginning of the step.
+    pub(super) fn was_moving(&self) -> bool {
+        self.before == Content::Moving
     }
 }
 
@@ -113,33 +117,24 @@ impl<'r> Rows<'r> {
         [ring.len(), domain.len(), hash.len(), self.changed.len()].into_iter().min().unwrap_or_default()
     }
 
-    /// What is chosen of all places, in their order.
-    pub(super) fn choose<T: Send>(&self, choose: impl Fn(Row) -> Option<T> + Sync) -> impl Iterator<Item = T> {
-        self.parts(|part| self.part(part).filter_map(&choose).collect::<Vec<_>>()).into_iter().flatten()
-    }
-
     /// Counts all places, and adds the counts of parts.
     pub(super) fn sum<T: Send>(
         &self,
         new: impl Fn() -> T + Sync,
         count: impl Fn(&mut T, Row) + Sync,
-        add: impl Fn(&mut T, T),
+        add: impl Fn(T, T) -> T + Sync + Send,
     ) -> T {
-        let counted = self.parts(|part| {
-            let mut counted = new();
+        let count_part = |mut counted: T, part| {
             self.part(part).for_each(|row| count(&mut counted, row));
             counted
-        });
-        let mut sum = new();
-        counted.into_iter().for_each(|part| add(&mut sum, part));
-        sum
+        };
+        self.parts().fold(&new, count_part).reduce(&new, add)
     }
 
-    /// What is made of each part, on several threads.
-    fn parts<T: Send>(&self, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    /// Parts of the places, for several threads.
+    fn parts(&self) -> impl ParallelIterator<Item = Range<usize>> {
         let places = self.len();
-        let part = |number: usize| make(number * PART..places.min((number + 1) * PART));
-        (0..places.div_ceil(PART)).into_par_iter().map(part).collect()
+        (0..places.div_ceil(PART)).into_par_iter().map(move |number| number * PART..places.min((number + 1) * PART))
     }
 
     fn part(&self, range: Range<usize>) -> impl Iterator<Item = Row> + '_ {
@@ -149,12 +144,10 @@ impl<'r> Rows<'r> {
         columns.zip(range).map(move |((((ring, domain), hash), is_changed), index)| {
             let (ring, mut state) = (usize::from(*ring), self.states.get(index).copied().unwrap_or_default());
             let content = self.now.content(ring, *domain, *hash);
-            if let Some(before) = &self.before {
-                state.is_published &= !is_changed || content == before.content(ring, *domain, *hash);
-            }
-            let is_moving = content == Content::Moving;
+            let before = self.before.as_ref().map_or(content, |before| before.content(ring, *domain, *hash));
+            state.is_published &= !is_changed || content == before;
             let is_failing = failing.get(index).copied().unwrap_or_default();
-            Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_failing, is_moving, state }
+            Row { ring, domain: *domain, hash: *hash, is_changed: *is_changed, is_failing, content, before, state }
         })
     }
 }

@@ -1,7 +1,9 @@
-//! Counts the places of each ring, in one pass over the columns.
+//! Counts the places of each ring and domain, in one pass over the columns.
+
+use model::object::promotion::Silent;
 
 use super::rows::{Row, Rows};
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Measured, PlaceState};
 
 /// The counts of all rings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +14,10 @@ pub(super) struct Tally {
     pub(super) places: u64,
     /// The number of all places whose content is not published yet.
     pub(super) unpublished: u64,
+    /// The places of all rings that are changing, by domain: the limits of a site hold for what earlier rings have not finished, too.
+    changing: Vec<Changing>,
+    /// The number of changed places that are not released yet, by ring and then by domain.
+    pending: Vec<u32>,
 }
 
 /// The counts of a ring.
@@ -22,6 +28,8 @@ pub(super) struct RingTally {
     pub(super) released: u64,
     /// Its places where the moving revision can't be rendered.
     pub(super) failing: u64,
+    /// Its places that are changing.
+    pub(super) changing: Changing,
     /// The state of its released places, or in a rollback of all its changed places.
     state: Measured,
 }
@@ -34,33 +42,112 @@ impl RingTally {
     }
 }
 
+/// The number of places that are changing: not every expected reconciler has applied the moving revision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changing {
+    /// All of them.
+    all: u64,
+    /// Those that wait for silent reconcilers only.
+    silent: u64,
+}
+
+impl Changing {
+    /// The number of places, with silent reconcilers counted as a gate says.
+    pub(super) fn count(self, silent: Silent) -> u64 {
+        if silent == Silent::Ignore { self.all - self.silent } else { self.all }
+    }
+
+    fn of(row: &Row) -> Self {
+        let PlaceState { expected, succeeded, silent, is_published, .. } = row.state;
+        let is_changing = row.is_changed && row.is_moving() && (!is_published || succeeded < expected);
+        let is_silent = is_published && u64::from(succeeded) + u64::from(silent) >= u64::from(expected);
+        Self { all: u64::from(is_changing), silent: u64::from(is_changing && is_silent) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.all += other.all;
+        self.silent += other.silent;
+    }
+}
+
 impl Tally {
-    fn count(&mut self, row: Row, is_rollback: bool) {
+    fn new(rings: usize, domains: usize) -> Self {
+        Self {
+            rings: vec![RingTally::default(); rings],
+            changing: vec![Changing::default(); domains],
+            pending: vec![0; rings * domains],
+            ..Self::default()
+        }
+    }
+
+    fn count(&mut self, row: &Row, is_rollback: bool) {
         self.places += 1;
         self.unpublished += u64::from(!row.state.is_published);
         let Some(ring) = self.rings.get_mut(row.ring) else { return };
         ring.places += 1;
         ring.failing += u64::from(row.is_failing);
-        if row.is_changed {
-            ring.changed += 1;
-            ring.released += u64::from(row.is_moving);
-            if row.is_moving || is_rollback {
-                ring.state.add(row.state);
-            }
+        if !row.is_changed {
+            return;
+        }
+        ring.changed += 1;
+        ring.released += u64::from(row.is_moving());
+        if row.is_moving() || is_rollback {
+            ring.state.add(row.state);
+        }
+        let changing = Changing::of(row);
+        ring.changing.add(changing);
+        let domain = row.domain as usize;
+        if let Some(count) = self.changing.get_mut(domain) {
+            count.add(changing);
+            let pending = self.pending.get_mut(row.ring * self.changing.len() + domain);
+            pending.into_iter().for_each(|count| *count += u32::from(!row.is_moving()));
         }
     }
 
-    fn add(&mut self, other: Self) {
+    fn add(mut self, other: Self) -> Self {
         self.places += other.places;
         self.unpublished += other.unpublished;
         for (ring, other) in self.rings.iter_mut().zip(other.rings) {
-            let RingTally { places, changed, released, failing, state } = other;
+            let RingTally { places, changed, released, failing, changing, state } = other;
             ring.places += places;
             ring.changed += changed;
             ring.released += released;
             ring.failing += failing;
+            ring.changing.add(changing);
             ring.state.add_all(state);
         }
+        self.changing.iter_mut().zip(other.changing).for_each(|(count, other)| count.add(other));
+        self.pending.iter_mut().zip(other.pending).for_each(|(count, other)| *count += other);
+        self
+    }
+
+    /// Counts pending places of a domain of a ring as released, and not published yet. `were_published` of them were published.
+    pub(super) fn release(&mut self, (ring, domain): (usize, usize), (count, were_published): (u32, u32)) {
+        let changing = Changing { all: u64::from(count), silent: 0 };
+        let pending = self.pending.get_mut(ring * self.changing.len() + domain);
+        pending.into_iter().for_each(|pending| *pending -= count);
+        self.changing.get_mut(domain).into_iter().for_each(|count| count.add(changing));
+        self.unpublished += u64::from(were_published);
+        if let Some(ring) = self.rings.get_mut(ring) {
+            ring.released += u64::from(count);
+            ring.changing.add(changing);
+            ring.state.add_all(Measured {
+                places: u64::from(count),
+                unpublished: u64::from(count),
+                ..Measured::default()
+            });
+        }
+    }
+
+    /// The number of places of all rings that are changing, in each domain.
+    pub(super) fn changing(&self, silent: Silent) -> Vec<u64> {
+        self.changing.iter().map(|changing| changing.count(silent)).collect()
+    }
+
+    /// The number of changed places of a ring that are not released yet, in each domain.
+    pub(super) fn pending(&self, ring: usize) -> &[u32] {
+        let begin = ring * self.changing.len();
+        self.pending.get(begin..begin + self.changing.len()).unwrap_or_default()
     }
 
     /// The state of all released places, or in a rollback of all changed places.
@@ -72,7 +159,6 @@ impl Tally {
 }
 
 /// Counts the places. In a rollback, no place has the moving revision, and the states of all changed places count.
-pub(super) fn tally(rows: &Rows<'_>, rings: usize, is_rollback: bool) -> Tally {
-    let new = || Tally { rings: vec![RingTally::default(); rings], ..Tally::default() };
-    rows.sum(new, |tally, row| tally.count(row, is_rollback), Tally::add)
+pub(super) fn tally(rows: &Rows<'_>, (rings, domains): (usize, usize), is_rollback: bool) -> Tally {
+    rows.sum(|| Tally::new(rings, domains), |tally, row| tally.count(&row, is_rollback), Tally::add)
 }

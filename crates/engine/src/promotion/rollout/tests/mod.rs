@@ -2,6 +2,7 @@
 
 mod failures;
 mod newer;
+mod order;
 mod properties;
 mod rendered;
 mod world;
@@ -9,7 +10,7 @@ mod world;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, OnFailure, Ring, Share, Silent};
+use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, OnFailure, Ring, Share, Silent};
 
 use self::world::{Host, World, ring};
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
@@ -220,6 +221,27 @@ fn other_rings_release_nothing_by_the_state_of_a_move() {
     world.wait(61);
     world.settle();
     assert_eq!(world.stable(), "v2");
+}
+
+#[test]
+fn places_that_have_the_content_already_are_published_when_they_are_released_again() {
+    let mut world = World::new(vec![limited(ring("all"), Amount::Count(2))], &[4]);
+    world.promotion.newer = Newer::Supersede;
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    // The newer revision changes only those that do not have the earlier one.
+    let contents = world.published.iter().map(|version| if *version == 2 { 2 } else { 3 }).collect();
+    world.change_to(3, contents);
+    world.step();
+    world.step();
+    world.promotion.rings[0].name = "everything".into();
+    let report = world.step();
+    let measured = report.rings[0].measured.unwrap();
+    assert_eq!((report.rings[0].released, measured.unpublished, measured.succeeded), (2, 2, 2));
+    world.settle();
+    assert_eq!(world.stable(), "v3");
 }
 
 #[test]
