@@ -141,7 +141,7 @@ fn retry(
         None => of_platform(plane, decision, (stored, command)),
         Some(subject) => of_release((plane, subject), decision, (stored, command)),
     };
-    let mut found = match (of_subject, decision.subject) {
+    let of_subject = match (of_subject, decision.subject) {
         (Err(error @ (CommandError::State(_) | CommandError::OtherRevision { .. })), None) => return Err(error),
         // The workload may have only a rollout.
         (Err(error), Some(subject)) => {
@@ -152,25 +152,37 @@ fn retry(
         }
         (found, _) => found,
     };
+    let rollouts = retried_rollouts(decision.subject, (stored, command));
+    let (mut change, receipt) = match (of_subject, rollouts.first()) {
+        (Ok(found), _) => found,
+        (Err(_), Some((_, _, event))) => {
+            let change = Change::new(stored, rollout_store::Advances::default());
+            (change, Receipt::of(decision, None, event))
+        }
+        (Err(error), None) => return Err(error),
+    };
+    for (name, after, event) in rollouts {
+        change.decide_rollout(decision.environment, (name, after), (&event, &command.by));
+    }
+    Ok((change, receipt))
+}
+
+/// The rollouts that start again with a workload, or with the commit of the environment, and the event of each.
+fn retried_rollouts<'s>(
+    subject: Option<&str>,
+    (stored, command): (&'s StoredStates, &Command),
+) -> Vec<(&'s Arc<str>, StoredRollout, Event)> {
     let commit = stored.advances.iter().flatten().find_map(|found| found.platform.clone()).unwrap_or_default();
-    let is_meant = |name: &str, rollout: &StoredRollout| match decision.subject {
+    let is_meant = |name: &str, rollout: &StoredRollout| match subject {
         Some(subject) => subject == name,
         None => is_retried_with(&commit, &rollout.state),
     };
+    let retried = |(name, rollout): (&'s Arc<str>, &StoredRollout)| {
+        let state = is_meant(name, rollout).then(|| apply_to_rollout(&rollout.state, command).ok()).flatten()?;
+        Some((name, StoredRollout { state, ..rollout.clone() }, command.event(about_rollout(rollout))))
+    };
     let readable = stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)));
-    for (name, rollout) in readable.filter(|(name, rollout)| is_meant(name, rollout)) {
-        let Ok(state) = apply_to_rollout(&rollout.state, command) else { continue };
-        let (revision, after) = (about_rollout(rollout), StoredRollout { state, ..rollout.clone() });
-        let event = command.event(revision.clone());
-        if found.is_err() {
-            let change = Change::new(stored, rollout_store::Advances::default());
-            found = Ok((change, Receipt::of(decision, None, &event)));
-        }
-        if let Ok((change, _)) = &mut found {
-            change.decide_rollout(decision.environment, (name, after), (&event, &command.by));
-        }
-    }
-    found
+    readable.filter_map(retried).collect()
 }
 
 /// People approve at gates for approvals only, before the environment or in one of its rings.
