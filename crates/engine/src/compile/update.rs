@@ -9,7 +9,7 @@ use super::Compiled;
 pub struct Update {
     /// Assignments that are new or have changed inputs: place id and target id.
     pub(super) recomputed: Vec<(u32, u32)>,
-    /// Assignments whose folder changed: some of `recomputed`, and those that a problem of another object stops, or does not stop any more.
+    /// Assignments whose folder changed: some of `recomputed`, and assignments that a problem of another object stops, or does not stop any more.
     pub(super) changed: Vec<(u32, u32)>,
     /// Removed assignments.
     pub(super) removed: Vec<(u32, u32)>,
