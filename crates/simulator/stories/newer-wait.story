@@ -48,5 +48,5 @@
 
 Expectations
       03:00  ok      prod has c1
-      03:01  ok      canary-[1-2] never has c4
+      01:10  ok      canary-[1-2] lacks c2 at 1h10m
       02:24  ok      prod has c3 by 8h

@@ -3,9 +3,9 @@
 mod claim;
 mod event;
 mod fields;
+mod references;
 mod words;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ pub fn read(path: &str, content: &[u8]) -> Result<Scenario, Unreadable> {
     match scenario.filter(|_| is_good) {
         Some(mut scenario) => {
             scenario.promotions = promotions.objects.into_iter().filter_map(promotion).collect();
-            check(&scenario, first, &mut reader);
+            references::check(&scenario, &documents, &mut reader);
             let diagnostics = reader.diagnostics;
             if diagnostics.iter().any(Diagnostic::is_error) {
                 Err(Unreadable { files, diagnostics })
@@ -122,19 +122,6 @@ fn promotion(object: AnyObject) -> Option<(Arc<str>, Promotion)> {
 
 fn text_at(node: &Node, key: &str) -> Arc<str> {
     node.get(key).map_or_else(|| "".into(), text)
-}
-
-/// Reports promotions of environments that are not in the scenario.
-fn check(scenario: &Scenario, root: Option<&Node>, reader: &mut Reader<'_>) {
-    let Some(root) = root else { return };
-    let known: BTreeSet<_> = scenario.environments.iter().map(|environment| &environment.name).collect();
-    for (name, promotion) in &scenario.promotions {
-        for missing in promotion.from.iter().chain([&promotion.to]).filter(|name| !known.contains(name)) {
-            let message =
-                format!("the promotion `{name}` names the environment `{missing}`, which the scenario does not have");
-            reader.error(Code::UnknownEnvironment, root.span, message);
-        }
-    }
 }
 
 fn scenario(root: &Node, reader: &mut Reader<'_>) -> Scenario {
@@ -311,7 +298,7 @@ fn misread(node: &Node, (written, expected): (&str, String), reader: &mut Reader
     let verb = written.split_whitespace().next().unwrap_or_default();
     let form = event::FORMS.iter().find(|(known, _)| *known == verb).map(|(_, form)| *form);
     let near = || nearest(verb, event::FORMS.iter().map(|(known, _)| *known));
-    let help = match (form, near()) {
+    let help = match (form.or_else(|| form_of_second(written)), near()) {
         (Some("expect CLAIM"), _) => claim_help(),
         (Some(form), _) => format!("write `{form}`"),
         (None, Some(near)) => format!("did you mean `{near}`?"),
@@ -324,6 +311,13 @@ fn misread(node: &Node, (written, expected): (&str, String), reader: &mut Reader
         format!("the event `{written}` can't be read: {expected}"),
         help,
     );
+}
+
+/// The form of a verb that comes second: `store-17 fails`.
+fn form_of_second(written: &str) -> Option<&'static str> {
+    let verb = written.split_whitespace().nth(1)?;
+    let is_verb = |known: &str| verb == known || verb.strip_suffix('s') == Some(known);
+    event::FORMS.iter().find(|(known, _)| is_verb(known)).map(|(_, form)| *form)
 }
 
 fn claim_help() -> String {

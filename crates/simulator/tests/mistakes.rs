@@ -1,0 +1,77 @@
+//! Mistakes in scenarios: each is reported at its place, with advice.
+
+use model::locate::Locator;
+use proptest::prelude::*;
+use simulator::scenario;
+
+/// The messages about a scenario, with their lines and advice.
+fn mistakes(text: &str) -> String {
+    let Err(unreadable) = scenario::read("scenario.yaml", text.as_bytes()) else { return String::new() };
+    let mut locator = Locator::of_files(&unreadable.files);
+    let lines = unreadable.diagnostics.iter().map(|diagnostic| {
+        let place = diagnostic.labels.first().and_then(|label| locator.shown(&label.origin)).unwrap_or_default();
+        format!("{place}: {} ({})\n", diagnostic.message, diagnostic.help.join("; "))
+    });
+    lines.collect()
+}
+
+/// Writes something else into the example, and checks the only message about it: the line of the change, and these parts.
+fn check(from: &str, to: &str, parts: &[&str]) {
+    assert!(scenario::EXAMPLE.contains(from), "the example has no `{from}`");
+    let before = scenario::EXAMPLE.split(from).next().unwrap_or_default();
+    let found = mistakes(&scenario::EXAMPLE.replacen(from, to, 1));
+    let place = format!("scenario.yaml:{}: ", before.lines().count());
+    assert!(found.starts_with(&place) && found.lines().count() == 1, "{to}: not {place}{found}");
+    assert!(parts.iter().all(|part| found.contains(part)), "{to}: {found}");
+}
+
+#[test]
+fn the_example_has_no_mistake() {
+    assert_eq!(mistakes(scenario::EXAMPLE), "");
+}
+
+#[test]
+fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
+    let failing = |to: &str, parts: &[&str]| check("fail stage-2 on c2", to, parts);
+    failing("fial stage-2 on c2", &["`fial` is no event", "did you mean `fail`?"]);
+    failing("stage-2 fails on c2", &["`stage-2` is no event", "write `fail CLUSTERS [on NAME] [for DURATION]`"]);
+    failing("fail stage-2 for soon", &["`soon`: a duration is a number with `d`"]);
+    failing("hold stage by ann", &["`because REASON` is missing at the end", "write `hold ENVIRONMENT"]);
+    failing("release shopp 2.0.0", &["there is no workload `shopp`"]);
+    failing("nothing at all", &["`nothing` is no event", "events begin with `change`"]);
+    check("at 4h", "at noon", &["`at noon` is no time", "write `at 0h`"]);
+    check("prod has c1 by", "prod hass c1 by", &["`hass` is no claim", "`CLUSTERS has CHANGE`"]);
+}
+
+#[test]
+fn names_that_nothing_has_are_mistakes() {
+    let failing = |to: &str, parts: &[&str]| check("fail stage-2 on c2", to, parts);
+    failing("fail stage-9", &["`fail stage-9`: there is no cluster `stage-9`"]);
+    failing("fail stage-[2-4]", &["there is no cluster `stage-4`"]);
+    failing("fail stage-2 of prod", &["there is no cluster `stage-2` in `prod`"]);
+    failing("fail stage-2 on c9", &["no event makes the change or the release `c9`"]);
+    failing("revert c9", &["no event makes the change `c9`"]);
+    failing("expect proud has c1", &["there is no cluster `proud`", "did you mean `prod`?"]);
+    check("prod lacks c2 at", "prod lacks c9 at", &["`prod lacks c9 at 4h`: no event makes the change `c9`"]);
+    check("prod has c1 by", "prod has shop 9.9.9 by", &["there is no release 9.9.9 of `shop`"]);
+    check("to: stage", "to: stagee", &["`to-stage` names the environment `stagee`", "did you mean `stage`?"]);
+    check("from: [dev]", "from: [devv]", &["names the environment `devv`", "did you mean `dev`?"]);
+}
+
+#[test]
+fn names_of_what_comes_later_are_known() {
+    let added = "repair stage-2\n  - at 5h: add stage-9 to stage\n  - at 6h: [remove stage-9, release shop 2.4.0]";
+    let text = scenario::EXAMPLE.replacen("repair stage-2", added, 1).replacen("on c2", "on 2.4.0", 1);
+    assert_eq!(mistakes(&text), "");
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_too_broken_to_be_answered(from in 0..1_400_usize, length in 0..80_usize, text in "[ -~\n]{0,20}") {
+        let mut broken = scenario::EXAMPLE.to_owned();
+        let (from, to) = (from.min(broken.len()), (from + length).min(broken.len()));
+        broken.replace_range(from..to, &text);
+        let is_read = scenario::read("scenario.yaml", broken.as_bytes()).is_ok();
+        prop_assert_eq!(is_read, mistakes(&broken).is_empty());
+    }
+}
