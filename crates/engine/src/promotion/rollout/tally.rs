@@ -47,7 +47,7 @@ impl RingTally {
 pub(super) struct Changing {
     /// All of them.
     all: u64,
-    /// Those that wait for silent reconcilers only.
+    /// The number of them that wait only for silent reconcilers.
     silent: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Names that sentences and promotions refer to. A name that nothing has would make an event or a claim mean nothing, without a word.
+//! Names that sentences and promotions refer to. An event about an unknown cluster has no effect, and a claim that nobody has an unknown change is always true,
+//! so unknown names are errors.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use model::yaml::{Node, Span};
 
 use super::fields::{Reader, text};
 use super::text_at;
-use crate::scenario::definition::{Claim, ClusterGroup, Content, Event, Fault, Members, PersonDecision, Scenario, Who};
+use crate::scenario::definition::{
+    Claim, ClusterGroup, Content, Event, Fault, Members, PersonDecision, Scenario, Who, WorkloadDefinition,
+};
 
 /// Reports names of environments, clusters, changes and releases that the scenario does not have. `documents` are all documents of the file.
 pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) {
@@ -46,8 +49,8 @@ fn promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) 
                 .find(|document| document.get("metadata").is_some_and(|metadata| *text_at(metadata, "name") == **name));
             let spec = document.and_then(|document| document.get("spec"));
             let from = spec.and_then(|spec| spec.get("from")).and_then(Node::as_sequence).unwrap_or_default();
-            let fields = from.iter().chain(spec.and_then(|spec| spec.get("to")));
-            let field = fields.into_iter().find(|node| text(node) == *missing).or(document).or(documents.first());
+            let mut fields = from.iter().chain(spec.and_then(|spec| spec.get("to")));
+            let field = fields.find(|node| text(node) == *missing).or(document);
             let near = nearest(missing, known.iter().map(|name| &***name));
             let span = field.map_or(Span::at(0), |node| node.span);
             report(reader, (Code::UnknownEnvironment, span), message, near);
@@ -58,14 +61,10 @@ fn promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) 
 /// The place of a sentence in the timeline or the expectations.
 fn sentence(root: &Node, (line, written): (usize, &str), reader: &Reader<'_>) -> Option<Span> {
     let items = |key: &str| root.get(key).and_then(Node::as_sequence).unwrap_or_default();
-    let of_entry = |item: &'_ Node| -> Vec<Span> {
-        let values = item.as_mapping().unwrap_or_default().iter().map(|(_, value)| value);
-        let sentences = values.flat_map(|value| value.as_sequence().unwrap_or(std::slice::from_ref(value)));
-        sentences.filter(|node| reader.line(node) == line && *text(node) == *written).map(|node| node.span).collect()
-    };
-    let of_timeline = items("timeline").iter().flat_map(of_entry);
-    let of_list = items("expect").iter().filter(|node| reader.line(node) == line).map(|node| node.span);
-    of_timeline.chain(of_list).next()
+    let entries = items("timeline").iter().flat_map(|item| item.as_mapping().unwrap_or_default());
+    let events = entries.flat_map(|(_, value)| value.as_sequence().unwrap_or(std::slice::from_ref(value)));
+    let mut sentences = events.chain(items("expect"));
+    sentences.find(|node| reader.line(node) == line && *text(node) == *written).map(|node| node.span)
 }
 
 /// What a sentence refers to.
@@ -124,9 +123,8 @@ impl<'s> Known<'s> {
         for environment in &scenario.environments {
             known.clusters.extend(environment.clusters.iter().map(|group| (&environment.name, group)));
         }
-        let first = |workload: &'s crate::scenario::definition::WorkloadDefinition| {
-            workload.release.as_ref().map(|release| (&workload.name, release))
-        };
+        let first =
+            |workload: &'s WorkloadDefinition| workload.release.as_ref().map(|release| (&workload.name, release));
         known.releases.extend(scenario.workloads.iter().filter_map(first));
         for happening in &scenario.timeline {
             match &happening.event {

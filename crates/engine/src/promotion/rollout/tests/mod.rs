@@ -231,7 +231,7 @@ fn places_that_have_the_content_already_are_published_when_they_are_released_aga
     world.step();
     world.step();
     world.publish();
-    // The newer revision changes only those that do not have the earlier one.
+    // The newer revision changes only the places without the earlier one.
     let contents = world.published.iter().map(|version| if *version == 2 { 2 } else { 3 }).collect();
     world.change_to(3, contents);
     world.step();
