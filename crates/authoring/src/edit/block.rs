@@ -64,8 +64,7 @@ impl Scene<'_> {
         };
         let is_first_on_line = self.text.get(lines::start(self.text, begin)..begin).is_some_and(lines::is_blank);
         if is_first_on_line {
-            let begin = self.with_comment(begin, bound);
-            return self.lines_removed(begin, end);
+            return self.lines_removed(self.with_comment(begin, bound)..end, column(self.text, begin));
         }
         // Behind a dash or at the beginning of a document: the next child takes its place.
         let next = children.get(position + 1).copied().flatten();
@@ -113,11 +112,27 @@ impl Scene<'_> {
         begin
     }
 
-    /// The ways to remove whole lines: with the line break before them, or with the one after them.
-    fn lines_removed(&self, begin: usize, end: usize) -> Vec<Splice> {
-        let with_break_before = lines::previous(self.text, begin).map(|above| lines::end(self.text, above)..end);
-        let with_break_after = lines::start(self.text, begin)..lines::next(self.text, end);
-        let ranges = with_break_before.into_iter().chain([with_break_after]);
+    /// The ways to remove the whole lines of a child at this column: with the line break before them, or with the one after them. Where the text of
+    /// the child above would get the lines behind them, these go too: comments at a deeper column, or also empty lines.
+    fn lines_removed(&self, Range { start: begin, end }: Range<usize>, column: usize) -> Vec<Splice> {
+        let (mut comments_end, mut all_end) = (end, end);
+        while let next = lines::next(self.text, all_end)
+            && next < self.text.len()
+            && let line = lines::line(self.text, next)
+            && let comment = lines::comment_column(line)
+            && (lines::is_blank(line) || comment.is_some_and(|at| at > column))
+        {
+            all_end = lines::end(self.text, next);
+            if comment.is_some() {
+                comments_end = all_end;
+            }
+        }
+        let ways = |end| {
+            let with_break_before = lines::previous(self.text, begin).map(|above| lines::end(self.text, above)..end);
+            let with_break_after = lines::start(self.text, begin)..lines::next(self.text, end);
+            with_break_before.into_iter().chain([with_break_after])
+        };
+        let ranges = [end, comments_end, all_end].into_iter().flat_map(ways);
         ranges.map(|range| Splice { range, text: String::new() }).collect()
     }
 

@@ -29,8 +29,9 @@ impl Scene<'_> {
             ways.push(Splice { range: span.clone(), text: scalar::quoted(text, quote) });
         }
         if matches!(present.style, ScalarStyle::Literal | ScalarStyle::Folded) {
-            ways.push(self.block_scalar_replaced(found, value));
-        } else if !self.is_in_flow(found) {
+            return self.block_scalar_replaced(found, value);
+        }
+        if !self.is_in_flow(found) {
             let text = self.written(found, value);
             ways.push(Splice { range: span.clone(), text: text.trim_start_matches(' ').to_owned() });
         }
@@ -49,17 +50,23 @@ impl Scene<'_> {
         found.parents.last().map_or(0, |parent| column(self.text, parent.span.start as usize))
     }
 
-    /// A block after `|` or `>` ends with its last line. The empty lines behind it stay.
-    fn block_scalar_replaced(&self, found: &Found<'_>, value: &Value) -> Splice {
+    /// A block after `|` or `>` ends with its last line. The empty lines behind it stay: without their blanks, if these would be a part of the new value.
+    fn block_scalar_replaced(&self, found: &Found<'_>, value: &Value) -> Vec<Splice> {
         let span = found.node.span.range();
         let end = lines::end(self.text, lines::trimmed(self.text, span.end).max(span.start));
         let header = self.text.get(span.start..lines::end(self.text, span.start)).unwrap_or_default();
         let comment = header.find(" #").and_then(|at| header.get(at..)).unwrap_or_default();
-        let text = self.written(found, value);
-        let text = text.trim_start_matches(' ');
-        let first = text.find(['\r', '\n']).unwrap_or(text.len());
-        let text = [text.get(..first).unwrap_or_default(), comment, text.get(first..).unwrap_or_default()].concat();
-        Splice { range: span.start..end, text }
+        let empty_lines = end..span.end.max(end);
+        let without_blanks = self.text.get(empty_lines.clone()).unwrap_or_default().replace([' ', '\t'], "");
+        let replaced = |text: &str| {
+            let text = text.trim_start_matches(' ');
+            let first = text.find(['\r', '\n']).unwrap_or(text.len());
+            let text = [text.get(..first).unwrap_or_default(), comment, text.get(first..).unwrap_or_default()].concat();
+            let with_empty_lines =
+                Splice { range: span.start..empty_lines.end, text: [&text, &*without_blanks].concat() };
+            [Splice { range: span.start..end, text }, with_empty_lines]
+        };
+        [self.written(found, value), emit::flow(value, &self.style)].iter().flat_map(|text| replaced(text)).collect()
     }
 
     /// A value where there is none: behind the colon, or on the lines after it.

@@ -55,6 +55,21 @@ fn a_block_is_replaced_up_to_its_last_line() {
 }
 
 #[test]
+fn what_is_behind_a_block_is_no_part_of_the_new_value() {
+    check("a: |\n    x\n    \nb: 1\n", &set("a", "y\nz\n"), "a: |\n  y\n  z\n\nb: 1\n");
+    check("a: |\n    x\n  # c\nb: 1\n", &set("a", "y\nz\n"), "a: \"y\\nz\\n\"\n  # c\nb: 1\n");
+}
+
+#[test]
+fn what_is_behind_a_removed_field_is_no_part_of_the_block_above() {
+    check("a: |\n  x\nb: 1\n    # about b\n\nc: 2\n", &remove("b"), "a: |\n  x\n\nc: 2\n");
+    check("a: |+\n  x\nb: 1\n\n\nc: 2\n", &remove("b"), "a: |+\n  x\nc: 2\n");
+    check("a:\n- |+\n  x\n- |\n  y\n  \n---\n", &remove("a.1"), "a:\n- |+\n  x\n---\n");
+    check("k:\n  a: |+\n    x\n  b: 1\n\n # c\nl: 2\n", &remove("k.b"), "k:\n  a: |+\n    x\n # c\nl: 2\n");
+    check("a: x\nb: 1\n    # c\n\nc: 2\n", &remove("b"), "a: x\n    # c\n\nc: 2\n");
+}
+
+#[test]
 fn a_missing_value_is_written_behind_the_colon() {
     check("a:\nb: 1\n", &set("a", "x"), "a: x\nb: 1\n");
     check("a: # c\nb: 1\n", &set("a.d", "x"), "a: # c\n  d: x\nb: 1\n");
