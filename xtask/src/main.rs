@@ -7,6 +7,7 @@ mod contracts;
 mod faults;
 mod fuzz;
 mod image;
+mod properties;
 mod rust_source;
 mod steps;
 mod summary;
@@ -55,6 +56,12 @@ enum Command {
     /// Build the root folder of the container image by the steps of its Dockerfile, and run the service in it: as the image's user, without rights, with a
     /// read-only root, until an environment is synced. Needs root, `mmdebstrap`, `musl-tools` and a network. Compiling takes many minutes.
     Image,
+    /// Run each property test many times, with other inputs each time. Exit with 1 at the first failure.
+    Properties {
+        /// The number of runs of each test.
+        #[arg(long, default_value_t = 20)]
+        count: u32,
+    },
     /// Run the fuzz targets to find inputs that break an invariant: with libFuzzer on a nightly toolchain, otherwise with mutated seeds.
     Fuzz {
         /// The time for each target, in seconds.
@@ -76,6 +83,7 @@ fn main() -> ExitCode {
         Command::Test { install, only, nextest } => steps::run(&steps::Options { install, only, nextest }),
         Command::Tidy => tidy::run(),
         Command::Faults(options) => faults::run(&options),
+        Command::Properties { count } => properties::run(count),
         Command::Image => image::run(),
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fuzz { seconds, jobs, stable, targets } => {

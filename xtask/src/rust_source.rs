@@ -17,6 +17,8 @@ pub(crate) struct RustSource {
     tokens: Vec<Token>,
     /// All functions with a body.
     pub(crate) functions: Vec<Function>,
+    /// The names of the tests in `proptest!`.
+    pub(crate) property_tests: Vec<String>,
     test_lines: Vec<Lines>,
     uses: Vec<Use>,
 }
@@ -48,7 +50,8 @@ impl RustSource {
         flatten(text.parse()?, &mut tokens);
         let mut extents = Extents::default();
         extents.visit_file(&file);
-        Ok(Self { tokens, functions: extents.functions, test_lines: extents.test_lines, uses: uses::of(&file) })
+        let Extents { functions, property_tests, test_lines, .. } = extents;
+        Ok(Self { tokens, functions, property_tests, test_lines, uses: uses::of(&file) })
     }
 
     /// The number of lines with code: not blank, not only comments, and not in a test module.
@@ -138,10 +141,11 @@ fn lines_of(span: Span) -> Lines {
     span.start().line..=span.end().line
 }
 
-/// Collects the lines of functions and of test modules.
+/// Collects the functions, the tests in `proptest!`, and the lines of test modules.
 #[derive(Default)]
 struct Extents {
     functions: Vec<Function>,
+    property_tests: Vec<String>,
     test_lines: Vec<Lines>,
     owner: Option<String>,
 }
@@ -195,6 +199,16 @@ impl<'ast> Visit<'ast> for Extents {
         visit::visit_impl_item_fn(self, function);
     }
 
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        if call.path.segments.last().is_some_and(|name| name.ident == "proptest") {
+            let trees: Vec<_> = call.tokens.clone().into_iter().collect();
+            let is_fn = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "fn");
+            let names = trees.iter().zip(trees.iter().skip(1)).filter(|(word, _)| is_fn(word));
+            self.property_tests.extend(names.map(|(_, name)| name.to_string()));
+        }
+        visit::visit_macro(self, call);
+    }
+
     fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
         if let Some(body) = &function.default {
             self.add(&function.sig, body);
@@ -230,6 +244,14 @@ mod tests {
             parse("struct S;\nimpl S {\n    /// Doc.\n    pub fn a() {\n    }\n}\nfn b() {}\ntrait T {\n fn c();\n}\n");
         let found: Vec<_> = source.functions.iter().map(|found| (found.name.as_str(), found.lines.clone())).collect();
         assert_eq!(found, [("S::a", 4..=5), ("b", 7..=7)]);
+    }
+
+    #[test]
+    fn property_tests_are_the_functions_in_their_macro() {
+        let source = parse(
+            "proptest! {\n    #[test]\n    fn a(x in 0..9) { let f: fn() = g; }\n}\n#[cfg(test)]\nmod tests {\n    proptest::proptest! { #[test] fn b() {} }\n    #[test]\n    fn c() {}\n}\n",
+        );
+        assert_eq!(source.property_tests, ["a", "b"]);
     }
 
     #[test]
