@@ -52,6 +52,11 @@ fn names_that_nothing_has_are_mistakes() {
     failing("fail stage-2 on c9", &["no event makes the change or the release `c9`"]);
     failing("revert c9", &["no event makes the change `c9`"]);
     failing("expect proud has c1", &["there is no cluster `proud`", "did you mean `prod`?"]);
+    failing("fail 2 of prod where region=wset", &["no cluster in `prod` has the label", "did you mean `region=west`?"]);
+    failing("fail stage where region=west", &["no cluster in `stage` has the label `region=west`"]);
+    failing("change c3 where regoin=west", &["no cluster has the label", "did you mean `region=west`?"]);
+    failing("change c3 of shopp", &["there is no workload `shopp`"]);
+    failing("check smoke fails", &["no gate uses the check `smoke`"]);
     check("prod lacks c2 at", "prod lacks c9 at", &["`prod lacks c9 at 4h`: no event makes the change `c9`"]);
     check("prod has c1 by", "prod has shop 9.9.9 by", &["there is no release 9.9.9 of `shop`"]);
     check("to: stage", "to: stagee", &["`to-stage` names the environment `stagee`", "did you mean `stage`?"]);

@@ -9,6 +9,9 @@ use model::object::promotion::Promotion;
 
 use super::names::NamePattern;
 
+/// The key and the value of a label.
+pub(super) type LabelPair = (Arc<str>, Arc<str>);
+
 /// A scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -138,7 +141,7 @@ pub struct Scope {
     /// The workload.
     pub workload: Option<Arc<str>>,
     /// A label of the cluster.
-    pub label: Option<(Arc<str>, Arc<str>)>,
+    pub label: Option<LabelPair>,
 }
 
 /// Clusters of environments.
@@ -149,7 +152,7 @@ pub struct Who {
     /// The environment. None: all environments.
     pub environment: Option<Arc<str>>,
     /// A label that they have.
-    pub label: Option<(Arc<str>, Arc<str>)>,
+    pub label: Option<LabelPair>,
 }
 
 /// Which clusters.

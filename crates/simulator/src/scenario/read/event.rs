@@ -60,7 +60,7 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
     Ok(match verb {
         "change" => {
             let name = words.name("the name of the change")?;
-            Event::Change { name, scope: words.scope()?, author: author(words)? }
+            Event::Change { name, scope: words.scope(names)?, author: author(words)? }
         }
         "revert" => Event::Revert(words.name("the name of the change")?),
         "release" => {
@@ -69,7 +69,7 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
         }
         "configure" => {
             let environment = words.environment(&names.environments)?;
-            Event::Configure { environment, name: words.name("the name of the change")?, scope: words.scope()? }
+            Event::Configure { environment, name: words.name("the name of the change")?, scope: words.scope(names)? }
         }
         _ => {
             let commit = words.name("the name of the change")?;

@@ -21,6 +21,7 @@ use model::source::{File, Files, Source};
 use model::yaml::{self, Node};
 
 use self::fields::{Reader, listed, text};
+pub(super) use self::references::remove_unknown;
 use self::words::{Expected, Words};
 use super::definition::{
     ClusterGroup, EnvironmentDefinition, Event, Expectation, Happening, Pace, Scenario, When, WorkloadDefinition,

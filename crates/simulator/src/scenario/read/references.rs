@@ -1,20 +1,22 @@
-//! Names that sentences and promotions refer to. An event about an unknown cluster has no effect, and a claim that nobody has an unknown change is always true,
-//! so unknown names are errors.
+//! Names and labels that sentences and promotions refer to. An event about an unknown cluster has no effect, and a claim that nobody has an unknown change is
+//! always true, so unknown names are errors.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::Code;
+use model::object::promotion::GateKind;
 use model::similar::nearest;
 use model::yaml::{Node, Span};
 
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, Event, Fault, Members, PersonDecision, Scenario, Who, WorkloadDefinition,
+    Claim, ClusterGroup, Content, Event, Fault, LabelPair, Members, PersonDecision, Scenario, Scope, Who,
+    WorkloadDefinition,
 };
 
-/// Reports names of environments, clusters, changes and releases that the scenario does not have. `documents` are all documents of the file.
+/// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
 pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) {
     promotions(scenario, documents, reader);
     let Some(root) = documents.first() else { return };
@@ -27,6 +29,19 @@ pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader
             let span = sentence(root, (line, written), reader).unwrap_or(root.span);
             report(reader, (Code::WrongType, span), format!("`{written}`: {message}"), near.as_deref());
         }
+    }
+}
+
+/// Removes the events about what the scenario does not have. They have no effect.
+pub(in crate::scenario) fn remove_unknown(scenario: &mut Scenario) {
+    loop {
+        let known = Known::of(scenario);
+        let is_known = |event: &Event| of_event(event).iter().all(|reference| known.missing(reference).is_none());
+        let kept: Vec<_> = scenario.timeline.iter().filter(|happening| is_known(&happening.event)).cloned().collect();
+        if kept.len() == scenario.timeline.len() {
+            return;
+        }
+        scenario.timeline = kept;
     }
 }
 
@@ -74,15 +89,30 @@ enum Reference<'s> {
     Release(&'s Arc<str>, &'s Arc<str>),
     /// A change, or a release of any workload.
     Revision(&'s Arc<str>),
+    /// Clusters with a label. The environment may be left out.
+    Label(Option<&'s Arc<str>>, &'s LabelPair),
+    Check(&'s Arc<str>),
+}
+
+fn of_who(who: &Who) -> Vec<Reference<'_>> {
+    let label = who.label.as_ref().map(|label| Reference::Label(who.environment.as_ref(), label));
+    [Reference::Clusters(who)].into_iter().chain(label).collect()
+}
+
+fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s Scope) -> Vec<Reference<'s>> {
+    scope.label.iter().map(|label| Reference::Label(environment, label)).collect()
 }
 
 fn of_event(event: &Event) -> Vec<Reference<'_>> {
     match event {
         Event::Revert(name) | Event::MoveByHand { commit: name, .. } => vec![Reference::Change(name)],
+        Event::Change { scope, .. } => of_scope(None, scope),
+        Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
         Event::Hosts { who, fault: Fault::Failing(Some(name)), .. } => {
-            vec![Reference::Clusters(who), Reference::Revision(name)]
+            of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
         }
-        Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => vec![Reference::Clusters(who)],
+        Event::Hosts { who, .. } | Event::Repair(who) | Event::Shrink(who) => of_who(who),
+        Event::Check { name, .. } => vec![Reference::Check(name)],
         Event::Decide { decision: PersonDecision::Promote(Some(name)), .. } => vec![Reference::Revision(name)],
         Event::Expect(claim) => of_claim(claim),
         _ => Vec::new(),
@@ -96,9 +126,9 @@ fn of_claim(claim: &Claim) -> Vec<Reference<'_>> {
                 Content::Change(name) => Reference::Change(name),
                 Content::Release(workload, version) => Reference::Release(workload, version),
             };
-            vec![Reference::Clusters(who), content]
+            of_who(who).into_iter().chain([content]).collect()
         }
-        Claim::AtOnce { who, .. } => vec![Reference::Clusters(who)],
+        Claim::AtOnce { who, .. } => of_who(who),
         Claim::State { .. } | Claim::Rest => Vec::new(),
     }
 }
@@ -110,6 +140,7 @@ struct Known<'s> {
     clusters: Vec<(&'s Arc<str>, &'s ClusterGroup)>,
     changes: BTreeSet<&'s Arc<str>>,
     releases: BTreeSet<(&'s Arc<str>, &'s Arc<str>)>,
+    checks: BTreeSet<&'s Arc<str>>,
 }
 
 impl<'s> Known<'s> {
@@ -119,7 +150,15 @@ impl<'s> Known<'s> {
             clusters: Vec::new(),
             changes: BTreeSet::new(),
             releases: BTreeSet::new(),
+            checks: BTreeSet::new(),
         };
+        for (_, promotion) in &scenario.promotions {
+            let gates = promotion.rings.iter().flat_map(|ring| &ring.gates).chain(&promotion.gates);
+            known.checks.extend(gates.filter_map(|gate| match &gate.kind {
+                GateKind::Check(check) => Some(&check.name),
+                _ => None,
+            }));
+        }
         for environment in &scenario.environments {
             known.clusters.extend(environment.clusters.iter().map(|group| (&environment.name, group)));
         }
@@ -156,14 +195,41 @@ impl<'s> Known<'s> {
                 let near = || nearest(name, changes().chain(versions())).map(str::to_owned);
                 (!is_known).then(|| (format!("no event makes the change or the release `{name}`"), near()))
             }
-            Reference::Change(_) | Reference::Release(..) => None,
+            Reference::Label(environment, label) => self.missing_label(*environment, label),
+            Reference::Check(name) if !self.checks.contains(name) => {
+                let near = nearest(name, self.checks.iter().map(|name| &***name));
+                Some((format!("no gate uses the check `{name}`"), near.map(str::to_owned)))
+            }
+            Reference::Change(_) | Reference::Release(..) | Reference::Check(_) => None,
         }
+    }
+
+    fn missing_label(
+        &self,
+        environment: Option<&Arc<str>>,
+        (key, value): &LabelPair,
+    ) -> Option<(String, Option<String>)> {
+        let labels: Vec<_> = self.clusters_of(environment).flat_map(|group| &group.labels).collect();
+        let values = || labels.iter().filter(|(known, _)| known == key).flat_map(|(_, values)| values);
+        if values().any(|known| known == value) {
+            return None;
+        }
+        let near_value = nearest(value, values().map(|known| &**known)).map(|near| format!("{key}={near}"));
+        let keys = || labels.iter().map(|(known, _)| &**known).filter(|known| *known != &**key);
+        let near = near_value.or_else(|| nearest(key, keys()).map(|near| format!("{near}={value}")));
+        let of = environment.map_or_else(String::new, |environment| format!(" in `{environment}`"));
+        Some((format!("no cluster{of} has the label `{key}={value}`"), near))
+    }
+
+    /// The groups of clusters of an environment, or of all.
+    fn clusters_of(&self, environment: Option<&Arc<str>>) -> impl Iterator<Item = &'s ClusterGroup> {
+        let groups = self.clusters.iter().filter(move |(name, _)| environment.is_none_or(|wanted| wanted == *name));
+        groups.map(|(_, group)| *group)
     }
 
     fn missing_cluster(&self, who: &Who) -> Option<(String, Option<String>)> {
         let Members::Named(pattern) = &who.members else { return None };
-        let is_there = |environment: &Arc<str>| who.environment.as_ref().is_none_or(|name| name == environment);
-        let groups = || self.clusters.iter().filter(|(environment, _)| is_there(environment)).map(|(_, group)| group);
+        let groups = || self.clusters_of(who.environment.as_ref());
         let ends = [pattern.at(0), pattern.at(pattern.len().saturating_sub(1))];
         let name = ends.into_iter().find(|name| !groups().any(|group| group.names.position(name).is_some()))?;
         let first: Vec<_> = groups().map(|group| group.names.at(0)).collect();

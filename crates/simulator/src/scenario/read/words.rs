@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The key and the value of a label.
-type LabelPair = (Arc<str>, Arc<str>);
-
 use model::duration;
 
-use crate::scenario::definition::{Members, Scope, Who};
+use super::Names;
+use crate::scenario::definition::{LabelPair, Members, Scope, Who};
 use crate::scenario::names::NamePattern;
 
 /// A sentence that can't be read: what is expected instead.
@@ -104,8 +102,8 @@ impl<'t> Words<'t> {
     }
 
     /// `of WORKLOAD where KEY=VALUE`, both of which may be left out.
-    pub(super) fn scope(&mut self) -> Result<Scope, Expected> {
-        let workload = if self.take("of") { Some(self.name("a workload")?) } else { None };
+    pub(super) fn scope(&mut self, names: &Names) -> Result<Scope, Expected> {
+        let workload = if self.take("of") { Some(names.workload(self)?) } else { None };
         Ok(Scope { workload, label: self.only()? })
     }
 

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::random::Random;
+use crate::scenario::definition::Scenario;
+use crate::scenario::read;
 
 /// The environments that a walk can have, in their order.
 const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
@@ -17,6 +19,18 @@ pub(super) struct Setting {
     pub(super) promotions: String,
     environments: usize,
     workloads: usize,
+}
+
+impl Setting {
+    /// The text of the scenario without a timeline.
+    pub(super) fn text(&self) -> String {
+        format!("{}{}", self.header, self.promotions)
+    }
+
+    /// The scenario without a timeline.
+    pub(super) fn scenario(&self) -> Option<Scenario> {
+        read::read("walk.yaml", self.text().as_bytes()).ok()
+    }
 }
 
 /// A random setting.

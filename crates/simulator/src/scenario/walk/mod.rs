@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use self::generate::Setting;
 use self::referee::{Broken, Referee};
-use super::definition::{Event, PersonDecision, Scenario};
+use super::definition::{Event, Happening, PersonDecision};
 use super::read::{self, Names};
 use super::story::Story;
 use super::world::World;
@@ -101,26 +101,43 @@ fn shortened(options: WalkOptions, setting: &Setting, (broken, last): (Broken, u
     WalkFailure { seed: options.seed, rule: found.rule, text: found.text, steps: kept.len(), scenario, story }
 }
 
-/// The walk as a scenario that can be run again.
+/// The walk as a scenario that can be run again. Events about what is not there have no effect, and a scenario can't contain them.
 fn written(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>) -> String {
-    let mut text = format!("# Walk {} in {} steps.\n{}timeline:\n", options.seed, options.steps, setting.header);
-    let mut at = 0;
-    for step in 0..options.steps {
-        let (event, pause) = generate::event(options.seed, step, setting);
-        if let Some(event) = event.filter(|_| kept.contains(&step)) {
-            let time = model::duration::text(Duration::from_secs(at as u64));
-            let _ = writeln!(text, "  - at {time}: {event}");
+    let timeline = match setting.scenario() {
+        Some(mut scenario) => {
+            scenario.timeline = timeline(options, setting, kept, &Names::of(&scenario));
+            read::remove_unknown(&mut scenario);
+            scenario.timeline
         }
-        at += pause;
+        None => Vec::new(),
+    };
+    let mut text = format!("# Walk {} in {} steps.\n{}timeline:\n", options.seed, options.steps, setting.header);
+    for happening in timeline {
+        let _ = writeln!(text, "  - at {}: {}", model::duration::text(happening.at), happening.text);
     }
     text + &setting.promotions
+}
+
+/// The events of the kept steps.
+fn timeline(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>, names: &Names) -> Vec<Happening> {
+    let mut at = 0;
+    let mut timeline = Vec::new();
+    for step in 0..options.steps {
+        let (event, pause) = generate::event(options.seed, step, setting);
+        if let Some(text) = event.filter(|_| kept.contains(&step))
+            && let Ok(event) = read::event(&text, names)
+        {
+            timeline.push(Happening { at: Duration::from_secs(at), event, text: text.into(), line: 0 });
+        }
+        at += pause.unsigned_abs();
+    }
+    timeline
 }
 
 /// A walk with some of its steps.
 fn attempt(options: WalkOptions, setting: &Setting, kept: &BTreeSet<usize>) -> Result<World, (Broken, usize)> {
     let Some(mut walker) = Walker::new(options, setting) else {
-        let text = format!("{}{}", setting.header, setting.promotions);
-        return Err((Broken { rule: "a random scenario can be read", text }, 0));
+        return Err((Broken { rule: "a random scenario can be read", text: setting.text() }, 0));
     };
     walker.all(kept)?;
     Ok(walker.world)
@@ -137,8 +154,7 @@ struct Walker<'s> {
 
 impl<'s> Walker<'s> {
     fn new(options: WalkOptions, setting: &'s Setting) -> Option<Self> {
-        let text = format!("{}{}", setting.header, setting.promotions);
-        let scenario: Scenario = read::read("walk.yaml", text.as_bytes()).ok()?;
+        let scenario = setting.scenario()?;
         let names = Names::of(&scenario);
         let mut world = World::new(Arc::new(scenario), options.seed);
         world.is_quiet = !options.has_story;
@@ -212,5 +228,22 @@ impl<'s> Walker<'s> {
         }
         let text = open.iter().map(|found| found.text.clone()).collect::<Vec<_>>().join("; ");
         Err(Broken { rule: "everything comes to rest when the faults are over", text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    #[test]
+    fn a_walk_can_be_run_again_as_a_scenario() {
+        for seed in 0..40 {
+            let options = WalkOptions { seed, steps: 150, is_killed: false, has_story: false };
+            let text = written(options, &generate::setting(seed), &(0..150).collect());
+            let scenario = scenario::read("walk.yaml", text.as_bytes());
+            let scenario = scenario.unwrap_or_else(|unreadable| panic!("{seed}: {:?}\n{text}", unreadable.diagnostics));
+            assert!(scenario.timeline.len() > 40, "{seed}: {text}");
+        }
     }
 }
