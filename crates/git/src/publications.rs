@@ -197,6 +197,16 @@ impl Publication {
         self.sources.get_key_value(name).or_else(same)
     }
 
+    /// The commit of a branch of a repository, from the head of the branch or pinned. None: the output was not rendered from it, or from several commits.
+    pub fn branch_commit(&self, url: &str, branch: &str) -> Option<GitId> {
+        let repository = repository_key(url);
+        let is_of_branch = |(found, revision): &SourceName| {
+            (revision == branch || GitId::from_hex(revision).is_some()) && repository_key(found) == repository
+        };
+        let mut commits = self.sources.iter().filter(|(name, _)| is_of_branch(name)).map(|(_, commit)| *commit);
+        commits.next().filter(|first| commits.all(|commit| commit == *first))
+    }
+
     /// Whether the output was rendered from this commit of a repository.
     pub fn has_source(&self, url: &str, commit: GitId) -> bool {
         let repository = repository_key(url);

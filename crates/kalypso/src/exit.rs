@@ -51,7 +51,7 @@ impl Exit {
         match self {
             Self::Good => "good, or no change; warnings do not change it, unless `--strict` is given",
             Self::Problems => "problems were found, or the command was refused; it takes precedence over 2",
-            Self::Pending => "changes are pending (`plan` only)",
+            Self::Pending => "changes are pending (`plan`), or wait for gates (`rollout advance`)",
             Self::Late => "not done in time (`wait`)",
             Self::Superseded => "superseded: another version is now desired (`wait`)",
             Self::Usage => "wrong usage: arguments or the configuration file",

@@ -163,6 +163,15 @@ fn gate_text(gate: &GateRecord) -> String {
     format!("gate `{}` waits since {}: {}", gate.name, gate.since, gate.text)
 }
 
+/// The commit of the main branch that the last publication was rendered from. None: it is not known, or the branches have different ones.
+pub(super) fn published_commit(loaded: &Loaded, access: &RepositoryAccess) -> Option<GitId> {
+    let (url, branch) = (access.settings.repo.as_str(), access.settings.branch.as_str());
+    let published = published(loaded, access).ok()?;
+    let mut commits = published.iter().map(|publications| publications.newest()?.branch_commit(url, branch));
+    let first = commits.next()??;
+    commits.all(|commit| commit == Some(first)).then_some(first)
+}
+
 /// The publications on the branches that clusters pull.
 pub(super) fn published(loaded: &Loaded, access: &RepositoryAccess) -> Result<Vec<Publications>, String> {
     let environment = &loaded.fleet.environment;

@@ -78,7 +78,12 @@ impl Check<'_> {
         let Some(commit) = reference.commit else {
             let message =
                 format!("{} has no commit, although a gate is before `{environment}`", reference.object.key());
-            let help = "write the commit that the environment has now into `spec.commit`";
+            let help = match facts::published_commit(self.loaded, self.access) {
+                Some(commit) => {
+                    format!("write `commit: {commit}` into its `spec`: the environment has this commit now")
+                }
+                None => "write the commit that the environment has now into `spec.commit`".to_owned(),
+            };
             return Some(self.at(Diagnostic::error(Code::GateWithoutCommit, message), reference).help(help));
         };
         let facts = Facts { access: self.access, promotion: &self.promotion.spec, proofs: self.proofs };

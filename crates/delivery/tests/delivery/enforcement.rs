@@ -197,6 +197,9 @@ fn a_base_repo_without_a_commit_is_refused() {
     let world = World::new(GATE);
     world.chain.company.write_environment("prod", &environment("prod", None));
     assert_eq!(world.with(Answer::Proved), "K0521 ");
+    let outcome = world.publish("prod", Options::default());
+    let help = format!("write `commit: {}` into its `spec`: the environment has this commit now", world.first);
+    assert!(format!("{:?}", outcome.places[0].refusals).contains(&help), "{:?}", outcome.places[0].refusals);
 }
 
 #[test]

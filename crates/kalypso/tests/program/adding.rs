@@ -216,6 +216,14 @@ fn a_workload_of_another_team_with_the_same_name_is_not_registered() {
 }
 
 #[test]
+fn a_repository_is_named_by_its_url() {
+    let edited = Edited::new();
+    for path in ["/srv/other", "../other", "file:///srv/other"] {
+        edited.run(&format!("add workload other --repo {path} --workspace other-team")).ends(64).says(&["git.rewrite"]);
+    }
+}
+
+#[test]
 fn a_target_is_added_in_the_checkout_of_its_application() {
     let edited = Edited::new();
     git(&edited.path("."), &["clone", "--quiet", edited.company.repository("shop").to_str().unwrap(), "shop"]);

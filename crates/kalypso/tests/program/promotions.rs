@@ -97,6 +97,15 @@ fn a_wrong_graph_is_reported() {
 }
 
 #[test]
+fn a_step_that_cannot_be_made_is_no_success() {
+    let platform = Platform::new();
+    let rings = "rings: [{name: canary, percent: 10%}, {name: rest}]";
+    platform.promote("to-prod", &format!("{{from: [qa], to: prod, gates: [{{name: soaked, soak: 1h}}], {rings}}}"));
+    platform.promote("to-qa", "{from: [dev], to: qa}");
+    platform.run("rollout advance -e qa").ends(1).says(&["can't be evaluated: the promotions can't be read: [K0150]"]);
+}
+
+#[test]
 fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
     let platform = Platform::new();
     let first =

@@ -8,7 +8,7 @@ use authoring::new_object::NewObject;
 use authoring::objects::{self, LabelList, RepositoryFolder};
 use authoring::style::Style;
 use authoring::targets::{self, NewTarget};
-use git::RepositoryUrl;
+use git::{RepositoryUrl, UrlError};
 use model::kind::Kind;
 use serde_json::json;
 
@@ -31,7 +31,15 @@ pub(super) fn run(options: &AddWorkload) -> anyhow::Result<Exit> {
 }
 
 fn register(options: &AddWorkload, repo: &str) -> anyhow::Result<Exit> {
-    RepositoryUrl::from_object(repo).map_err(|error| Failure::usage(format!("--repo: {error}")))?;
+    RepositoryUrl::from_object(repo).map_err(|error| {
+        let failure = Failure::usage(format!("--repo: {error}"));
+        match error {
+            UrlError::Local | UrlError::File => {
+                failure.help("name the URL that everyone uses; a rule in `git.rewrite` of kalypso.toml maps it to a path of this machine")
+            }
+            _ => failure,
+        }
+    })?;
     let [repo, branch, path] = [repo, &options.branch, &options.path].map(Arc::from);
     let place = RepositoryFolder { repo, branch, path };
     let workspace = options.workspace.as_deref().map(Arc::from);

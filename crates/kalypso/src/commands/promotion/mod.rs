@@ -192,7 +192,8 @@ pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
     for name in controller.names(options.environment.as_deref())? {
         let outcome = controller.advance(&name)?;
         outcome.warnings.iter().for_each(|warning| terminal::warn(&format!("{name}: {warning}")));
-        exit = match (exit, outcome.is_stopped, outcome.is_moving) {
+        let is_broken = outcome.status.as_ref().is_some_and(|status| status.problem.is_some());
+        exit = match (exit, outcome.is_stopped || is_broken, outcome.is_moving) {
             (Exit::Problems, ..) | (_, true, _) => Exit::Problems,
             (_, _, true) => Exit::Pending,
             (exit, ..) => exit,
