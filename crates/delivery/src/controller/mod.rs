@@ -153,7 +153,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
     let stored = rollout_store::read(context.access, environment)?;
     if let Some(step) = context.plane.step(environment)
-        && let Some(reason) = context.plane.problem.clone().or_else(|| step.problem.clone())
+        && let Some(reason) = problem(context, step, &standing)
     {
         status.problem = Some(reason.to_string());
     } else if let Some(step) = context.plane.step(environment) {
@@ -185,6 +185,21 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     status.subjects.extend(rollouts.statuses);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
+}
+
+/// Why no change can move into the environment. None: changes can.
+fn problem(context: &Context<'_>, step: &Step, standing: &Standing) -> Option<Arc<str>> {
+    let environment = context.environment;
+    // Behind a gate, an environment that follows the head of the main branch could only have what the gate has not let in yet.
+    let is_gated = || context.plane.graph.object(environment.as_str()).is_some_and(|it| it.spec.is_gate_of_commits());
+    let is_open = standing.promoted.is_declared() && standing.promoted.commit.is_none();
+    let without_commit = || {
+        let text = format!(
+            "BaseRepo `main` has no commit, although a gate is before `{environment}`: `kalypso check -e {environment}` says which commit to write"
+        );
+        (is_open && is_gated()).then(|| text.into())
+    };
+    context.plane.problem.clone().or_else(|| step.problem.clone()).or_else(without_commit)
 }
 
 /// Whether the environment is settled, or why not. Stores the record of it.

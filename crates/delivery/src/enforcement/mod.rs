@@ -41,8 +41,7 @@ pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
     // A plain folder is never published. If files are missing, nothing is published anyway.
     let Some(access) = loaded.access.as_deref().filter(|_| loaded.declarations.is_complete) else { return Vec::new() };
     let Some(promotion) = loaded.graph.object(environment) else { return unknown_promotions(loaded) };
-    let is_gated = !promotion.spec.from.is_empty() || !promotion.spec.gates.is_empty();
-    if !is_gated || !promotion.spec.select.platform {
+    if !promotion.spec.is_gate_of_commits() {
         return Vec::new();
     }
     let check = Check { loaded, access, promotion, proofs };

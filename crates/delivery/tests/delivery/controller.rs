@@ -22,6 +22,7 @@ use hub_api::promotions::{MovePhase, PromotionEvent, SubjectStatus};
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::rollout::Counts;
+use testkit::chain::environment;
 
 use crate::chain::{Chain, name};
 
@@ -393,6 +394,22 @@ fn a_commit_that_was_moved_by_hand_is_not_published_before_its_gates_hold() {
     world.report("dev", (3, 3, 0));
     world.settle();
     assert_eq!((refusals(), world.status("stage").proved.unwrap().revision), (0, second.to_string()));
+}
+
+#[test]
+fn an_environment_behind_a_gate_needs_a_commit_before_anything_moves() {
+    let mut world = World::new(DIRECT, "");
+    let first = world.at("stage");
+    world.chain.company.write_environment("stage", &environment("stage", None));
+    let second = world.chain.company.change_value("second");
+    world.settle();
+    let status = world.step("stage").status.unwrap();
+    let problem = "BaseRepo `main` has no commit, although a gate is before `stage`: `kalypso check -e stage` says which commit to write";
+    assert_eq!((status.problem.as_deref(), status.subjects.len()), (Some(problem), 0));
+    world.chain.company.write_environment("stage", &environment("stage", Some(first)));
+    world.settle();
+    assert_eq!((world.at("stage"), world.status("stage").proved.unwrap().revision), (second, second.to_string()));
+    assert!(!world.kinds("stage").contains(&"movedByHand".to_owned()), "{:?}", world.kinds("stage"));
 }
 
 #[test]

@@ -51,6 +51,13 @@ pub struct Promotion {
     pub rings: Vec<Ring>,
 }
 
+impl Promotion {
+    /// Whether commits of the main branch must pass a gate: an environment before, or a gate of the list.
+    pub fn is_gate_of_commits(&self) -> bool {
+        self.select.platform && !(self.from.is_empty() && self.gates.is_empty())
+    }
+}
+
 /// How many of the environments before must have proved a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Require {
