@@ -3,14 +3,14 @@
 use git::publish::{
     BranchChange, Destination, DestinationState, PublishError, PushOutcome, current_state, publish, withdraw,
 };
-use git::{GitRepositories, Repositories, Revision, trailer};
+use git::{GitRepositories, NewCommit, Push, Pushed, Repositories, Revision, trailer};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Tree, closed};
 use testkit::git_server::GitServer;
 
-use crate::playground::{Disk, commit, memory, tree, url};
+use crate::playground::{Disk, commit, memory, person, run, tree, url};
 
 const BRANCH: &str = "kalypso/dev";
 
@@ -170,4 +170,32 @@ fn a_base_that_does_not_exist_is_said_with_how_to_make_it() {
     assert!(help(&repositories).contains("`kalypso publish` creates the branch"));
     commit(&repositories, &url("gitops"), "main", &[("a", "1")]);
     assert!(help(&repositories).contains("`git push origin COMMIT:refs/heads/dev`"));
+}
+
+#[test]
+fn a_branch_that_is_checked_out_is_pushed_where_git_may_update_the_files() {
+    let disk = Disk::new();
+    disk.commit("gitops", "dev", &[("a", "1")]);
+    run(&disk.served(), &["clone", "--quiet", "--branch", "dev", "gitops.git", "work"]);
+    let (work, settings) = (disk.served().join("work"), disk.settings(&format!("{}/", disk.served().display())));
+    let repositories = GitRepositories::new(settings);
+    let push = || {
+        let before = repositories.resolve(&url("work"), &Revision::branch("dev")).unwrap();
+        let (parents, tree) = ([before.id], &tree(&[("a", "2")]));
+        let (author, progress) = (&person("Ann"), &Progress::default());
+        let commit = NewCommit { parents: &parents, tree, open: &closed, message: "2", author, seconds: 7 };
+        let push = Push { branch: "dev", expected: Some(before.id), commit: Some(commit), progress };
+        repositories.push(&url("work"), &push).map_err(|error| error.to_string())
+    };
+    let refused = push().unwrap_err();
+    assert!(
+        refused.ends_with("receive.denyCurrentBranch updateInstead` there: git then updates the working tree, too")
+    );
+    run(&work, &["config", "receive.denyCurrentBranch", "updateInstead"]);
+    std::fs::write(work.join("a"), "mine").unwrap();
+    let refused = push().unwrap_err();
+    assert!(refused.contains("Working directory has unstaged changes"), "{refused}");
+    run(&work, &["checkout", "--quiet", "a"]);
+    assert!(matches!(push(), Ok(Pushed::Moved(_))));
+    assert_eq!(std::fs::read_to_string(work.join("a")).unwrap(), "2");
 }

@@ -174,7 +174,7 @@ pub(crate) struct Promote {
 #[command(after_help = "\
 For CI jobs of teams without `kalypso serve`: each call evaluates the gates once, and moves what may move. The evidence comes from the hub.
 
-Exit status: 0 nothing moves · 1 a move stopped · 2 a move waits
+Exit status: 0 nothing moves · 1 a move stopped, or can't be evaluated · 2 a move waits
 
 Examples:
   kalypso rollout advance              all environments, in the order of promotion

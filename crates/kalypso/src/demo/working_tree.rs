@@ -19,6 +19,8 @@ pub(super) fn init(folder: &Path) -> Result<(), Failure> {
         ("core.hooksPath", "/dev/null"),
         ("core.autocrlf", "false"),
         ("core.safecrlf", "false"),
+        // A promotion can push to a branch that the user looks at.
+        ("receive.denyCurrentBranch", "updateInstead"),
     ];
     for (name, value) in settings {
         git(folder, &["config", name, value])?;

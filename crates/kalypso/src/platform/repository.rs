@@ -48,9 +48,11 @@ pub(super) fn place(
     Ok(true)
 }
 
-/// Makes a repository with branches, of which `main` is checked out.
+/// Makes a repository with branches, of which `main` is checked out. Promotions push to its branches, also to those that are checked out: git then updates the
+/// working tree, and refuses if it has changes that are not committed.
 pub(super) fn with_branches(git: &Git, folder: &Path, branches: &[NewBranch]) -> Result<(), Failure> {
     git.run(folder, &["init", "--quiet", "--template="])?;
+    git.run(folder, &["config", "receive.denyCurrentBranch", "updateInstead"])?;
     git.run(folder, &["symbolic-ref", "HEAD", &format!("refs/heads/{MAIN}")])?;
     let [author, committer] = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map(|name| git.run(folder, &["var", name]));
     let input = import(branches, &author?, &committer?);

@@ -97,6 +97,16 @@ fn a_wrong_graph_is_reported() {
 }
 
 #[test]
+fn promotions_can_push_to_the_branches_of_a_new_platform() {
+    let platform = Platform::new();
+    git(&platform.path("."), &["clone", "--quiet", "--branch", "qa", "control-plane", "clone"]);
+    fs::write(platform.path("clone/configs/qa.yaml"), "# from the clone\n").unwrap();
+    platform.commit("clone");
+    git(&platform.path("clone"), &["push", "--quiet", "origin", "qa"]);
+    assert_eq!(fs::read_to_string(platform.path("environments/qa/configs/qa.yaml")).unwrap(), "# from the clone\n");
+}
+
+#[test]
 fn a_step_that_cannot_be_made_is_no_success() {
     let platform = Platform::new();
     let rings = "rings: [{name: canary, percent: 10%}, {name: rest}]";

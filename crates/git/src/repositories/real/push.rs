@@ -101,10 +101,10 @@ impl GitRepositories {
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
         let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
-            Ok(result) => result.failure.map(|reason| RepositoryError::Refused {
+            Ok(result) => result.failure.map(|message| RepositoryError::Refused {
                 url: remote.name.clone(),
                 branch: push.branch.to_owned(),
-                reason,
+                reason: refusal(message),
             }),
             Err(error @ RepositoryError::TimedOut { .. }) => Some(error),
             Err(error) => return Err(error),
@@ -158,6 +158,14 @@ fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) 
     let options = without_deltas.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]).chain(receiving);
     let options = options.map(|option| (*option).to_owned());
     options.chain([lease, "--".to_owned(), remote.url.clone(), refspec]).collect()
+}
+
+/// The reason of a refusal. Git's own text about a branch that is checked out, of a dozen lines, does not say what to do for a program that pushes.
+fn refusal(message: String) -> String {
+    if !message.contains("branch is currently checked out") {
+        return message;
+    }
+    "the branch is checked out there. Check out another branch there, or run `git config receive.denyCurrentBranch updateInstead` there: git then updates the working tree, too".to_owned()
 }
 
 /// The result of a push. The message of git is not parsed. The current head of the branch decides.
