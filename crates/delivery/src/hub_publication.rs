@@ -109,7 +109,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Sends the folders that differ between two states of the branch.
+    /// Sends the folders that differ between two states of the branch. Even if there are none, the hub gets the commit: clusters report it.
     fn send_changes(&self, before: &Tree, after: &Tree) -> Result<usize, HubError> {
         let (mut places, mut count) = (Vec::new(), 0);
         for changed in self.changes(before, after)? {
@@ -119,7 +119,7 @@ impl Sender<'_> {
                 count += self.send(std::mem::replace(&mut places, rest), None)?;
             }
         }
-        if !places.is_empty() {
+        if !places.is_empty() || (count == 0 && self.commit.is_some()) {
             count += self.send(places, None)?;
         }
         Ok(count)

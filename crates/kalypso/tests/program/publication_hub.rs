@@ -71,6 +71,19 @@ fn a_publication_says_what_its_folders_are_for() {
 }
 
 #[test]
+fn a_commit_that_changes_no_folder_is_known() {
+    let world = World::new();
+    world.run("publish -e dev --direct").ends(0);
+    let main = world.company.head("control-plane", "main").unwrap();
+    let spec = format!("repo: {HOST}control-plane\nbranch: main\npath: .\ncommit: {main}");
+    world.company.change("control-plane@dev", "base.yaml", &objects::object("BaseRepo", "main", &spec));
+    let before = world.company.head("gitops", "dev");
+    world.run("publish -e dev --direct").ends(0).says(&["Sent 0 folders to the hub"]);
+    assert_ne!(world.company.head("gitops", "dev"), before);
+    assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
+}
+
+#[test]
 fn what_was_proposed_is_known_once_it_is_merged() {
     let world = World::new();
     let told = world.run("publish -e dev -o json").ends(0).json();
