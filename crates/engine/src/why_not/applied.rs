@@ -9,10 +9,10 @@ use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
 use model::object_key::ObjectKey;
 use roaring::RoaringBitmap;
 
-use super::change::{AskedObjects, Change, set_label};
+use super::change::{Change, set_label};
 use super::edit::{Action, Edit, Side};
 use super::label_source::{LABELS, SourcedLabel, label_of_place, label_of_target};
-use super::reach::{Effect, Reach, effect};
+use super::reach::{AskedObjects, Effect, Reach, effect};
 use crate::compile::Prepared;
 use crate::container::{Conditions, Container};
 use crate::matching::{APPLICATION, is_met_by_place, is_met_by_target};
@@ -263,17 +263,29 @@ fn changes(asked: AskedObjects<'_>, candidate: &Candidate<'_>, answer: &Applicab
     let mut found: Vec<_> = of_object(asked, candidate, &unmet).into_iter().collect();
     // Labels can't replace names.
     if unmet.iter().all(|condition| condition.actual_name.is_none() && !condition.is_application) {
-        let edits = unmet.iter().map(|condition| label_edit(asked, condition)).collect::<Option<Vec<_>>>();
-        found.extend(of_labels(asked, edits));
+        found.extend(of_labels(asked, answer, &unmet));
     }
     found.sort_by_key(|change| (change.edits.len(), change.reach.others()));
     found
 }
 
 /// The change of the labels of place and target. None if they can't have these labels, or if policies would no longer make the assignment.
-fn of_labels(asked: AskedObjects<'_>, edits: Option<Vec<Edit>>) -> Option<Change> {
-    let edits = edits?;
-    let Effect { reach, loses_answers } = effect(asked.prepared, &edits, asked.ids());
+fn of_labels(asked: AskedObjects<'_>, answer: &Applicability, unmet: &[&CheckedCondition]) -> Option<Change> {
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut missing = unmet.to_vec();
+    // An edited label can take another one, which a mapping gave for it. Each round adds an edit, so the rounds end.
+    let effect = loop {
+        for condition in missing {
+            let edit = label_edit(asked, condition).filter(|edit| !edits.contains(edit))?;
+            edits.push(edit);
+        }
+        let effect = effect(asked.prepared, &edits, asked.ids());
+        missing = answer.conditions.iter().filter(|it| !effect.is_met(asked, (&it.key, &it.value))).collect();
+        if missing.is_empty() {
+            break effect;
+        }
+    };
+    let Effect { reach, loses_answers, .. } = effect;
     // The assignment itself gets other values.
     let reach = if asked.is_assigned() {
         Reach { answers: 1, reconfigured: reach.reconfigured.saturating_sub(1), ..reach }

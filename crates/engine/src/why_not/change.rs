@@ -13,10 +13,8 @@ use model::selector::{Operator, Requirement};
 use super::check::{CheckedRequirement, CheckedSide, Condition};
 use super::edit::{Action, Edit, Side};
 use super::label_source::{LABELS, SourcedLabel, own_labels};
-use super::reach::{AskedIds, Reach, effect};
+use super::reach::{AskedObjects, Reach, effect};
 use crate::compile::Prepared;
-use crate::place::Place;
-use crate::target::Target;
 
 /// The maximum number of changes for one policy.
 const CHANGES_MAX: usize = 3;
@@ -38,26 +36,6 @@ impl Change {
     /// The places of the edits.
     pub fn origins(&self) -> impl Iterator<Item = Origin> {
         self.edits.iter().map(Edit::origin)
-    }
-}
-
-/// The objects that a question is about.
-#[derive(Clone, Copy)]
-pub(super) struct AskedObjects<'a> {
-    pub(super) prepared: &'a Prepared,
-    pub(super) place: Option<(u32, &'a Place)>,
-    pub(super) target: Option<(u32, &'a Target)>,
-}
-
-impl AskedObjects<'_> {
-    pub(super) fn ids(&self) -> AskedIds {
-        AskedIds { place: self.place.map(|(id, _)| id), target: self.target.map(|(id, _)| id) }
-    }
-
-    /// Whether the target is assigned to the place.
-    pub(super) fn is_assigned(&self) -> bool {
-        let ids = self.place.zip(self.target);
-        ids.is_some_and(|((place, _), (target, _))| self.prepared.schedule.targets_on(place).contains(&target))
     }
 }
 

@@ -23,7 +23,6 @@ use crate::schedule::Selection;
 use crate::target::Target;
 
 pub use applied::{Applicability, AppliedKind, CheckedCondition, Exclusion};
-use change::AskedObjects;
 pub use change::Change;
 pub use check::{CheckedRequirement, CheckedSide, Condition};
 use check::{Checker, missing_of_place, missing_of_target};
@@ -31,6 +30,7 @@ pub use edit::{Action, Edit, Side};
 pub use label_source::{SourcedLabel, label_of_place, label_of_target, labels_of_place, labels_of_target};
 pub use obstacle::Obstacle;
 pub use overridden::{Standing, ValueStanding, Winner};
+use reach::AskedObjects;
 pub use reach::Reach;
 
 /// The maximum number of policies that are compared in detail.

@@ -15,6 +15,8 @@ use roaring::RoaringBitmap;
 use super::edit::{Action, Edit, apply, apply_to_policy};
 use crate::compile::Prepared;
 use crate::mapping;
+use crate::matching::{is_met_by_assigned, is_met_by_place};
+use crate::place::Place;
 use crate::target::Target;
 
 /// The effect of a change on assignments.
@@ -44,6 +46,26 @@ pub(super) struct AskedIds {
     pub(super) target: Option<u32>,
 }
 
+/// The objects that a question is about.
+#[derive(Clone, Copy)]
+pub(super) struct AskedObjects<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) place: Option<(u32, &'a Place)>,
+    pub(super) target: Option<(u32, &'a Target)>,
+}
+
+impl AskedObjects<'_> {
+    pub(super) fn ids(&self) -> AskedIds {
+        AskedIds { place: self.place.map(|(id, _)| id), target: self.target.map(|(id, _)| id) }
+    }
+
+    /// Whether the target is assigned to the place.
+    pub(super) fn is_assigned(&self) -> bool {
+        let ids = self.place.zip(self.target);
+        ids.is_some_and(|((place, _), (target, _))| self.prepared.schedule.targets_on(place).contains(&target))
+    }
+}
+
 /// A label that an edit sets or removes.
 struct PlaceLabel {
     key: Arc<str>,
@@ -70,13 +92,31 @@ struct Cell {
 }
 
 /// The effect of edits, and whether they remove assignments that the question is about.
-pub(super) struct Effect {
+pub(super) struct Effect<'p> {
     pub(super) reach: Reach,
     pub(super) loses_answers: bool,
+    hypothesis: Hypothesis<'p>,
+}
+
+impl Effect<'_> {
+    /// Whether the place or the target of a question meets a condition after the edits. Mappings can give and take other labels than the edited ones.
+    pub(super) fn is_met(&self, asked: AskedObjects<'_>, (key, value): (&str, &str)) -> bool {
+        let Hypothesis { place_labels, targets, .. } = &self.hypothesis;
+        let of_place = asked.place.is_some_and(|(id, place)| {
+            let is_edited = |label: &&PlaceLabel| *label.key == *key && label.places.contains(id);
+            let edited = place_labels.iter().filter(|_| self.hypothesis.is_condition(id, key)).rfind(is_edited);
+            edited.map_or_else(
+                || is_met_by_place(key, value, place),
+                |label| label.value.as_deref().is_some_and(|new| new == value),
+            )
+        });
+        let of_target = |(id, target)| is_met_by_assigned(key, value, targets.get(&id).unwrap_or(target));
+        of_place || asked.target.is_some_and(of_target)
+    }
 }
 
 /// Computes the effect of edits.
-pub(super) fn effect(prepared: &Prepared, edits: &[Edit], asked: AskedIds) -> Effect {
+pub(super) fn effect<'p>(prepared: &'p Prepared, edits: &[Edit], asked: AskedIds) -> Effect<'p> {
     let hypothesis = Hypothesis::of(prepared, edits);
     let mut reach = Reach::default();
     let mut loses_answers = false;
@@ -91,7 +131,7 @@ pub(super) fn effect(prepared: &Prepared, edits: &[Edit], asked: AskedIds) -> Ef
         loses_answers |= places_of_question(places, asked.place) * targets_of_question(&removed, asked.target) > 0;
     }
     reach.reconfigured = hypothesis.reconfigured(cells);
-    Effect { reach, loses_answers }
+    Effect { reach, loses_answers, hypothesis }
 }
 
 fn places_of_question(places: &RoaringBitmap, asked: Option<u32>) -> u64 {

@@ -170,3 +170,50 @@ fn unknown_names_have_the_nearest_ones() {
     assert_eq!(nearest.as_deref(), Some(place.as_str()));
     assert!(DeploymentTargetName::new("no-such-target-at-all").is_ok());
 }
+
+/// A mapping gives `late` to targets of team `a`. A target that moves to team `b` loses it.
+#[test]
+fn a_change_also_restores_what_its_first_edit_takes() {
+    let object = |kind: &str, (name, labels): (&str, &str), spec: &str| {
+        let group = match kind {
+            "ConfigMap" => "v1",
+            "LabelMapping" => "fleet.kalypso.io/v1alpha1",
+            _ => "scheduler.kalypso.io/v1alpha1",
+        };
+        let metadata = format!("metadata: {{name: {name}, labels: {{{labels}}}}}");
+        (format!("{kind}.yaml"), format!("apiVersion: {group}\nkind: {kind}\n{metadata}\n{spec}\n").into_bytes())
+    };
+    let manifests = "manifests: {repo: https://git.example/x, branch: main, path: .}";
+    let any = "{labelSelector: {matchExpressions: [{key: any, operator: Exists}]}}";
+    let files = vec![
+        object(
+            "ClusterType",
+            ("east", "any: x"),
+            "spec: {reconciler: flux, namespaceService: default, configType: configmap}",
+        ),
+        object(
+            "DeploymentTarget",
+            ("shop", "any: x, team: a"),
+            &format!("spec: {{environment: {ENVIRONMENT}, {manifests}}}"),
+        ),
+        object(
+            "SchedulingPolicy",
+            ("all", ""),
+            &format!("spec: {{deploymentTargetSelector: {any}, clusterTypeSelector: {any}}}"),
+        ),
+        object("LabelMapping", ("late", ""), "spec: {from: {team: a}, add: {ring: late}}"),
+        object("ConfigMap", ("both", "platform-config: 'true', team: b, ring: late"), "data: {A: x}"),
+    ];
+    let fleet = Arc::new(testkit::directory::fleet_of(files, ENVIRONMENT).unwrap().0);
+    let prepared = Prepared::new(&fleet);
+    let ids = (prepared.place_id("east").unwrap(), prepared.target_id("shop").unwrap());
+    let answers = prepared.why_not_applied(&id(&prepared, ids), (AppliedKind::ConfigMap, "both"));
+    let edited = |change: &Change| -> Vec<_> {
+        change.edits.iter().map(|edit| format!("{} {}", edit.object, edit.path)).collect()
+    };
+    let of_target = ["DeploymentTarget `shop` metadata.labels.team", "DeploymentTarget `shop` metadata.labels.ring"];
+    assert_eq!(
+        answers[0].changes.iter().map(edited).collect::<Vec<_>>(),
+        [&["ConfigMap `both` metadata.labels.team"][..], &of_target]
+    );
+}
