@@ -192,12 +192,12 @@ fn problem(context: &Context<'_>, step: &Step, standing: &Standing) -> Option<Ar
     let environment = context.environment;
     // Behind a gate, an environment that follows the head of the main branch could only have what the gate has not let in yet.
     let is_gated = || context.plane.graph.object(environment.as_str()).is_some_and(|it| it.spec.is_gate_of_commits());
-    let is_open = standing.promoted.is_declared() && standing.promoted.commit.is_none();
+    let follows_head = standing.promoted.is_declared() && standing.promoted.commit.is_none();
     let without_commit = || {
         let text = format!(
             "BaseRepo `main` has no commit, although a gate is before `{environment}`: `kalypso check -e {environment}` says which commit to write"
         );
-        (is_open && is_gated()).then(|| text.into())
+        (follows_head && is_gated()).then(|| text.into())
     };
     context.plane.problem.clone().or_else(|| step.problem.clone()).or_else(without_commit)
 }
@@ -318,7 +318,7 @@ fn decline(
     let is_about = before.current.as_ref().and_then(|current| line::commit(&current.revision)) == Some(to);
     let Some(state) = platform::declined(&before, command).filter(|_| is_about) else { return again };
     let mut change = Change::new(&stored, advances);
-    let event = command.event(state.rejected.clone());
+    let event = command.event(state.rejected.as_ref().map(|rejected| rejected.revision.clone()));
     change.set_platform(context, &state, &[event]);
     if change.store(context)? {
         let at = (context.environment, &standing.promoted);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
-use engine::promotion::state::{
+use engine::promotion::state::{Rejection, 
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
     RingRecord, RolloutState,
 };
@@ -32,7 +32,7 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
             stable: fields.maybe("stable", proved)?,
             current: fields.maybe("current", movement)?,
             waiting: fields.list("waiting", revision)?,
-            rejected: fields.maybe("rejected", revision)?,
+            rejected: fields.maybe("rejected", rejection)?,
             hold: fields.maybe("hold", decision)?,
         },
         targets: fields.list("targets", |item| item.text())?.into_iter().collect(),
@@ -243,10 +243,19 @@ fn advance(item: Item<'_>) -> Result<AdvanceState> {
         proved: fields.maybe("proved", proved)?,
         current: fields.maybe("current", candidate)?,
         waiting: fields.list("waiting", revision)?,
-        rejected: fields.maybe("rejected", revision)?,
+        rejected: fields.maybe("rejected", rejection)?,
         hold: fields.maybe("hold", decision)?,
         requested: fields.maybe("requested", request)?,
     })
+}
+
+/// A rejected revision. Earlier versions stored it without the reason.
+fn rejection(item: Item<'_>) -> Result<Rejection> {
+    if let Ok(revision) = revision(item) {
+        return Ok(Rejection { revision, reason: "".into() });
+    }
+    let fields = item.fields(&["revision", "reason"])?;
+    Ok(Rejection { revision: revision(fields.required("revision")?)?, reason: fields.required("reason")?.text()? })
 }
 
 /// The fields of a candidate.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
-use engine::promotion::state::{
+use engine::promotion::state::{Rejection, 
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Proved, Revision,
     RingRecord, RolloutState,
 };
@@ -28,7 +28,7 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
         ("current", current.as_ref().map(movement)),
         ("waiting", Value::list(waiting, revision)),
         ("stable", stable.as_ref().map(proved)),
-        ("rejected", rejected.as_ref().map(revision)),
+        ("rejected", rejected.as_ref().map(rejection)),
         ("targets", Value::list(&targets, |target| Value::text(Arc::clone(*target)))),
         ("revisions", revisions),
     ]);
@@ -171,9 +171,13 @@ fn advance(AdvanceState { proved: last, current, waiting, rejected, hold, reques
         ("current", current.as_ref().map(candidate)),
         ("waiting", Value::list(waiting, revision)),
         ("proved", last.as_ref().map(proved)),
-        ("rejected", rejected.as_ref().map(revision)),
+        ("rejected", rejected.as_ref().map(rejection)),
         ("requested", requested.as_ref().map(request)),
     ])
+}
+
+fn rejection(Rejection { revision: of, reason }: &Rejection) -> Value {
+    Value::fields([("revision", Some(revision(of))), ("reason", Some(Value::text(Arc::clone(reason))))])
 }
 
 fn candidate(Candidate { revision: of, since, phase, good_since, gates, approvals }: &Candidate) -> Value {

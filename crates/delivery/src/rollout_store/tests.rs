@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
-use engine::promotion::state::{
+use engine::promotion::state::{Rejection, 
     Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, RingRecord,
 };
 use git::{MemoryRepositories, RepositoryUrl};
@@ -109,13 +109,17 @@ fn sources() -> impl Strategy<Value = RevisionSources> {
     (sources, prop::collection::vec(text(), 0..2)).prop_map(|(sources, kept)| RevisionSources { sources, kept })
 }
 
+fn rejection() -> impl Strategy<Value = Rejection> {
+    (revision(), text()).prop_map(|(revision, reason)| Rejection { revision, reason })
+}
+
 fn stored() -> impl Strategy<Value = StoredRollout> {
     let waiting = prop::collection::vec(revision(), 0..3);
     let state = (
         prop::option::of(proved()),
         prop::option::of(movement()),
         waiting,
-        prop::option::of(revision()),
+        prop::option::of(rejection()),
         prop::option::of(decision()),
     );
     let targets = prop::collection::btree_set(text(), 0..3);
@@ -147,7 +151,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         },
     );
     let decisions = (prop::option::of(decision()), prop::option::of((revision(), decision())));
-    let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(revision()), decisions);
+    let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(rejection()), decisions);
     (prop::option::of(proved()), prop::option::of(candidate), rest).prop_map(
         |(proved, current, (waiting, rejected, (hold, requested)))| AdvanceState {
             at: waiting.first().cloned(),

@@ -13,7 +13,7 @@ use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
-use engine::promotion::state::{AdvanceState, Revision, RolloutState};
+use engine::promotion::state::{AdvanceState, Rejection, Revision, RolloutState};
 use git::Person;
 use hub_api::client::ClientError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
@@ -274,7 +274,8 @@ fn people_hold_resume_and_roll_back() {
     world.command(CommandKind::Rollback, "slow").unwrap();
     world.settle();
     assert_eq!(world.at("stage"), before);
-    assert_eq!(world.status("stage").rejected, Some(second.to_string()));
+    let status = world.status("stage");
+    assert_eq!((status.rejected, status.rejected_because.as_deref()), (Some(second.to_string()), Some("rollback by ann: slow")));
     assert!(matches!(
         world.command(CommandKind::Request { revision: engine::promotion::state::Revision("0000".into()) }, ""),
         Err(CommandError::NoCommit { found: 0, .. })
@@ -337,7 +338,7 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 #[test]
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
-    let rejected = |text: &str| Some(Revision(text.into()));
+    let rejected = |text: &str| Some(Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() });
     let store = |platform: Option<AdvanceState>| {
         let state = RolloutState { rejected: rejected("digest"), ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };

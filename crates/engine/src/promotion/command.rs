@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
-use super::state::{
+use super::state::{Rejection, 
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Revision, RolloutState,
 };
 
@@ -244,7 +244,7 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     }
     // Without a stable revision there is nothing to return to: the places keep what they have.
     state.current = None;
-    state.rejected = Some(revision);
+    state.rejected = Some(Rejection { revision, reason: command.phase_reason() });
     Ok(())
 }
 
@@ -339,7 +339,7 @@ fn abort_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refu
     }
     state.requested = None;
     state.current = None;
-    state.rejected = Some(revision);
+    state.rejected = Some(Rejection { revision, reason: command.phase_reason() });
     Ok(())
 }
 
@@ -370,7 +370,7 @@ fn retry_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refu
         return Ok(());
     }
     let rejected = state.rejected.take().ok_or(Refusal::NothingToRetry)?;
-    state.requested = Some((rejected, command.decision()));
+    state.requested = Some((rejected.revision, command.decision()));
     Ok(())
 }
 

@@ -22,7 +22,7 @@ impl<'a> Queue<'a> {
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref(),
+            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
             moving: state.current.as_ref().map(|current| &current.revision),
             proved: state.proved.as_ref().map(|proved| &proved.revision),
         }
@@ -32,7 +32,7 @@ impl<'a> Queue<'a> {
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref(),
+            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
             moving: state.current.as_ref().map(|current| &current.revision),
             proved: state.stable.as_ref().map(|stable| &stable.revision),
         }

@@ -26,6 +26,22 @@ pub struct Proved {
     pub on: Timestamp,
 }
 
+/// A revision that was rolled back or aborted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The revision.
+    pub revision: Revision,
+    /// Why. Empty: not known.
+    pub reason: Arc<str>,
+}
+
+impl Rejection {
+    /// Whether it is about this revision.
+    pub fn is_of(rejected: Option<&Self>, revision: &Revision) -> bool {
+        rejected.is_some_and(|rejected| rejected.revision == *revision)
+    }
+}
+
 /// The rollout of one workload in one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RolloutState {
@@ -36,7 +52,7 @@ pub struct RolloutState {
     /// Newer revisions that wait, oldest first.
     pub waiting: Vec<Revision>,
     /// The revision that was rolled back or aborted last. It does not start again by itself.
-    pub rejected: Option<Revision>,
+    pub rejected: Option<Rejection>,
     /// A hold by a person: nothing moves.
     pub hold: Option<Decision>,
 }
@@ -185,7 +201,7 @@ pub struct AdvanceState {
     /// Newer revisions that wait, oldest first.
     pub waiting: Vec<Revision>,
     /// The revision that was rolled back or aborted last. It does not start again by itself.
-    pub rejected: Option<Revision>,
+    pub rejected: Option<Rejection>,
     /// A hold by a person: nothing moves.
     pub hold: Option<Decision>,
     /// A request by a person to move this revision, although `start` is manual or it was rejected.

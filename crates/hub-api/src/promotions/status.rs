@@ -42,6 +42,9 @@ pub struct SubjectStatus {
     pub waiting_revisions: Vec<String>,
     /// The revision that was rolled back or aborted last. It does not start again by itself.
     pub rejected: Option<String>,
+    /// Why it was rolled back or aborted. Empty: not known. None: no revision was.
+    #[serde(default)]
+    pub rejected_because: Option<String>,
     /// A hold: nothing moves.
     pub hold: Option<PersonDecision>,
 }

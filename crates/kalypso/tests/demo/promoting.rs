@@ -88,6 +88,8 @@ impl World {
         let answer: Json = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
         let mut events: Vec<_> =
             answer["items"].as_array().unwrap().iter().filter(|event| event["revision"] == *commit).collect();
+        // The answer begins with the newest event. Events of one step have the same time.
+        events.reverse();
         events.sort_by_key(|event| event["at"].to_string());
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         events.into_iter().map(|event| (text(&event["environment"]), text(&event["kind"]))).collect()

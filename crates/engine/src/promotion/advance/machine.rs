@@ -7,7 +7,7 @@ use model::object::promotion::{Gate, GateKind, OnFailure};
 use super::line::{Line, candidate};
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision};
+use crate::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Position, Proved, Rejection, Revision};
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
 const TRANSITIONS_MAX: usize = 16;
@@ -65,7 +65,8 @@ impl<'a> Machine<'a> {
             return;
         }
         if let Some(replaced) = replaced.filter(|replaced| self.line.is_older(at, replaced)) {
-            self.state.rejected = Some(replaced);
+            let reason = "a person wrote an older revision into the environment".into();
+            self.state.rejected = Some(Rejection { revision: replaced, reason });
         }
         let is_first = self.state.current.is_none() && self.state.proved.is_none() && before.is_none();
         self.state.requested = None;
@@ -185,7 +186,7 @@ impl<'a> Machine<'a> {
         self.emit(EventKind::Proved, Some(revision.clone()), "the environment proved it".to_owned());
         self.state.current = None;
         self.forget(&revision);
-        self.state.rejected = self.state.rejected.take().filter(|rejected| *rejected != revision);
+        self.state.rejected = self.state.rejected.take().filter(|rejected| rejected.revision != revision);
         self.state.proved = Some(Proved { revision, at: Position::default(), on: self.input.now });
         true
     }
@@ -228,7 +229,11 @@ impl<'a> Machine<'a> {
     fn reject(&mut self, kind: EventKind, text: &str) {
         let Some(current) = self.state.current.take() else { return };
         self.forget(&current.revision);
-        self.state.rejected = Some(current.revision.clone());
+        let reason = match current.phase {
+            CandidatePhase::RollingBack { reason, .. } => reason,
+            _ => text.into(),
+        };
+        self.state.rejected = Some(Rejection { revision: current.revision.clone(), reason });
         self.emit(kind, Some(current.revision), text.to_owned());
     }
 

@@ -13,7 +13,7 @@ use crate::promotion::evidence::Measured;
 use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{GateRecord, GateStatus, Phase, Proved, Revision, RingRecord, RolloutState};
+use crate::promotion::state::{GateRecord, GateStatus, Phase, Proved, Rejection, Revision, RingRecord, RolloutState};
 
 /// The name of the built-in gate of a ring's failure budget.
 const FAILURES: &str = "failures";
@@ -296,7 +296,7 @@ impl<'a> Machine<'a> {
     fn complete(&mut self, revision: Revision) {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
-        if self.state.rejected.as_ref() == Some(&revision) {
+        if Rejection::is_of(self.state.rejected.as_ref(), &revision) {
             self.state.rejected = None;
         }
         self.state.stable = Some(Proved { revision, at: self.input.position.clone(), on: self.input.now });
@@ -350,7 +350,11 @@ impl<'a> Machine<'a> {
         }
         let Some(current) = self.state.current.take() else { return false };
         self.is_counted = false;
-        self.state.rejected = Some(current.revision.clone());
+        let reason = match current.phase {
+            Phase::RollingBack { reason, .. } => reason,
+            Phase::Moving | Phase::Stopped { .. } => "".into(),
+        };
+        self.state.rejected = Some(Rejection { revision: current.revision.clone(), reason });
         self.emit(
             EventKind::RolledBack,
             Some(current.revision),

@@ -91,7 +91,9 @@ fn present(subject: &SubjectStatus, commit: &str) -> Option<Stage> {
         return Some(if is_failed { Stage::Failed(reason) } else { Stage::Waiting(reason) });
     }
     if subject.rejected.as_deref() == Some(commit) {
-        return Some(Stage::Failed("it was rolled back, aborted or declined".to_owned()));
+        let reason = subject.rejected_because.as_deref().map(plain).filter(|reason| !reason.is_empty());
+        let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        return Some(Stage::Failed(format!("it was rolled back, aborted or declined{because}")));
     }
     let waits = subject.waiting_revisions.iter().any(|revision| revision == commit);
     waits.then(|| Stage::Waiting("an earlier commit moves".to_owned()))
@@ -172,6 +174,7 @@ mod tests {
             moving,
             waiting_revisions: vec!["cc".to_owned()],
             rejected: Some("dd".to_owned()),
+            rejected_because: Some("1 of 3 reconcilers failed".to_owned()),
             hold: None,
         }
     }
@@ -182,7 +185,8 @@ mod tests {
         assert_eq!(present(&moving, "aa"), Some(Stage::Proved));
         assert_eq!(present(&moving, "bb"), Some(Stage::Waiting("soak: an hour".to_owned())));
         assert_eq!(present(&moving, "cc"), Some(Stage::Waiting("an earlier commit moves".to_owned())));
-        assert!(matches!(present(&moving, "dd"), Some(Stage::Failed(_))));
+        let failed = "it was rolled back, aborted or declined: 1 of 3 reconcilers failed";
+        assert_eq!(present(&moving, "dd"), Some(Stage::Failed(failed.to_owned())));
         assert_eq!(present(&moving, "ee"), None);
         let stopped = subject("aa", Some(("bb", MovePhase::Stopped)));
         assert_eq!(present(&stopped, "bb"), Some(Stage::Failed("soak: an hour".to_owned())));

@@ -68,7 +68,10 @@ fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
         lines.push(format!("held by {}, {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
     }
     if let Some(rejected) = &subject.rejected {
-        lines.push(format!("{} was rejected: `kalypso retry` moves it again", plain(&short(Some(rejected)))));
+        let reason = subject.rejected_because.as_deref().unwrap_or_default();
+        let because = if reason.is_empty() { String::new() } else { format!(": {}", plain(reason)) };
+        lines.push(format!("{} was rejected{because}", plain(&short(Some(rejected)))));
+        lines.push("  `kalypso retry` moves it again".to_owned());
     }
     if let Some(moving) = &subject.moving {
         lines.extend(move_lines(moving, now));
@@ -173,6 +176,7 @@ mod tests {
             moving,
             waiting_revisions: Vec::new(),
             rejected: None,
+            rejected_because: None,
             hold: None,
         }
     }

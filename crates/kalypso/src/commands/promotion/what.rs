@@ -153,6 +153,7 @@ mod tests {
             moving,
             waiting_revisions: Vec::new(),
             rejected: None,
+            rejected_because: None,
             hold: None,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::report::Report;
-use engine::promotion::state::{Content, Position, Revision, RolloutState};
+use engine::promotion::state::{Content, Position, Rejection, Revision, RolloutState};
 use model::object::promotion::Promotion;
 
 use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
@@ -58,6 +58,13 @@ pub(in crate::scenario) struct Rollout {
     /// The contents of the GitOps branch at the positions that the state names.
     pub(in crate::scenario) snapshots: BTreeMap<Position, Arc<[ContentId]>>,
     pub(in crate::scenario) memory: Memory,
+}
+
+impl Rollout {
+    /// Whether the revision of the sources was rolled back or aborted.
+    pub(in crate::scenario) fn is_rejected(&self) -> bool {
+        self.compiled.as_ref().is_some_and(|compiled| Rejection::is_of(self.state.rejected.as_ref(), compiled))
+    }
 }
 
 /// What the controller remembers between two steps. A restart loses it.

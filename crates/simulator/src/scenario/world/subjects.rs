@@ -313,7 +313,7 @@ fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| {
         let Some(current) = &rollout.state.current else {
-            let is_rejected = rollout.compiled.is_some() && rollout.state.rejected == rollout.compiled;
+            let is_rejected = rollout.is_rejected();
             return is_rejected.then(|| "its rollout was rolled back or aborted".into());
         };
         match &current.phase {

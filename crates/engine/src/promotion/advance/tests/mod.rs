@@ -175,11 +175,12 @@ fn failures_return_the_environment_to_the_proved_revision_by_policy() {
     assert_eq!((report.phase, action), (ReportPhase::RollingBack, Some(Action::RollBack { to: revision(1) })));
     let report = world.settle();
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
-    assert_eq!((world.at.clone(), world.state.rejected.clone()), (Some(revision(1)), Some(revision(2))));
+    let reason = "3 of 10 reconcilers failed, at most 0 may fail";
+    assert_eq!((world.at.clone(), world.rejected()), (Some(revision(1)), Some((revision(2), reason.into()))));
     world.measured = fleet(0);
     world.command(CommandKind::Retry);
     world.settle();
-    assert_eq!((world.proved().as_str(), world.state.rejected.clone()), ("r2", None));
+    assert_eq!((world.proved().as_str(), world.rejected()), ("r2", None));
 }
 
 #[test]
@@ -255,7 +256,8 @@ fn a_person_who_returns_to_the_proved_revision_rejects_the_current_one() {
     world.settle();
     world.at = Some(revision(1));
     let report = world.settle();
-    assert_eq!((&*report.waiting[0].what, world.state.rejected.clone()), ("rejected", Some(revision(2))));
+    let reason = "a person wrote the proved revision into the environment";
+    assert_eq!((&*report.waiting[0].what, world.rejected()), ("rejected", Some((revision(2), reason.into()))));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironme
 use crate::promotion::command::{Command, CommandKind, apply_to_advance};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::Report;
-use crate::promotion::state::{AdvanceState, Revision};
+use crate::promotion::state::{AdvanceState, Rejection, Revision};
 
 /// An environment, the environments before it, and the revisions `r0` to `r9`.
 pub(super) struct World {
@@ -130,6 +130,11 @@ impl World {
 
     pub(super) fn kinds(&mut self) -> String {
         std::mem::take(&mut self.events).join(" ")
+    }
+
+    /// The rejected revision, with the reason.
+    pub(super) fn rejected(&self) -> Option<(Revision, Arc<str>)> {
+        self.state.rejected.clone().map(|Rejection { revision, reason }| (revision, reason))
     }
 
     pub(super) fn proved(&self) -> String {
