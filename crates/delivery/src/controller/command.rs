@@ -301,7 +301,11 @@ fn about_rollout(rollout: &StoredRollout) -> Option<Revision> {
 }
 
 fn moving(state: &AdvanceState) -> Option<&Revision> {
-    state.current.as_ref().map(|current| &current.revision).or(state.rejected.as_ref().map(|rejected| &rejected.revision))
+    state
+        .current
+        .as_ref()
+        .map(|current| &current.revision)
+        .or(state.rejected.as_ref().map(|rejected| &rejected.revision))
 }
 
 fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), CommandError> {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
-use engine::promotion::state::{Rejection, 
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
-    RingRecord, RolloutState,
+use engine::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved,
+    Rejection, Revision, RingRecord, RolloutState,
 };
 use jiff::Timestamp;
 use model::git_id::GitId;

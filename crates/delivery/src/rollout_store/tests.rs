@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
-use engine::promotion::state::{Rejection, 
-    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, RingRecord,
+use engine::promotion::state::{
+    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection, RingRecord,
 };
 use git::{MemoryRepositories, RepositoryUrl};
 use jiff::Timestamp;

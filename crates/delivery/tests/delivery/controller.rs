@@ -275,7 +275,10 @@ fn people_hold_resume_and_roll_back() {
     world.settle();
     assert_eq!(world.at("stage"), before);
     let status = world.status("stage");
-    assert_eq!((status.rejected, status.rejected_because.as_deref()), (Some(second.to_string()), Some("rollback by ann: slow")));
+    assert_eq!(
+        (status.rejected, status.rejected_because.as_deref()),
+        (Some(second.to_string()), Some("rollback by ann: slow"))
+    );
     assert!(matches!(
         world.command(CommandKind::Request { revision: engine::promotion::state::Revision("0000".into()) }, ""),
         Err(CommandError::NoCommit { found: 0, .. })

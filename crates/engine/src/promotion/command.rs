@@ -6,8 +6,9 @@ use jiff::Timestamp;
 
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
-use super::state::{Rejection, 
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Revision, RolloutState,
+use super::state::{
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Rejection, Revision,
+    RolloutState,
 };
 
 /// A command.

@@ -63,6 +63,7 @@ fn status() -> PromotionStatus {
         moving: Some(moving),
         waiting_revisions: vec!["r3".to_owned()],
         rejected: Some("r0".to_owned()),
+        rejected_because: Some("rollback by ann: slow".to_owned()),
         hold: Some(decision),
     };
     let platform = SubjectStatus {
@@ -73,6 +74,7 @@ fn status() -> PromotionStatus {
         moving: None,
         waiting_revisions: Vec::new(),
         rejected: None,
+        rejected_because: None,
         hold: None,
     };
     PromotionStatus {

@@ -7,7 +7,9 @@ use model::object::promotion::{Gate, GateKind, OnFailure};
 use super::line::{Line, candidate};
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Position, Proved, Rejection, Revision};
+use crate::promotion::state::{
+    AdvanceState, CandidatePhase, GateRecord, GateStatus, Position, Proved, Rejection, Revision,
+};
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
 const TRANSITIONS_MAX: usize = 16;

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::{Command, CommandKind, apply_to_advance, apply_to_rollout, is_retried_with};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Proved, Revision,
-    RolloutState,
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection,
+    Revision, RolloutState,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -119,14 +119,18 @@ fn an_abort_returns_to_the_stable_revision_if_there_is_one() {
     check_refusal(&aborted, CommandKind::Abort, "the rollback has begun already");
     let first = RolloutState { stable: None, ..rollout() };
     let aborted = apply(&first, CommandKind::Abort).unwrap();
-    assert_eq!((aborted.current, aborted.rejected), (None, Some(revision("r2"))));
+    let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into() };
+    assert_eq!((aborted.current, aborted.rejected), (None, Some(rejected)));
     check_refusal(&first, CommandKind::Rollback, "there is no earlier proved revision to return to");
 }
 
 #[test]
 fn a_retry_starts_what_was_rejected_or_stopped() {
     check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
-    let rejected = RolloutState { rejected: Some(revision("r3")), ..RolloutState::default() };
+    let rejected = RolloutState {
+        rejected: Some(Rejection { revision: revision("r3"), reason: "".into() }),
+        ..RolloutState::default()
+    };
     assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));
     let mut stopped = rollout();
     stopped.current.as_mut().unwrap().phase =
@@ -161,7 +165,10 @@ fn check_advance(phase: CandidatePhase, kind: CommandKind, expected: &str) {
                 state.current.as_ref().is_some_and(|c| matches!(c.phase, CandidatePhase::RollingBack { .. }));
             let current = if rolls_back { Arc::from("rolls back") } else { name(state.current.map(|c| c.revision)) };
             let requested = name(state.requested.map(|(revision, _)| revision));
-            format!("current {current}, rejected {}, requested {requested}", name(state.rejected))
+            format!(
+                "current {current}, rejected {}, requested {requested}",
+                name(state.rejected.map(|rejected| rejected.revision))
+            )
         }
     };
     assert_eq!(shown, expected);

@@ -65,7 +65,7 @@ fn a_failed_move_returns_the_whole_environment_by_policy() {
     assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
     assert!(world.kinds().ends_with("rollingBack rolledBack"));
-    let reason = "ring `others`: 1 of 4 reconcilers failed, at most 0 may fail";
+    let reason = "ring `rest`: 1 of 6 reconcilers failed, at most 0 may fail";
     assert_eq!(world.state.rejected.as_ref().map(|rejected| &*rejected.reason), Some(reason));
     // The revision does not start again by itself, but with `retry`, or when the sources change.
     world.hosts[5] = Host::Healthy;
