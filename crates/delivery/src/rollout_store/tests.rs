@@ -229,6 +229,14 @@ fn people_can_read_a_state() {
     assert_eq!(parsed(ROLLOUT).map(|stored| encode::rollout(("prod", "shop"), &stored)), Ok(ROLLOUT.to_owned()));
 }
 
+#[test]
+fn a_rejected_revision_without_a_reason_is_read() {
+    let (old, new) = ("rejected: b0\nwaiting:", "rejected:\n  revision: b0\n  reason: \"3 failed\"\nwaiting:");
+    let rejected = |text: &str| parsed(&ROLLOUT.replacen("waiting:", text, 1)).unwrap().state.rejected.unwrap();
+    let expected = |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into() };
+    assert_eq!([rejected(old), rejected(new)], [expected(""), expected("3 failed")]);
+}
+
 #[track_caller]
 fn check(from: &str, to: &str, expected: &str) {
     assert!(ROLLOUT.contains(from), "{from}");

@@ -240,4 +240,15 @@ mod tests {
                     waits for failures: too many failed   10 min
         ");
     }
+
+    #[test]
+    fn a_rejected_revision_has_its_reason() {
+        let rejected = |reason: &str| {
+            let (rejected, rejected_because) = (Some("77aa0120".repeat(5)), Some(reason.to_owned()));
+            details(&SubjectStatus { rejected, rejected_because, ..subject(None, None) }, at(0))
+        };
+        let retry = "  `kalypso retry` moves it again";
+        assert_eq!(rejected("rollback by ann: slow"), ["77aa012 was rejected: rollback by ann: slow", retry]);
+        assert_eq!(rejected(""), ["77aa012 was rejected", retry]);
+    }
 }
