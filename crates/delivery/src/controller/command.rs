@@ -297,15 +297,11 @@ fn of_rollout(
 /// The revision of a rollout that a command is about.
 fn about_rollout(rollout: &StoredRollout) -> Option<Revision> {
     let moving = rollout.state.current.as_ref().map(|current| current.revision.clone());
-    moving.or_else(|| rollout.state.rejected.as_ref().map(|rejected| rejected.revision.clone()))
+    moving.or_else(|| rollout.state.rejected_revision().cloned())
 }
 
 fn moving(state: &AdvanceState) -> Option<&Revision> {
-    state
-        .current
-        .as_ref()
-        .map(|current| &current.revision)
-        .or(state.rejected.as_ref().map(|rejected| &rejected.revision))
+    state.current.as_ref().map(|current| &current.revision).or(state.rejected_revision())
 }
 
 fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), CommandError> {

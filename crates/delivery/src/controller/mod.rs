@@ -318,7 +318,7 @@ fn decline(
     let is_about = before.current.as_ref().and_then(|current| line::commit(&current.revision)) == Some(to);
     let Some(state) = platform::declined(&before, command).filter(|_| is_about) else { return again };
     let mut change = Change::new(&stored, advances);
-    let event = command.event(state.rejected.as_ref().map(|rejected| rejected.revision.clone()));
+    let event = command.event(state.rejected_revision().cloned());
     change.set_platform(context, &state, &[event]);
     if change.store(context)? {
         let at = (context.environment, &standing.promoted);

@@ -109,7 +109,7 @@ fn decline(
     let stored = rollout_store::read(context.access, context.environment)?;
     let (Ok(state), Ok(advances)) = (apply_to_advance(state, command), known(&stored)) else { return Ok(()) };
     let mut change = Change::new(&stored, advances);
-    let event = command.event(state.rejected.as_ref().map(|rejected| rejected.revision.clone()));
+    let event = command.event(state.rejected_revision().cloned());
     change.set_release(context.environment, (workload, &state), &[event]);
     change.store(context)?;
     Ok(())

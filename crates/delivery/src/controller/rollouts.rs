@@ -7,7 +7,7 @@ use engine::promotion::evidence::PlaceState;
 use engine::promotion::membership::effective_rings;
 use engine::promotion::report::{Event, Report, ReportPhase};
 use engine::promotion::rollout::{self, Changed, RingPlaces, RolloutInput, RolloutStep};
-use engine::promotion::state::{GateRecord, Move, Position, Rejection, Revision, RolloutState};
+use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
 use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
 use hub_api::promotions::SubjectStatus;
@@ -115,7 +115,7 @@ impl Rollouts {
         if is_open && self.open.is_none() {
             self.open = Some(waits(one.name, &report));
         }
-        let is_rejected = desired.as_ref().is_some_and(|desired| Rejection::is_of(state.rejected.as_ref(), desired));
+        let is_rejected = desired.is_some() && state.rejected_revision() == desired.as_ref();
         let is_stopped = matches!(report.phase, ReportPhase::Stopped | ReportPhase::RollingBack);
         if (is_stopped || is_rejected) && self.failed.is_none() {
             self.failed = Some(failure(one.name, &report));
@@ -294,7 +294,7 @@ impl Workload<'_> {
         let named: BTreeSet<&Revision> = [
             state.stable.as_ref().map(|stable| &stable.revision),
             state.current.as_ref().map(|current| &current.revision),
-            state.rejected.as_ref().map(|rejected| &rejected.revision),
+            state.rejected_revision(),
         ]
         .into_iter()
         .flatten()

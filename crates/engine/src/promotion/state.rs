@@ -35,13 +35,6 @@ pub struct Rejection {
     pub reason: Arc<str>,
 }
 
-impl Rejection {
-    /// Whether it is about this revision.
-    pub fn is_of(rejected: Option<&Self>, revision: &Revision) -> bool {
-        rejected.is_some_and(|rejected| rejected.revision == *revision)
-    }
-}
-
 /// The rollout of one workload in one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RolloutState {
@@ -175,6 +168,11 @@ pub enum Content {
 }
 
 impl RolloutState {
+    /// The rejected revision.
+    pub fn rejected_revision(&self) -> Option<&Revision> {
+        self.rejected.as_ref().map(|rejected| &rejected.revision)
+    }
+
     /// The content of a place: of its ring, its domain, and its hash in the order of the ring.
     pub fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
         let Some(current) = &self.current else { return Content::Published };
@@ -206,6 +204,13 @@ pub struct AdvanceState {
     pub hold: Option<Decision>,
     /// A request by a person to move this revision, although `start` is manual or it was rejected.
     pub requested: Option<(Revision, Decision)>,
+}
+
+impl AdvanceState {
+    /// The rejected revision.
+    pub fn rejected_revision(&self) -> Option<&Revision> {
+        self.rejected.as_ref().map(|rejected| &rejected.revision)
+    }
 }
 
 /// A revision on its way into an environment.

@@ -48,8 +48,8 @@ pub(super) fn place(
     Ok(true)
 }
 
-/// Makes a repository with branches, of which `main` is checked out. Promotions push to its branches, also to those that are checked out: git then updates the
-/// working tree, and refuses if it has changes that are not committed.
+/// Makes a repository with branches, of which `main` is checked out. A promotion can push to a branch that is checked out. Git then updates the
+/// working tree, or refuses the push if the working tree has changes that are not committed.
 pub(super) fn with_branches(git: &Git, folder: &Path, branches: &[NewBranch]) -> Result<(), Failure> {
     git.run(folder, &["init", "--quiet", "--template="])?;
     git.run(folder, &["config", "receive.denyCurrentBranch", "updateInstead"])?;

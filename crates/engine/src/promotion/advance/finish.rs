@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
-use crate::promotion::state::{Candidate, CandidatePhase, Rejection};
+use crate::promotion::state::{Candidate, CandidatePhase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -55,7 +55,7 @@ impl Machine<'_> {
             };
             return Some(reason("candidate", text, self.input.now));
         };
-        let is_rejected = Rejection::is_of(self.state.rejected.as_ref(), newest);
+        let is_rejected = self.state.rejected_revision() == Some(newest);
         let text = "the revision was rolled back or aborted; it moves again with `kalypso retry`, or a newer one moves";
         is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))
     }

@@ -5,7 +5,7 @@ use model::count::{count, thousands};
 use super::machine::Machine;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Move, Phase, Rejection};
+use crate::promotion::state::{Move, Phase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -85,7 +85,7 @@ impl Machine<'_> {
             return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
         };
         let is_stable = self.state.stable.as_ref().is_some_and(|stable| stable.revision == *desired);
-        let is_rejected = !is_stable && Rejection::is_of(self.state.rejected.as_ref(), desired);
+        let is_rejected = !is_stable && self.state.rejected_revision() == Some(desired);
         let text =
             "the revision was rolled back or aborted; it starts again when the sources change, or with `kalypso retry`";
         is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))

@@ -296,7 +296,7 @@ impl<'a> Machine<'a> {
     fn complete(&mut self, revision: Revision) {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
-        if Rejection::is_of(self.state.rejected.as_ref(), &revision) {
+        if self.state.rejected_revision() == Some(&revision) {
             self.state.rejected = None;
         }
         self.state.stable = Some(Proved { revision, at: self.input.position.clone(), on: self.input.now });

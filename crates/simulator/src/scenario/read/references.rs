@@ -1,5 +1,5 @@
-//! Names and labels that sentences and promotions refer to. An event about an unknown cluster has no effect, and a claim that nobody has an unknown change is
-//! always true, so unknown names are errors.
+//! Names and labels in sentences and promotions. Unknown ones are errors: an event about an unknown cluster has no effect, and nobody ever has an unknown
+//! change.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

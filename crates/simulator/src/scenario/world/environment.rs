@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::report::Report;
-use engine::promotion::state::{Content, Position, Rejection, Revision, RolloutState};
+use engine::promotion::state::{Content, Position, Revision, RolloutState};
 use model::object::promotion::Promotion;
 
 use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
@@ -63,7 +63,7 @@ pub(in crate::scenario) struct Rollout {
 impl Rollout {
     /// Whether the revision of the sources was rolled back or aborted.
     pub(in crate::scenario) fn is_rejected(&self) -> bool {
-        self.compiled.as_ref().is_some_and(|compiled| Rejection::is_of(self.state.rejected.as_ref(), compiled))
+        self.compiled.is_some() && self.state.rejected_revision() == self.compiled.as_ref()
     }
 }
 
