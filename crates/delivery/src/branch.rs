@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::layout::Folder;
-use git::load::Snapshot;
+use git::load::{ControlPlane, Snapshot};
 use git::publications::{Publication, Publications};
 use git::publish::{Destination, Heads, PublishError};
 use git::{Commit, Revision};
@@ -128,7 +128,8 @@ impl Branch {
         let published = Publications::read(&**repositories, head, environment).ok()?;
         let newest = published.newest()?;
         let pinned = PinnedRepositories::new(&**repositories, newest.sources.clone());
-        let read = Snapshot::new(&pinned, access.control_plane()).load(environment);
+        let control_plane = ControlPlane { promoted: newest.promoted, ..access.control_plane() };
+        let read = Snapshot::new(&pinned, control_plane).load(environment);
         let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)?;
         Some((newest.commit, loaded))
     }
@@ -198,7 +199,8 @@ impl Branch {
         };
         let environment = &loaded.fleet.environment;
         let pinned = PinnedRepositories::strict(&**repositories, first.sources.clone());
-        let snapshot = Snapshot::new(&pinned, access.control_plane());
+        let control_plane = ControlPlane { promoted: first.promoted, ..access.control_plane() };
+        let snapshot = Snapshot::new(&pinned, control_plane);
         let read = snapshot.load(environment);
         let (read, error) =
             with_publications((&snapshot, environment), read, || Ok(vec![Publications { publications }]));

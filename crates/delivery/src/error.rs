@@ -9,6 +9,7 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
+use crate::admission::AdmissionError;
 use crate::write_lease::LeaseEnded;
 
 /// The reason why no environment can be read.
@@ -34,6 +35,9 @@ pub enum ReadError {
     /// The control plane's `Environment` objects can't be read.
     #[error("{}", coded(.0))]
     Declarations(Box<Diagnostic>),
+    /// It is not known what was admitted into the environment.
+    #[error(transparent)]
+    Admission(#[from] AdmissionError),
     /// The branches of the control plane moved during every attempt to read them at one snapshot.
     #[error("the branches of environment `{environment}` moved again and again while they were read")]
     Moving {

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod acknowledgement;
+pub mod admission;
 pub mod branch;
 pub mod change_proposal;
 pub mod changes;

@@ -15,6 +15,7 @@ use model::fleet::Fleet;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::acknowledgement::Entry;
+use crate::admission::Admission;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 
@@ -30,6 +31,8 @@ pub struct Loaded {
     pub declarations: Declarations,
     /// What the gates before the environment say, if it is to be published.
     pub enforced: Enforced,
+    /// What was admitted into the environment, if it was read to be published. Its `BaseRepo` named `main` has this commit then. None: nothing is recorded.
+    pub admission: Option<Admission>,
     /// Whether all files of the platform team could be read.
     pub is_complete: bool,
     /// The commits that were read.
@@ -53,6 +56,8 @@ pub struct Loaded {
 pub struct Enforced {
     /// Why nothing is published.
     pub refusals: Vec<Diagnostic>,
+    /// What the environment's branches name and was not admitted. The output stays without it.
+    pub not_admitted: Vec<Diagnostic>,
     /// The reason for which it is published nevertheless, with what was overridden.
     pub override_reason: Option<Arc<str>>,
 }
@@ -71,6 +76,7 @@ impl Loaded {
             graph: Arc::new(graph),
             declarations: read.declarations,
             enforced: Enforced::default(),
+            admission: None,
             is_complete: read.is_complete,
             reads: read.reads,
             kept: read.kept,

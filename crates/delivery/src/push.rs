@@ -108,7 +108,10 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let rollouts = rollouts.iter().map(|commit| (git::publications::ROLLOUTS, commit.as_str()));
     let overridden = loaded.enforced.override_reason.iter();
     let overridden = overridden.map(|reason| (git::publications::OVERRIDE, &**reason));
-    let trailers: Vec<_> = trailers.chain(kept).chain(held).chain(rollouts).chain(overridden).collect();
+    let promoted = loaded.admission.as_ref().map(|admission| admission.main.to_string());
+    let promoted = promoted.iter().map(|commit| (git::publications::PROMOTED, commit.as_str()));
+    let trailers = trailers.chain(promoted).chain(kept).chain(held).chain(rollouts).chain(overridden);
+    let trailers: Vec<_> = trailers.collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;

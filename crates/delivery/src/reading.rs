@@ -7,7 +7,7 @@ use engine::promotion::graph::{self, Graph};
 use git::load::{Declarations, Directory, Snapshot};
 use git::publications::Publications;
 use git::publish::PublishError;
-use git::{RepositoryError, Revision};
+use git::{Repositories, RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -16,6 +16,7 @@ use model::object::environment::RepositoryPlace;
 use model::source::Files;
 
 use crate::access::{RepositoryAccess, destination_url};
+use crate::admission;
 use crate::error::ReadError;
 use crate::heads;
 use crate::loaded::Loaded;
@@ -148,21 +149,25 @@ fn graph_of(declarations: &Declarations) -> (Graph, Vec<Diagnostic>) {
 
 /// The graph of a control plane's environments at the head of its main branch, with all problems of the files that describe it.
 pub fn promotion_graph(access: &RepositoryAccess) -> PromotionGraph {
-    let environments = Snapshot::new(&*access.repositories, access.control_plane()).environments();
+    let found = promotion_graph_in(access, &*access.repositories);
     access.save_broken_files();
+    found
+}
+
+/// The graph of a control plane's environments at an earlier commit of its main branch.
+pub fn promotion_graph_at(access: &RepositoryAccess, commit: GitId) -> PromotionGraph {
+    let settings = &access.settings;
+    let main = (settings.repo.as_str().to_owned(), settings.branch.clone());
+    promotion_graph_in(access, &PinnedRepositories::new(&*access.repositories, [(main, commit)].into()))
+}
+
+fn promotion_graph_in(access: &RepositoryAccess, repositories: &dyn Repositories) -> PromotionGraph {
+    let environments = Snapshot::new(repositories, access.control_plane()).environments();
     let (graph, found) = graph_of(&environments.declarations);
     let mut diagnostics = environments.diagnostics;
     diagnostics.extend(found);
     let git::load::Environments { declarations, files, .. } = environments;
     PromotionGraph { graph, declarations, files, diagnostics: model::diagnostic::merged(diagnostics) }
-}
-
-/// The graph of a control plane's environments at an earlier commit of its main branch. Problems of the files at that commit do not count any more.
-pub fn promotion_graph_at(access: &RepositoryAccess, commit: GitId) -> Graph {
-    let settings = &access.settings;
-    let main = (settings.repo.as_str().to_owned(), settings.branch.clone());
-    let pinned = PinnedRepositories::new(&*access.repositories, [(main, commit)].into());
-    graph_of(&Snapshot::new(&pinned, access.control_plane()).environments().declarations).0
 }
 
 fn no_environments(environments: git::load::Environments, access: &RepositoryAccess) -> ReadError {
@@ -189,7 +194,7 @@ fn load_with_publications(snapshot: &Snapshot<'_>, name: &EnvironmentName, acces
 /// GitOps branches. If a branch of the platform has moved, reading starts again.
 ///
 /// # Errors
-/// If branches of the platform move during each of [`RACES_MAX`] attempts.
+/// If branches of the platform move during each of [`RACES_MAX`] attempts, or if it is not known what was admitted into the environment.
 #[tracing::instrument(name = "read", skip_all, fields(%environment))]
 pub fn for_publication(
     access: &Arc<RepositoryAccess>,
@@ -197,7 +202,7 @@ pub fn for_publication(
     only: Option<&str>,
 ) -> Result<Loaded, ReadError> {
     for _ in 0..RACES_MAX {
-        if let Some(loaded) = read_consistently(access, environment, only) {
+        if let Some(loaded) = read_consistently(access, environment, only)? {
             access.save_broken_files();
             return Ok(loaded);
         }
@@ -205,22 +210,29 @@ pub fn for_publication(
     Err(ReadError::Moving { environment: environment.clone() })
 }
 
-/// Reads all sources of an environment at one snapshot. None if a branch of the platform moved during the read.
+/// Reads all sources of an environment at one snapshot, with the admitted commit of the main branch. None if a branch of the platform moved during the read.
 fn read_consistently(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     only: Option<&str>,
-) -> Option<Loaded> {
-    let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
+) -> Result<Option<Loaded>, ReadError> {
+    let admission = admission::read(access, environment)?;
+    let promoted = admission.as_ref().map(|admission| admission.main);
+    let control_plane = git::load::ControlPlane { promoted, ..access.control_plane() };
+    let snapshot = Snapshot::new(&*access.repositories, control_plane);
     let platform = snapshot.platform(environment);
     let found = heads::read(access, &platform, (environment, only));
     if !found.is_empty() && !snapshot.is_current() {
-        return None;
+        return Ok(None);
+    }
+    if admission.is_none() {
+        admission::check_not_gone(access, environment, &found)?;
     }
     let publications = || heads::publications(access, environment, &found);
     let read = snapshot.complete(platform, &publications);
     let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
-    Some(Loaded { destinations: found, publications_error, ..Loaded::new(read, None, Some(access)) })
+    let loaded = Loaded { destinations: found, publications_error, admission, ..Loaded::new(read, None, Some(access)) };
+    Ok(Some(loaded))
 }
 
 /// Loads an environment again with its publications, if a file can't be read. Returns the error if the publications can't be read.

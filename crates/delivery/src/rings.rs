@@ -18,6 +18,7 @@ use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, RolloutState};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
+use model::object::Promotion;
 use model::tree::{OpenError, Sealed, Tree};
 
 use self::origins::Reader;
@@ -135,17 +136,23 @@ impl Rings {
         newest: Option<&Compiled>,
     ) -> Result<Option<Self>, DestinationError> {
         let environment = &loaded.fleet.environment;
-        let (Some(access), promotion) = (&loaded.access, loaded.graph.promotion(environment.as_str())) else {
-            return Ok(None);
-        };
-        let has_rings = promotion.is_some_and(|promotion| !promotion.rings.is_empty());
+        let Some(access) = &loaded.access else { return Ok(None) };
+        let has_rings = |promotion: Option<&Promotion>| promotion.is_some_and(|found| !found.rings.is_empty());
+        let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
         // A promotion that can't be read, or leads to no environment, may be the one with the rings.
         let is_known = loaded.declarations.are_known() && loaded.graph.is_complete();
-        if !has_rings && is_known {
+        if !has_rings(declared) && is_known && loaded.admission.is_none() {
             return Ok(None);
         }
         let states = rollout_store::read(access, environment)
             .map_err(|error| DestinationError::Rollouts { reason: error.to_string() })?;
+        if let Some(Err(error)) = &states.promotion {
+            return Err(DestinationError::Rollouts { reason: error.to_string() });
+        }
+        let has_rings = has_rings(states.admitted_promotion().or(declared));
+        if !has_rings && is_known {
+            return Ok(None);
+        }
         if !has_rings && states.rollouts.is_empty() {
             return Ok(None);
         }
@@ -163,7 +170,8 @@ impl Rings {
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
         let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
-        let membership = step.and_then(|step| Membership::new(&loaded.fleet, &step.promotion));
+        let promotion = states.admitted_promotion().or(step.map(|step| &*step.promotion));
+        let membership = promotion.and_then(|promotion| Membership::new(&loaded.fleet, promotion));
         let is_known = membership.is_some();
         let open = |sealed: &Sealed| target.branch.open(sealed);
         let mut rings = Self {
@@ -394,11 +402,13 @@ impl Rings {
 /// Why a place does not have the newest content of a workload, in one line. None: it has it, the environment has no rings, or the workload does not move.
 pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> {
     let (access, environment) = (loaded.access.as_ref()?, &loaded.fleet.environment);
-    let membership = Membership::new(&loaded.fleet, loaded.graph.promotion(environment.as_str())?)?;
-    let stored = match rollout_store::read(access, environment) {
+    let mut states = match rollout_store::read(access, environment) {
         Err(error) => return Some(format!("the states of the rollouts can't be read: {error}")),
-        Ok(mut states) => states.rollouts.remove(workload),
+        Ok(states) => states,
     };
+    let stored = states.rollouts.remove(workload);
+    let declared = loaded.graph.promotion(environment.as_str()).map(|promotion| &**promotion);
+    let membership = Membership::new(&loaded.fleet, states.admitted_promotion().or(declared)?)?;
     let (location, layout) = (membership.locate(place), layout(&membership.rings));
     let (ring, rings) = (location.ring + 1, membership.rings.len());
     match stored {

@@ -67,7 +67,7 @@ pub(crate) fn is_prefix(name: &str) -> bool {
 }
 
 /// Whether a folder has Kalypso's marker.
-pub(crate) fn is_marked(folder: &Tree) -> bool {
+pub fn is_marked(folder: &Tree) -> bool {
     let readme = folder.child("README.md").and_then(|child| child.as_file());
     readme.is_some_and(|entry| entry.blob.id() == GitId::of_blob(MARKER.as_bytes()))
 }

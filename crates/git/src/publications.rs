@@ -32,6 +32,8 @@ pub const HELD: &str = "Kalypso-Held";
 
 /// The trailer that names the commit with the states of the environment's rollouts, on the branch `kalypso-rollouts/<environment>` of the control plane.
 pub const ROLLOUTS: &str = "Kalypso-Rollouts";
+/// The trailer that names the commit of the main branch that was admitted. The `BaseRepo` named `main` on the environment's branch may name another one.
+pub const PROMOTED: &str = "Kalypso-Promoted";
 /// The trailer with the reason why output was published past a gate.
 pub const OVERRIDE: &str = "Kalypso-Override";
 
@@ -105,6 +107,10 @@ pub struct Publication {
     pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
     /// The values of the `Kalypso-Held` trailers, not parsed.
     pub held: Vec<Box<str>>,
+    /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
+    pub promoted: Option<GitId>,
+    /// The commit with the states of the environment's rollouts.
+    pub states: Option<GitId>,
     /// Why it was published past a gate, if it was.
     pub override_reason: Option<Box<str>>,
 }
@@ -173,7 +179,9 @@ impl Publication {
     pub fn of(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
         let override_reason = trailer::trailers(message, OVERRIDE).first().map(|reason| Box::from(*reason));
-        Self { commit, sources: sources(message), kept: kept(message), held, override_reason }
+        let id = |key| trailer::trailers(message, key).first().and_then(|text| GitId::from_hex(text));
+        let (promoted, states) = (id(PROMOTED), id(ROLLOUTS));
+        Self { commit, sources: sources(message), kept: kept(message), held, promoted, states, override_reason }
     }
 
     /// The assignments that were rendered from an earlier publication, with the commit of that publication.
@@ -207,10 +215,14 @@ impl Publication {
         commits.next().filter(|first| commits.all(|commit| commit == *first))
     }
 
-    /// Whether the output was rendered from this commit of a repository.
-    pub fn has_source(&self, url: &str, commit: GitId) -> bool {
+    /// Whether the output was rendered from this commit of a repository, which an object names. Each publication also lists the head of the main branch, from
+    /// which the `Environment` objects are read: that is not what was published.
+    pub fn has_pinned_source(&self, url: &str, commit: GitId) -> bool {
         let repository = repository_key(url);
-        self.sources.iter().any(|((found, _), id)| *id == commit && repository_key(found) == repository)
+        let is_it = |(found, revision): &SourceName, id: &GitId| {
+            *id == commit && *revision == commit.to_string() && repository_key(found) == repository
+        };
+        self.promoted == Some(commit) || self.sources.iter().any(|(name, id)| is_it(name, id))
     }
 
     fn last(&self, name: &SourceName) -> Option<PublishedSource> {
@@ -340,8 +352,7 @@ mod tests {
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
-            let publication =
-                Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new(), override_reason: None };
+            let publication = Publication { sources, ..Publication::of(one, "") };
             let published = Publications { publications: vec![publication] };
             assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
@@ -358,11 +369,8 @@ mod tests {
         let name = ("u".to_owned(), "main".to_owned());
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
         let publication = |source: Option<GitId>| Publication {
-            commit: one,
             sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
-            kept: BTreeMap::new(),
-            held: Vec::new(),
-            override_reason: None,
+            ..Publication::of(one, "")
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
         assert_eq!(Publications { publications: published.into() }.commits(&name), [two, one, two]);
@@ -373,15 +381,7 @@ mod tests {
         let main = |url: &str| (url.to_owned(), "main".to_owned());
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
-        let published = Publications {
-            publications: vec![Publication {
-                commit,
-                sources,
-                kept: BTreeMap::new(),
-                held: Vec::new(),
-                override_reason: None,
-            }],
-        };
+        let published = Publications { publications: vec![Publication { sources, ..Publication::of(commit, "") }] };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
     }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use delivery::admission::AdmissionError;
 use delivery::error::{DestinationError, ReadError};
 use model::diagnostic::Diagnostic;
 
@@ -169,6 +170,8 @@ fn of_reading(error: &ReadError) -> Failure {
             Failure::refused(message).help("put `Environment` objects into the folder `.environments` of that branch")
         }
         ReadError::Declarations(diagnostic) => of_diagnostic(message, diagnostic),
+        ReadError::Admission(AdmissionError::Unreadable { .. }) => Failure::outside(message),
+        ReadError::Admission(AdmissionError::Gone { .. }) => Failure::refused(message),
         ReadError::Moving { .. } => Failure::outside(message).help("try again"),
     }
 }

@@ -13,7 +13,9 @@ use model::name::EnvironmentName;
 use super::context::Context;
 use super::events;
 use crate::access::RepositoryAccess;
-use crate::rollout_store::{self, Advances, StateChange, StoreError, StoredRollout, StoredStates, Written};
+use crate::rollout_store::{
+    self, Advances, PromotionChange, StateChange, StoreError, StoredRollout, StoredStates, Written,
+};
 use crate::write_lease::WriteLease;
 
 /// What events are about, and who decided. None: the commits of the main branch, and the controller.
@@ -25,13 +27,15 @@ pub(super) struct Change {
     advances: Advances,
     has_advances: bool,
     rollouts: BTreeMap<Arc<str>, Option<StoredRollout>>,
+    promotion: PromotionChange,
     events: Vec<PromotionEvent>,
 }
 
 impl Change {
     pub(super) fn new(stored: &StoredStates, advances: Advances) -> Self {
         let (before, rollouts) = (stored.head.clone(), BTreeMap::new());
-        Self { before, advances, has_advances: false, rollouts, events: Vec::new() }
+        let promotion = PromotionChange::Keep;
+        Self { before, advances, has_advances: false, rollouts, promotion, events: Vec::new() }
     }
 
     /// Sets the state of the platform's commits.
@@ -39,6 +43,11 @@ impl Change {
         self.advances.platform = Some(state.clone());
         self.has_advances = true;
         self.add_events(context.environment, (None, None), events);
+    }
+
+    /// Sets the admitted promotion.
+    pub(super) fn set_promotion(&mut self, promotion: PromotionChange) {
+        self.promotion = promotion;
     }
 
     /// Sets the state of a workload's release.
@@ -105,7 +114,7 @@ impl Change {
 
     /// Whether there is nothing to store.
     pub(super) fn is_empty(&self) -> bool {
-        !self.has_advances && self.rollouts.is_empty()
+        !self.has_advances && self.rollouts.is_empty() && self.promotion == PromotionChange::Keep
     }
 
     /// Stores the change as the controller. False: another program moved the branch, and nothing is stored.
@@ -126,6 +135,7 @@ impl Change {
         let change = StateChange {
             rollouts: self.rollouts,
             advances: self.has_advances.then_some(self.advances),
+            promotion: self.promotion,
             message: &message,
             author,
             seconds,

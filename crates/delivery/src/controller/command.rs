@@ -10,7 +10,7 @@ use model::name::EnvironmentName;
 use model::object::promotion::GateKind;
 
 use super::changes::Change;
-use super::plane::Plane;
+use super::plane::{KnownBranches, Plane};
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredStates};
@@ -75,6 +75,9 @@ pub enum CommandError {
     /// The decision makes no sense in this state.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The branch of the environment can't be read.
+    #[error("{0}")]
+    Unreadable(String),
     /// The stored state can't be read.
     #[error(transparent)]
     State(#[from] StateFileError),
@@ -129,6 +132,31 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
         }
     }
     Err(CommandError::LostRaces(environment.clone()))
+}
+
+/// Admits the commit that the branch of an environment names, although its gates do not hold. None: it is admitted already, or nothing is recorded yet.
+///
+/// # Errors
+/// If the decision can't be stored.
+pub fn override_gates(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    (author, reason): (&Person, &str),
+    lease: Option<&WriteLease>,
+) -> Result<Option<Receipt>, CommandError> {
+    let plane = Plane::read(access)?;
+    let standing = plane.standing(environment, &mut KnownBranches::default());
+    let standing = standing.map_err(|error| CommandError::Unreadable(error.to_string()))?;
+    let Some(standing) = standing.filter(|standing| standing.state.is_some() && standing.has() != standing.at.as_ref())
+    else {
+        return Ok(None);
+    };
+    let Some(revision) = standing.at else { return Ok(None) };
+    let kind = CommandKind::Override { revision };
+    let by = author.to_string().into();
+    let command = Command { kind, by, at: jiff::Timestamp::now(), reason: reason.into() };
+    let decision = PersonDecision { environment, subject: None, command: &command, revision: None, author, lease };
+    decide(access, &decision).map(Some)
 }
 
 /// A retry of commits, or of a release, also lets the rollouts of what they bring start again: otherwise the rings would reject it once more.
@@ -198,13 +226,18 @@ fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>)
     Err(Refusal::NotForApprovals { gate: Arc::clone(name), names }.into())
 }
 
-/// The command with the whole id of a requested commit.
+/// The command with the whole id of the commit that it names.
 fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandError> {
-    let CommandKind::Request { revision } = &command.kind else { return Ok(command.clone()) };
-    let found = plane.line.find(&revision.0).cloned();
-    let digits = || revision.0.to_string();
-    let revision = found.map_err(|found| CommandError::NoCommit { digits: digits(), found })?;
-    Ok(Command { kind: CommandKind::Request { revision }, ..command.clone() })
+    let whole = |digits: &Revision| {
+        let found = plane.line.find(&digits.0).cloned();
+        found.map_err(|found| CommandError::NoCommit { digits: digits.0.to_string(), found })
+    };
+    let kind = match &command.kind {
+        CommandKind::Request { revision } => CommandKind::Request { revision: whole(revision)? },
+        CommandKind::Rollback { to: Some(to) } => CommandKind::Rollback { to: Some(whole(to)?) },
+        kind => kind.clone(),
+    };
+    Ok(Command { kind, ..command.clone() })
 }
 
 fn of_platform(
@@ -213,7 +246,8 @@ fn of_platform(
     (stored, command): (&StoredStates, &Command),
 ) -> Result<(Change, Receipt), CommandError> {
     let environment = decision.environment;
-    if plane.step(environment).is_none_or(|step| !step.promotion.select.platform) {
+    let promotion = plane.in_force(environment, (stored, None));
+    if promotion.is_none_or(|promotion| !promotion.select.platform) {
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: "main".to_owned() });
     }
     let advances = advances(stored)?;
@@ -270,7 +304,7 @@ fn advances(stored: &StoredStates) -> Result<rollout_store::Advances, StateFileE
 /// The revision that a command is about.
 fn about(before: &AdvanceState, command: &Command) -> Option<Revision> {
     match &command.kind {
-        CommandKind::Request { revision } => Some(revision.clone()),
+        CommandKind::Request { revision } | CommandKind::Override { revision } => Some(revision.clone()),
         _ => moving(before).cloned(),
     }
 }
@@ -301,7 +335,7 @@ fn about_rollout(rollout: &StoredRollout) -> Option<Revision> {
 }
 
 fn moving(state: &AdvanceState) -> Option<&Revision> {
-    state.current.as_ref().map(|current| &current.revision).or(state.rejected_revision())
+    state.current.as_ref().map(|current| &current.revision).or(state.last_rejected().map(|rejected| &rejected.revision))
 }
 
 fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), CommandError> {

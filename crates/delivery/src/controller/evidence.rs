@@ -10,6 +10,9 @@ use hub_api::places::PlaceState as HubPlace;
 use model::object::promotion::{Check, Gate, GateKind};
 use model::rollout::Counts;
 
+use super::published_folders::{GitOpsCommit, PublishedFolders};
+use crate::access::RepositoryAccess;
+
 /// The sources of evidence.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
@@ -41,20 +44,16 @@ pub trait CheckResults: Send + Sync {
 }
 
 impl Evidence<'_> {
-    /// The state of all places of an environment, or why it is not known.
-    ///
-    /// # Errors
-    /// The reason in words.
-    pub fn environment(&self, environment: &str) -> Result<Measured, Arc<str>> {
-        Ok(measured(&self.places(environment, None)?))
-    }
-
-    /// The state of all places of a workload in an environment, or why it is not known.
-    ///
-    /// # Errors
-    /// The reason in words.
-    pub fn workload(&self, environment: &str, workload: &str) -> Result<Measured, Arc<str>> {
-        Ok(measured(&self.places(environment, Some(workload))?))
+    /// The state of all places of an environment for the output that it published, or of the folders of a workload in it, or why it is not known.
+    pub(super) fn published(
+        &self,
+        access: &RepositoryAccess,
+        (environment, workload): (&str, Option<&str>),
+        commits: Result<&[GitOpsCommit], Arc<str>>,
+    ) -> Result<Measured, Arc<str>> {
+        let rows = self.places(environment, workload)?;
+        let folders = PublishedFolders::read(access, commits?)?;
+        Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
     }
 
     /// The rows of the hub about an environment, or about the folders of a workload in it.
@@ -93,46 +92,10 @@ pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
     }
 }
 
-/// The sum of the states of places. A place counts by the reconcilers of its own folder, and if there are none, by those of the folders in it.
-fn measured(rows: &[HubPlace]) -> Measured {
-    let key = |row: &HubPlace| (row.repository.clone(), row.branch.clone(), row.place.clone());
-    let mut places: BTreeMap<_, (Counts, Counts)> = BTreeMap::new();
-    for row in rows {
-        let (own, inner) = places.entry(key(row)).or_default();
-        add(if row.target.is_none() { own } else { inner }, &row.counts);
-    }
-    let mut sum = Measured::default();
-    for (own, inner) in places.values() {
-        sum.add(place_state(if own.expected > 0 { own } else { inner }, true));
-    }
-    sum
-}
-
 /// Adds the numbers that count for gates.
 pub(super) fn add(to: &mut Counts, more: &Counts) {
     to.expected += more.expected;
     to.succeeded += more.succeeded;
     to.failed += more.failed;
     to.silent += more.silent;
-}
-
-#[cfg(test)]
-mod tests {
-    use hub_api::deployments::TargetNames;
-
-    use super::*;
-
-    fn row(place: &str, target: bool, expected: i64, succeeded: i64) -> HubPlace {
-        let target = target.then(TargetNames::default);
-        let counts = Counts { expected, succeeded, failed: expected - succeeded, ..Counts::default() };
-        HubPlace { place: place.to_owned(), target, counts, ..HubPlace::default() }
-    }
-
-    #[test]
-    fn a_place_counts_once_by_its_own_reconcilers() {
-        let rows =
-            [row("east", false, 3, 2), row("east", true, 3, 2), row("west", false, 0, 0), row("west", true, 4, 4)];
-        let sum = measured(&rows);
-        assert_eq!((sum.places, sum.expected, sum.succeeded, sum.failed), (2, 7, 6, 1));
-    }
 }

@@ -18,6 +18,7 @@ mod place_sums;
 pub mod plane;
 mod platform;
 pub mod published;
+mod published_folders;
 mod release_edits;
 mod release_facts;
 mod release_moves;
@@ -30,14 +31,16 @@ use std::sync::Arc;
 
 use engine::promotion::advance::AdvanceStep;
 use engine::promotion::command::Command;
-use engine::promotion::graph::Step;
+use engine::promotion::graph::StepSource;
 use engine::promotion::report::ReportPhase;
+use engine::promotion::state::Revision;
 use git_host::HostError;
 use hub_api::evidence::PromotionEvents;
 use hub_api::promotions::PromotionStatus;
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::Promotion;
 
 use self::changes::{Change, is_worth_storing};
 use self::commit_move::CommitMoveError;
@@ -48,11 +51,12 @@ use self::evidence::Evidence;
 use self::plane::{Plane, Standing};
 use self::platform::{Acted, Own};
 use self::published::Published;
+use self::published_folders::GitOpsCommit;
 use self::release_moves::ReleaseMoves;
 use self::rollouts::Rollouts;
 use self::settled::Settled;
 use crate::access::RepositoryAccess;
-use crate::publish::Outcome;
+use crate::publish::{Outcome, PlaceOutcome};
 use crate::pull_requests::GitHosts;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{self, StoredStates};
@@ -112,7 +116,9 @@ pub fn step(
     let mut must_publish = false;
     for _ in 0..ROUNDS_MAX.max(RACES_MAX) {
         let plane = Plane::read(access)?;
-        if !plane.is_part(request.environment) {
+        // A promotion that the main branch does not have any more still counts where it was admitted.
+        if !plane.is_part(request.environment) && rollout_store::read(access, request.environment)?.promotion.is_none()
+        {
             return Ok(StepOutcome::none());
         }
         let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
@@ -152,14 +158,13 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     outcome.warnings.extend(rollouts.problems);
     let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
     let stored = rollout_store::read(context.access, environment)?;
-    if let Some(step) = context.plane.step(environment)
-        && let Some(reason) = problem(context, step, &standing)
-    {
+    let promotion = context.plane.in_force(environment, (&stored, None));
+    if let Some(reason) = promotion.as_ref().and_then(|promotion| problem(context, (promotion, &stored), &standing)) {
         status.problem = Some(reason.to_string());
-    } else if let Some(step) = context.plane.step(environment) {
-        let own = Own { standing: &standing, settled, failed: rollouts.failed };
-        if step.promotion.select.platform {
-            match move_platform(context, (step, &stored), &own, memory)? {
+    } else if let Some(promotion) = &promotion {
+        let own = Own { standing: &standing, settled, failed: rollouts.failed, baseline: baseline(request.output) };
+        if promotion.select.platform {
+            match move_platform(context, &stored, &own, memory)? {
                 Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),
                 Decided::Problem(problem) => status.problem = Some(problem),
                 Decided::Step(decided) => {
@@ -173,7 +178,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             }
         }
         let releases = request.published.map(|published| &published.releases);
-        match release_moves::move_all(context, (&step.promotion, releases), &own, memory)? {
+        match release_moves::move_all(context, (promotion, releases), &own, memory)? {
             ReleaseMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
             ReleaseMoves::Found { steps, subjects, problems } => {
                 steps.iter().for_each(|decided| outcome.add(decided));
@@ -187,11 +192,28 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
 }
 
+/// What the environment had published before, if its last publication was refused: the refused commit is not there.
+fn baseline(output: Option<&Outcome>) -> Option<Revision> {
+    let refused = |place: &&PlaceOutcome| !place.refusals.is_empty();
+    let refused = output?.places.iter().find(refused)?;
+    let commit = refused.planned.earlier.as_ref()?.loaded.fleet.promoted_commit()?;
+    Some(Revision(Arc::clone(commit)))
+}
+
 /// Why no change can move into the environment. None: changes can.
-fn problem(context: &Context<'_>, step: &Step, standing: &Standing) -> Option<Arc<str>> {
+fn problem(
+    context: &Context<'_>,
+    (promotion, stored): (&Promotion, &StoredStates),
+    standing: &Standing,
+) -> Option<Arc<str>> {
     let environment = context.environment;
+    let step = context.plane.step(environment);
+    if let Some(Err(error)) = &stored.promotion {
+        return Some(error.to_string().into());
+    }
     // Behind a gate, an environment that follows the head of the main branch could only have what the gate has not let in yet.
-    let is_gated = || context.plane.graph.object(environment.as_str()).is_some_and(|it| it.spec.is_gate_of_commits());
+    let is_declared = step.is_none_or(|step| matches!(step.source, StepSource::Object(_)));
+    let is_gated = || is_declared && promotion.is_gate_of_commits();
     let follows_head = standing.promoted.is_declared() && standing.promoted.commit.is_none();
     let without_commit = || {
         let text = format!(
@@ -199,7 +221,7 @@ fn problem(context: &Context<'_>, step: &Step, standing: &Standing) -> Option<Ar
         );
         (follows_head && is_gated()).then(|| text.into())
     };
-    context.plane.problem.clone().or_else(|| step.problem.clone()).or_else(without_commit)
+    context.plane.problem.clone().or_else(|| step?.problem.clone()).or_else(without_commit)
 }
 
 /// Whether the environment is settled, or why not. Stores the record of it.
@@ -207,15 +229,15 @@ fn settle(
     context: &Context<'_>,
     request: &StepRequest<'_>,
     (standing, open): (&Standing, Option<Arc<str>>),
-) -> Result<Result<(), Arc<str>>, ControllerError> {
+) -> Result<Result<Vec<GitOpsCommit>, Arc<str>>, ControllerError> {
     let Some(published) = request.published else {
-        return Ok(context.plane.settled(context.environment, standing));
+        return Ok(context.plane.settled(context.environment, standing).map(|record| record.gitops));
     };
     if let Some(open) = open {
         return Ok(Err(open));
     }
     if published.has_rings() && request.output.is_none() {
-        return Ok(context.plane.settled(context.environment, standing));
+        return Ok(context.plane.settled(context.environment, standing).map(|record| record.gitops));
     }
     if published.commit != standing.commit() || published.head != Some(standing.promoted.head.id) {
         return Ok(Err("its newest commits are not published yet".into()));
@@ -226,15 +248,17 @@ fn settle(
     let head = rollout_store::read(context.access, context.environment)?.head;
     let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
     let releases = releases::to_record(context, &published.releases);
-    let is_new = record.is_none_or(|record| !standing.is_of(&record) || record.releases != releases);
+    let gitops = published.gitops.clone();
+    let is_same = |record: Settled| standing.is_of(&record) && record.releases == releases && record.gitops == gitops;
+    let is_new = !record.is_some_and(is_same);
     if is_new && !context.is_read_only {
         let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
-        let record = Settled { commit, head: head_id, since: context.now, releases };
+        let record = Settled { commit, head: head_id, since: context.now, releases, gitops: gitops.clone() };
         if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
             return Ok(Err("another program stores its state at the same time".into()));
         }
     }
-    Ok(Ok(()))
+    Ok(Ok(gitops))
 }
 
 struct MovedRollouts {
@@ -248,12 +272,12 @@ fn move_rollouts(
     request: &StepRequest<'_>,
     memory: &mut Memory,
 ) -> Result<MovedRollouts, ControllerError> {
-    let step = context.plane.step(context.environment).filter(|step| step.problem.is_none());
-    let (Some(step), Some(output), None) = (step, request.output, &context.plane.problem) else {
-        return Ok(MovedRollouts { found: Rollouts::default(), has_lost_race: false });
-    };
+    let none = || MovedRollouts { found: Rollouts::default(), has_lost_race: false };
+    let is_broken = context.plane.step(context.environment).is_some_and(|step| step.problem.is_some());
+    let (Some(output), None, false) = (request.output, &context.plane.problem, is_broken) else { return Ok(none()) };
     let stored = rollout_store::read(context.access, context.environment)?;
-    let found = rollouts::decide(context, &step.promotion, (&stored, output), memory);
+    let Some(promotion) = context.plane.in_force(context.environment, (&stored, None)) else { return Ok(none()) };
+    let found = rollouts::decide(context, &promotion, (&stored, output), memory);
     let mut change = Change::new(&stored, rollout_store::Advances::default());
     for (workload, rollout, events) in &found.changed {
         change.set_rollout(context.environment, (workload, Some(rollout.clone())), events);
@@ -271,7 +295,7 @@ enum Decided {
 /// Decides about the commits of the main branch, stores the decision, and acts.
 fn move_platform(
     context: &Context<'_>,
-    (step, stored): (&Step, &StoredStates),
+    stored: &StoredStates,
     own: &Own<'_>,
     memory: &mut Memory,
 ) -> Result<Decided, ControllerError> {
@@ -281,16 +305,21 @@ fn move_platform(
         None => rollout_store::Advances::default(),
     };
     let state = advances.platform.clone().unwrap_or_default();
-    let in_force = context.plane.in_force(context.environment, (&step.promotion, own.standing.commit()));
-    let decided = platform::decide(context, &in_force, (&state, own), memory)?;
+    let Some((in_force, decided)) = platform::decide(context, (stored, &state), own, memory) else {
+        return Ok(Decided::Problem("it has no promotion any more".to_owned()));
+    };
     if context.is_read_only {
         return Ok(Decided::Step(Box::new(decided)));
     }
     let mut change = Change::new(stored, advances);
     if is_worth_storing(&state, &decided.state) || !decided.events.is_empty() {
         change.set_platform(context, &decided.state, &decided.events);
+        change.set_promotion(platform::admitted_promotion(context, (stored, &state), &decided.state));
         if !change.store(context)? {
             return Ok(Decided::Again { has_moved: false });
+        }
+        if state.admitted.is_some() && decided.state.admitted != state.admitted {
+            return Ok(Decided::Again { has_moved: true });
         }
     }
     match platform::act(context, &in_force, (&decided, own.standing))? {
@@ -318,7 +347,7 @@ fn decline(
     let is_about = before.current.as_ref().and_then(|current| line::commit(&current.revision)) == Some(to);
     let Some(state) = platform::declined(&before, command).filter(|_| is_about) else { return again };
     let mut change = Change::new(&stored, advances);
-    let event = command.event(state.rejected_revision().cloned());
+    let event = command.event(state.last_rejected().map(|rejected| rejected.revision.clone()));
     change.set_platform(context, &state, &[event]);
     if change.store(context)? {
         let at = (context.environment, &standing.promoted);

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::graph::{Graph, Step};
-use engine::promotion::state::Revision;
+use engine::promotion::in_force::in_force;
+use engine::promotion::state::{AdvanceState, Revision};
 use git::RepositoryError;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::Promotion;
 use model::object::environment::RepositoryPlace;
-use model::object::promotion::{Gate, Promotion};
 
 use super::line::{self, Line};
 use super::settled::{self, Settled};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::{self, PromotedCommit, PromotedCommitError};
 use crate::reading::{PromotionGraph, promotion_graph, promotion_graph_at};
+use crate::rollout_store::{self, AdmittedPromotion, StoredStates};
 
 /// The control plane at the heads of its branches.
 pub struct Plane<'a> {
@@ -39,8 +41,10 @@ pub struct KnownBranches(BTreeMap<EnvironmentName, PromotedCommit>);
 pub struct Standing {
     /// The environment's branch.
     pub promoted: PromotedCommit,
-    /// The commit that it has: the promoted one, or the head of the main branch. None: it does not build on the main branch.
+    /// The commit that its sources name: the promoted one, or the head of the main branch. None: it does not build on the main branch.
     pub at: Option<Revision>,
+    /// The state of the commits of the main branch in it. None: there is none, so its output has what its sources name.
+    pub state: Option<AdvanceState>,
 }
 
 impl<'a> Plane<'a> {
@@ -68,22 +72,28 @@ impl<'a> Plane<'a> {
         (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
     }
 
-    /// The promotion into an environment, with the gates that it had at the commit of the main branch that the environment has: a change that loosens a gate does not
-    /// serve the commit that brings it.
-    pub fn in_force(&self, environment: &EnvironmentName, (promotion, at): (&Promotion, Option<GitId>)) -> Promotion {
-        let mut promotion = promotion.clone();
+    /// The promotion into an environment, with all gates in force: those at the head of the main branch, those at the commit of a candidate, and those that were
+    /// admitted. None: there is none.
+    pub fn in_force(
+        &self,
+        environment: &EnvironmentName,
+        (stored, candidate): (&StoredStates, Option<GitId>),
+    ) -> Option<Promotion> {
         let head = self.line.head().and_then(line::commit);
-        let Some(at) = at.filter(|at| Some(*at) != head) else { return promotion };
-        let graph = promotion_graph_at(self.access, at);
-        let before = graph.object(environment.as_str()).map(|object| object.spec.gates.as_slice()).unwrap_or_default();
-        for gate in before.iter().filter(|gate| gate_is_missing(&promotion.gates, gate)).cloned().collect::<Vec<_>>() {
-            let mut name = Arc::clone(&gate.name);
-            while promotion.gates.iter().any(|other| other.name == name) {
-                name = format!("{name}-before").into();
-            }
-            promotion.gates.push(Gate { name, ..gate });
-        }
-        promotion
+        let at_candidate = candidate.filter(|candidate| Some(*candidate) != head);
+        let at_candidate = at_candidate.and_then(|candidate| self.promotion_at(environment, candidate));
+        let at_candidate = at_candidate.as_ref().map(|promotion| &promotion.spec);
+        let at_head = self.step(environment).map(|step| &*step.promotion);
+        let others: Vec<_> = at_head.into_iter().chain(at_candidate).collect();
+        in_force(stored.admitted_promotion(), &others)
+    }
+
+    /// The `Promotion` of an environment at a commit of the main branch, with its file.
+    pub(super) fn promotion_at(&self, environment: &EnvironmentName, commit: GitId) -> Option<AdmittedPromotion> {
+        let found = promotion_graph_at(self.access, commit);
+        let object = found.graph.object(environment.as_str())?;
+        let file = Arc::clone(&found.files.get(object.address.file).content);
+        Some(AdmittedPromotion { file, spec: object.spec.clone() })
     }
 
     /// Whether an environment is in a promotion: changes move into it, or from it.
@@ -113,7 +123,9 @@ impl<'a> Plane<'a> {
             None if promoted.is_declared() => self.line.head().cloned(),
             None => None,
         };
-        Ok(Some(Standing { promoted, at }))
+        let state = rollout_store::read_platform(self.access, environment)
+            .map_err(|reason| PromotedCommitError::Unreadable { environment: environment.clone(), reason })?;
+        Ok(Some(Standing { promoted, at, state }))
     }
 
     /// The path of an environment's objects on its branch.
@@ -121,34 +133,33 @@ impl<'a> Plane<'a> {
         self.places.get(environment).map_or("", |place| &place.path)
     }
 
-    /// Whether an environment is settled where it stands, by its record.
+    /// The record that an environment is settled where it stands.
     ///
     /// # Errors
-    /// The reason in words.
-    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<(), Arc<str>> {
+    /// The reason in words why it is not.
+    pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<Settled, Arc<str>> {
         let record = settled::read(self.access, environment).map_err(|error| Arc::from(error.to_string()))?;
-        match record {
-            Some(record) if standing.is_of(&record) => Ok(()),
-            _ => Err("its output is not published yet, or a rollout is open".into()),
-        }
+        record
+            .filter(|record| standing.is_of(record))
+            .ok_or_else(|| "its output is not published yet, or a rollout is open".into())
     }
 }
 
 impl Standing {
-    /// The commit of the main branch that the environment has.
+    /// The revision that the output of the environment has: the admitted one.
+    pub fn has(&self) -> Option<&Revision> {
+        self.state.as_ref().and_then(|state| state.admitted.as_ref()).or(self.at.as_ref())
+    }
+
+    /// The commit of the main branch that the output of the environment has.
     pub fn commit(&self) -> Option<GitId> {
-        self.at.as_ref().and_then(line::commit)
+        self.has().and_then(line::commit)
     }
 
     /// Whether a record is about the commits where the environment stands.
     pub fn is_of(&self, record: &Settled) -> bool {
         record.is_at(self.commit(), self.promoted.head.id)
     }
-}
-
-/// Whether no gate has the condition of another one.
-fn gate_is_missing(gates: &[Gate], other: &Gate) -> bool {
-    gates.iter().all(|gate| gate.kind != other.kind)
 }
 
 /// The first error of a list, as a reason.

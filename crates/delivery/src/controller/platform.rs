@@ -9,6 +9,7 @@ use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::report::ReportPhase;
 use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
 
@@ -19,15 +20,19 @@ use super::evidence::CheckSubject;
 use super::line;
 use super::people;
 use super::plane::Standing;
+use super::published_folders::GitOpsCommit;
+use crate::rollout_store::{PromotionChange, StoredStates};
 
 /// What is known of the environment itself.
 pub(super) struct Own<'a> {
     /// Where it stands.
     pub(super) standing: &'a Standing,
-    /// Whether it has published its commit, and no rollout is open in it, or why not.
-    pub(super) settled: Result<(), Arc<str>>,
+    /// The commits of the GitOps branches with its output, if it is published, and no rollout is open in it; or why not.
+    pub(super) settled: Result<Vec<GitOpsCommit>, Arc<str>>,
     /// Why the environment can't take its commit without a change.
     pub(super) failed: Option<Arc<str>>,
+    /// What it had published before the first step, if that is another revision than its sources name.
+    pub(super) baseline: Option<Revision>,
 }
 
 /// What an action did.
@@ -45,20 +50,49 @@ pub(super) enum Acted {
     Problem(Arc<str>),
 }
 
-/// Decides about the next step. At rest, no evidence is collected.
+/// Decides about the next step, with the promotion in force. At rest, no evidence is collected. None: there is no promotion any more.
 pub(super) fn decide(
     context: &Context<'_>,
-    promotion: &Promotion,
-    (state, own): (&AdvanceState, &Own<'_>),
+    (stored, state): (&StoredStates, &AdvanceState),
+    own: &Own<'_>,
     memory: &mut Memory,
-) -> Result<AdvanceStep, ControllerError> {
-    let from = from_environments(context, promotion, memory)?;
+) -> Option<(Promotion, AdvanceStep)> {
+    let in_force = |candidate: Option<GitId>| context.plane.in_force(context.environment, (stored, candidate));
+    let promotion = in_force(None)?;
+    let from: Vec<_> = before(context, &promotion, memory).into_iter().map(|(from, _)| from).collect();
     let none = Evidence::default();
-    let without = advance::step(&input(context, promotion, own, (&from, &none)), state);
-    let Some(current) = &without.state.current else { return Ok(without) };
-    let evidence = collect(context, promotion, (own, &current.revision), memory);
-    let from = measured(context, from);
-    Ok(advance::step(&input(context, promotion, own, (&from, &evidence)), state))
+    let without = advance::step(&input(context, &promotion, own, (&from, &none)), state);
+    let Some(current) = &without.state.current else { return Some((promotion, without)) };
+    // The gates of the candidate itself count too.
+    let promotion = in_force(line::commit(&current.revision))?;
+    let evidence = collect(context, &promotion, (own, &current.revision), memory);
+    let from = before(context, &promotion, memory).into_iter().map(|(from, settled)| {
+        let measured = context.published((&from.name, None), settled.as_deref().map_err(Arc::clone));
+        FromEnvironment { measured, ..from }
+    });
+    let from: Vec<_> = from.collect();
+    let decided = advance::step(&input(context, &promotion, own, (&from, &evidence)), state);
+    Some((promotion, decided))
+}
+
+/// The promotion that is admitted with a new state: that of the commit that the environment has proved now, or began with.
+pub(super) fn admitted_promotion(
+    context: &Context<'_>,
+    (stored, before): (&StoredStates, &AdvanceState),
+    after: &AdvanceState,
+) -> PromotionChange {
+    let revision = |state: &AdvanceState| state.proved.as_ref().map(|proved| proved.revision.clone());
+    let is_first = before.admitted.is_none() || stored.promotion.is_none();
+    let proved = revision(after).filter(|proved| revision(before).as_ref() != Some(proved));
+    let Some(commit) = proved.or_else(|| after.admitted.clone().filter(|_| is_first)).and_then(|of| line::commit(&of))
+    else {
+        return PromotionChange::Keep;
+    };
+    match context.plane.promotion_at(context.environment, commit) {
+        Some(promotion) => PromotionChange::Set(promotion),
+        None if stored.promotion.is_some() => PromotionChange::Remove,
+        None => PromotionChange::Keep,
+    }
 }
 
 /// The evidence about a candidate, beside that about the fleet before it.
@@ -93,8 +127,7 @@ fn collect(
         None => (None, Vec::new()),
     };
     Evidence {
-        // Before the output is published, clusters still have the content before.
-        measured: own.settled.clone().and_then(|()| context.evidence.environment(environment.as_str())),
+        measured: context.published((environment.as_str(), None), own.settled.as_deref().map_err(Arc::clone)),
         checks: context.evidence.checks(&promotion.gates, subject),
         people,
     }
@@ -114,7 +147,8 @@ fn input<'a>(
         head: context.plane.line.head(),
         from,
         at: own.standing.at.as_ref(),
-        to_settled: own.settled.clone(),
+        baseline: own.baseline.as_ref(),
+        to_settled: own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
         to_failed: own.failed.clone(),
         to_measured: evidence.measured.clone(),
         checks: &evidence.checks,
@@ -124,35 +158,43 @@ fn input<'a>(
     }
 }
 
-/// The environments before, without the state of their places.
-fn from_environments(
-    context: &Context<'_>,
-    promotion: &Promotion,
-    memory: &mut Memory,
-) -> Result<Vec<FromEnvironment>, ControllerError> {
-    let mut found = Vec::new();
-    for name in &promotion.from {
-        let standing = match EnvironmentName::new(Arc::clone(name)) {
-            Ok(name) => context.plane.standing(&name, &mut memory.branches)?.map(|standing| (name, standing)),
-            Err(_) => None,
-        };
-        let (has, settled) = match standing {
-            Some((name, standing)) => {
-                let settled = context.plane.settled(&name, &standing);
-                (standing.at, settled)
-            }
-            None => (None, Err("there is no such environment".into())),
-        };
-        let measured = Err("it is not asked for yet".into());
-        found.push(FromEnvironment { name: Arc::clone(name), has, settled, measured });
-    }
-    Ok(found)
+/// An environment before, with the commits of its GitOps branches if it is settled.
+type Before = (FromEnvironment, Result<Vec<GitOpsCommit>, Arc<str>>);
+
+/// The environments before, without the state of their places. One that can't be read is one of which nothing is known.
+fn before(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> Vec<Before> {
+    promotion.from.iter().map(|name| one_before(context, name, memory)).collect()
 }
 
-fn measured(context: &Context<'_>, from: Vec<FromEnvironment>) -> Vec<FromEnvironment> {
-    let measure =
-        |from: FromEnvironment| FromEnvironment { measured: context.evidence.environment(&from.name), ..from };
-    from.into_iter().map(measure).collect()
+fn one_before(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Before {
+    let unknown = |reason: Arc<str>| {
+        let (settled, measured) = (Err(Arc::clone(&reason)), Err(Arc::clone(&reason)));
+        let (proofs, rejected) = (Vec::new(), Vec::new());
+        (FromEnvironment { name: Arc::clone(name), has: None, settled, measured, proofs, rejected }, Err(reason))
+    };
+    let no_such = || Arc::from("there is no such environment");
+    let Ok(environment) = EnvironmentName::new(Arc::clone(name)) else { return unknown(no_such()) };
+    let standing = match context.plane.standing(&environment, &mut memory.branches) {
+        Ok(Some(standing)) => standing,
+        Ok(None) => return unknown(no_such()),
+        Err(error) => return unknown(error.to_string().into()),
+    };
+    let settled = context.plane.settled(&environment, &standing).map(|record| record.gitops);
+    let state = standing.state.as_ref();
+    let from = FromEnvironment {
+        name: Arc::clone(name),
+        has: standing.has().cloned(),
+        settled: settled.as_ref().map(|_| ()).map_err(Arc::clone),
+        measured: Err("it is not asked for yet".into()),
+        proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
+        rejected: state.map(rejected).unwrap_or_default(),
+    };
+    (from, settled)
+}
+
+/// The revisions that were rolled back or aborted.
+pub(super) fn rejected(state: &AdvanceState) -> Vec<Revision> {
+    state.rejected.iter().map(|rejected| rejected.revision.clone()).collect()
 }
 
 /// Carries out what a step decided. The state is stored before.

@@ -6,6 +6,7 @@ use git::load::ReadRole;
 use model::count::count;
 use model::git_id::GitId;
 
+use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
@@ -26,6 +27,8 @@ pub struct Published {
     has_rings: bool,
     /// The releases of the workloads.
     pub releases: Releases,
+    /// The commits of the GitOps branches, sorted.
+    pub gitops: Vec<GitOpsCommit>,
     /// Whether everything is on the GitOps branches without errors, or why not.
     pub complete: Result<(), Arc<str>>,
 }
@@ -46,13 +49,24 @@ impl Published {
         let has_rings = outcome.places.iter().any(|place| place.planned.rings.is_some());
         let (commit, head) = (main.map(|read| read.commit), read(&ReadRole::Environment));
         let releases = outcome.places.last().map(|place| release_facts::of_planned(&place.planned)).unwrap_or_default();
-        Self { commit, head, has_rings, releases, complete: complete(outcome) }
+        let gitops = published_folders::sorted(outcome.places.iter().filter_map(gitops_commit));
+        Self { commit, head, has_rings, releases, gitops, complete: complete(outcome) }
     }
 
     /// Whether the environment has rings, so that its rollouts are compared with what was published.
     pub fn has_rings(&self) -> bool {
         self.has_rings
     }
+}
+
+/// The commit of the branch that clusters pull.
+fn gitops_commit(place: &PlaceOutcome) -> Option<GitOpsCommit> {
+    let target = &place.planned.target;
+    let commit = match &place.delivered {
+        Some(Delivered::Pushed { branch, commit, .. }) if **branch == *target.place.branch => Some(*commit),
+        _ => target.branch.commit(),
+    };
+    Some(GitOpsCommit { place: target.place.clone(), commit: commit? })
 }
 
 fn complete(outcome: &Outcome) -> Result<(), Arc<str>> {

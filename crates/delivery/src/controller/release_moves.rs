@@ -47,7 +47,7 @@ pub(super) fn move_all(
     if selected.is_empty() {
         return Ok(ReleaseMoves::Found { steps, subjects, problems });
     }
-    let before = Before::read(context, promotion, memory)?;
+    let before = Before::read(context, promotion, memory);
     for (workload, published) in selected {
         let one = ReleaseMove { promotion, workload, published, own, before: &before };
         let stored = rollout_store::read(context.access, context.environment)?;
@@ -109,7 +109,7 @@ fn decline(
     let stored = rollout_store::read(context.access, context.environment)?;
     let (Ok(state), Ok(advances)) = (apply_to_advance(state, command), known(&stored)) else { return Ok(()) };
     let mut change = Change::new(&stored, advances);
-    let event = command.event(state.rejected_revision().cloned());
+    let event = command.event(state.last_rejected().map(|rejected| rejected.revision.clone()));
     change.set_release(context.environment, (workload, &state), &[event]);
     change.store(context)?;
     Ok(())

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::evidence::{Approver, CheckResult, Measured};
-use engine::promotion::release;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Commit, Edits};
 use model::git_id::GitId;
@@ -20,9 +19,11 @@ use super::error::ControllerError;
 use super::evidence::CheckSubject;
 use super::people;
 use super::platform::{self, Acted, Own};
+use super::published_folders::GitOpsCommit;
 use super::release_edits::{self, NewRelease};
 use super::release_facts::{self, PublishedRelease, Releases};
 use super::settled;
+use crate::rollout_store;
 
 /// The evidence about a release, beside that about the fleet before it.
 struct Evidence {
@@ -46,28 +47,44 @@ pub(super) struct Before {
 struct BeforeEnvironment {
     name: Arc<str>,
     releases: BTreeMap<Arc<str>, Arc<str>>,
-    settled: Result<(), Arc<str>>,
+    settled: Result<Vec<GitOpsCommit>, Arc<str>>,
+    /// The states of its own releases.
+    states: BTreeMap<Arc<str>, AdvanceState>,
 }
 
 impl Before {
-    /// Reads the records of the environments before.
-    pub(super) fn read(
-        context: &Context<'_>,
-        promotion: &Promotion,
-        memory: &mut Memory,
-    ) -> Result<Self, ControllerError> {
-        let mut environments = Vec::new();
-        for name in &promotion.from {
-            let Ok(environment) = EnvironmentName::new(Arc::clone(name)) else { continue };
-            let Some(standing) = context.plane.standing(&environment, &mut memory.branches)? else { continue };
-            let record = settled::read(context.access, &environment)?;
-            environments.push(BeforeEnvironment {
-                name: Arc::clone(name),
-                releases: record.map(|record| record.releases).unwrap_or_default(),
-                settled: context.plane.settled(&environment, &standing),
-            });
-        }
-        Ok(Self { environments })
+    /// Reads the records of the environments before. One that can't be read is one of which nothing is known.
+    pub(super) fn read(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> Self {
+        let one = |name: &Arc<str>| BeforeEnvironment::read(context, name, memory);
+        Self { environments: promotion.from.iter().map(one).collect() }
+    }
+}
+
+impl BeforeEnvironment {
+    fn read(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Self {
+        Self::try_read(context, name, memory).unwrap_or_else(|reason| Self {
+            name: Arc::clone(name),
+            releases: BTreeMap::new(),
+            settled: Err(reason),
+            states: BTreeMap::new(),
+        })
+    }
+
+    fn try_read(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Result<Self, Arc<str>> {
+        let no_such = || Arc::from("there is no such environment");
+        let reason = |error: &dyn std::fmt::Display| Arc::from(error.to_string());
+        let environment = EnvironmentName::new(Arc::clone(name)).map_err(|_| no_such())?;
+        let standing = context.plane.standing(&environment, &mut memory.branches).map_err(|error| reason(&error))?;
+        let standing = standing.ok_or_else(no_such)?;
+        let record = settled::read(context.access, &environment).map_err(|error| reason(&error))?;
+        let stored = rollout_store::read(context.access, &environment).map_err(|error| reason(&error))?;
+        let advances = stored.advances.transpose().map_err(|error| reason(&error))?;
+        Ok(Self {
+            name: Arc::clone(name),
+            releases: record.map(|record| record.releases).unwrap_or_default(),
+            settled: context.plane.settled(&environment, &standing).map(|record| record.gitops),
+            states: advances.map(|advances| advances.releases).unwrap_or_default(),
+        })
     }
 }
 
@@ -109,10 +126,13 @@ impl ReleaseMove<'_> {
     /// Decides about the next step. At rest, no evidence is collected.
     pub(super) fn decide(&self, context: &Context<'_>, state: &AdvanceState) -> AdvanceStep {
         let at = self.at(context);
-        let unknown = |_: &str| Err(Arc::from("it is not asked for yet"));
+        let unknown = |_: &BeforeEnvironment| Err(Arc::from("it is not asked for yet"));
         let without = self.step(context, (state, at.as_ref()), (&self.from(&unknown), &Evidence::default()));
         let Some(current) = &without.state.current else { return without };
-        let measure = |environment: &str| context.evidence.workload(environment, self.workload);
+        let published = |name: &str, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
+            context.published((name, Some(self.workload)), settled.as_deref().map_err(Arc::clone))
+        };
+        let measure = |before: &BeforeEnvironment| published(&before.name, &before.settled);
         let subject = CheckSubject {
             environment: context.environment.as_str(),
             workload: Some(self.workload),
@@ -120,7 +140,7 @@ impl ReleaseMove<'_> {
             ring: None,
         };
         let evidence = Evidence {
-            measured: measure(context.environment.as_str()),
+            measured: published(context.environment.as_str(), &self.own.settled),
             checks: context.evidence.checks(&self.promotion.gates, subject),
             approvals: self.approvals(context, &current.revision.0),
         };
@@ -136,11 +156,13 @@ impl ReleaseMove<'_> {
         let input = AdvanceInput {
             now: context.now,
             promotion: self.promotion,
-            line: &Self::line(from, (at, state)),
+            // A release is proved only as itself: no other one contains it.
+            line: &[],
             head: None,
             from,
             at,
-            to_settled: self.own.settled.clone(),
+            baseline: None,
+            to_settled: self.own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
             to_failed: self.own.failed.clone(),
             to_measured: evidence.measured.clone(),
             checks: &evidence.checks,
@@ -151,22 +173,19 @@ impl ReleaseMove<'_> {
         advance::step(&input, state)
     }
 
-    fn from(&self, measure: &dyn Fn(&str) -> Result<Measured, Arc<str>>) -> Vec<FromEnvironment> {
-        let one = |before: &BeforeEnvironment| FromEnvironment {
-            name: Arc::clone(&before.name),
-            has: before.releases.get(self.workload).cloned().map(Revision),
-            settled: before.settled.clone(),
-            measured: measure(&before.name),
+    fn from(&self, measure: &dyn Fn(&BeforeEnvironment) -> Result<Measured, Arc<str>>) -> Vec<FromEnvironment> {
+        let one = |before: &BeforeEnvironment| {
+            let state = before.states.get(self.workload);
+            FromEnvironment {
+                name: Arc::clone(&before.name),
+                has: before.releases.get(self.workload).cloned().map(Revision),
+                settled: before.settled.as_ref().map(|_| ()).map_err(Arc::clone),
+                measured: measure(before),
+                proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
+                rejected: state.map(platform::rejected).unwrap_or_default(),
+            }
         };
         self.before.environments.iter().map(one).collect()
-    }
-
-    /// The order of all releases that are known: by Semantic Versioning.
-    fn line(from: &[FromEnvironment], (at, state): (Option<&Revision>, &AdvanceState)) -> Vec<Revision> {
-        let current = state.current.as_ref().map(|current| &current.revision);
-        let proved = state.proved.as_ref().map(|proved| &proved.revision);
-        let known = from.iter().filter_map(|from| from.has.as_ref()).chain(at).chain(current).chain(proved);
-        release::order(known.chain(&state.waiting).map(|revision| &revision.0))
     }
 
     fn approvals(&self, context: &Context<'_>, revision: &str) -> Vec<Approver> {
@@ -241,7 +260,7 @@ impl ReleaseMove<'_> {
 
     /// Withdraws what was proposed, if the release was rejected.
     fn withdraw(&self, context: &Context<'_>, step: &AdvanceStep) -> Result<Acted, ControllerError> {
-        if let Some(into) = self.into(context).filter(|_| step.state.rejected.is_some()) {
+        if let Some(into) = self.into(context).filter(|_| !step.state.rejected.is_empty()) {
             context.check_lease()?;
             let branch = self.proposing_branch(context);
             branch_move::withdraw(&*context.access.repositories, context.hosts, (&into, &branch), None)?;

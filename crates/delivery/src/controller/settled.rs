@@ -10,13 +10,15 @@ use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Sealed, Tree, closed};
 
+use super::published_folders::GitOpsCommit;
 use crate::access::RepositoryAccess;
 use crate::rollout_store::fields::{Item, StateFile};
 use crate::rollout_store::text::Value;
-use crate::rollout_store::{StoreError, branch_name};
+use crate::rollout_store::{StateFileError, StoreError, branch_name};
 use crate::write_lease::WriteLease;
 
 /// The file on the branch with the states of the environment.
@@ -39,6 +41,8 @@ pub struct Settled {
     pub since: Timestamp,
     /// The releases of workloads that it has, by the name of the workload.
     pub releases: BTreeMap<Arc<str>, Arc<str>>,
+    /// The commits of the GitOps branches with its output, sorted.
+    pub gitops: Vec<GitOpsCommit>,
 }
 
 impl Settled {
@@ -49,6 +53,14 @@ impl Settled {
 
     fn text(&self, environment: &EnvironmentName) -> String {
         let releases = self.releases.iter().map(|(name, release)| (Arc::clone(name), Value::Text(Arc::clone(release))));
+        let gitops = |GitOpsCommit { place, commit }: &GitOpsCommit| {
+            Value::fields([
+                ("repo", Some(Value::text(Arc::clone(&place.repo)))),
+                ("branch", Some(Value::text(Arc::clone(&place.branch)))),
+                ("path", Some(Value::text(Arc::clone(&place.path)))),
+                ("commit", Some(Value::text(commit.to_string()))),
+            ])
+        };
         let file = Value::fields([
             ("apiVersion", Some(Value::text(API_VERSION))),
             ("kind", Some(Value::text(KIND))),
@@ -57,6 +69,7 @@ impl Settled {
             ("head", Some(Value::text(self.head.to_string()))),
             ("since", Some(Value::text(self.since.to_string()))),
             ("releases", (!self.releases.is_empty()).then(|| Value::Fields(releases.collect()))),
+            ("gitops", Value::list(&self.gitops, gitops)),
         ]);
         file.written()
     }
@@ -67,7 +80,7 @@ impl Settled {
         let file = StateFile { path: FILE, text };
         let root = file.root().ok()?;
         let item = Item { file: &file, node: &root };
-        let known = ["apiVersion", "kind", "environment", "commit", "head", "since", "releases"];
+        let known = ["apiVersion", "kind", "environment", "commit", "head", "since", "releases", "gitops"];
         let fields = item.fields(&known).ok()?;
         let id = |item: Item<'_>| GitId::from_hex(&item.text().ok()?);
         let commit = match fields.optional("commit") {
@@ -79,8 +92,19 @@ impl Settled {
             releases.insert(name, release.text().ok()?);
         }
         let since = fields.optional("since")?.text().ok()?.parse().ok()?;
-        Some(Self { commit, head: id(fields.optional("head")?)?, since, releases })
+        // Earlier versions did not record the commits.
+        let gitops = fields.list("gitops", |item| gitops_commit(item)).ok()?;
+        Some(Self { commit, head: id(fields.optional("head")?)?, since, releases, gitops })
     }
+}
+
+fn gitops_commit(item: Item<'_>) -> Result<GitOpsCommit, StateFileError> {
+    let fields = item.fields(&["repo", "branch", "path", "commit"])?;
+    let text = |key| fields.required(key)?.text();
+    let commit = fields.required("commit")?;
+    let id = GitId::from_hex(&commit.text()?).ok_or_else(|| commit.error("the id of a commit is expected"))?;
+    let place = RepositoryPlace { repo: text("repo")?, branch: text("branch")?, path: text("path")? };
+    Ok(GitOpsCommit { place, commit: id })
 }
 
 /// Reads the record of an environment. None: it is not settled, as far as is known.
@@ -150,7 +174,10 @@ mod tests {
         let name = EnvironmentName::new("dev").unwrap();
         for commit in [commit, None] {
             let releases = BTreeMap::from([("checkout".into(), "1.0: \"x\"".into())]);
-            let settled = Settled { commit, head, since: Timestamp::UNIX_EPOCH, releases };
+            let place =
+                RepositoryPlace { repo: "https://git.example/a".into(), branch: "dev".into(), path: ".".into() };
+            let gitops = vec![GitOpsCommit { place, commit: head }];
+            let settled = Settled { commit, head, since: Timestamp::UNIX_EPOCH, releases, gitops };
             assert_eq!(Settled::parse(settled.text(&name).as_bytes()), Some(settled));
         }
         assert_eq!(Settled::parse(b"head: \"12\"\n"), None);

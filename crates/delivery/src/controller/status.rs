@@ -44,8 +44,8 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
         proved: state.proved.as_ref().map(proved),
         moving,
         waiting_revisions: revisions(&state.waiting),
-        rejected: state.rejected.as_ref().map(|rejected| rejected.revision.0.to_string()),
-        rejected_because: state.rejected.as_ref().map(|rejected| rejected.reason.to_string()),
+        rejected: state.last_rejected().map(|rejected| rejected.revision.0.to_string()),
+        rejected_because: state.last_rejected().map(|rejected| rejected.reason.to_string()),
         hold: state.hold.as_ref().map(decision),
     }
 }

@@ -47,7 +47,7 @@ impl Facts<'_> {
             Ok(stored) => stored,
             Err(reason) => return Admission::Unknown(vec![reason]),
         };
-        match stored.filter(|state| state.proved.is_some() || state.current.is_some() || state.rejected.is_some()) {
+        match stored.filter(|state| state.admitted.is_some() || state.current.is_some()) {
             Some(state) => by_controller(&state, commit),
             // What an environment begins with moves past no gate.
             None if published.iter().all(|published| published.publications.is_empty()) => Admission::Admitted,
@@ -63,7 +63,8 @@ impl Facts<'_> {
         let url = self.access.settings.repo.as_str();
         let mut is_present = false;
         for publications in published {
-            let with = publications.publications.iter().take_while(|publication| publication.has_source(url, commit));
+            let with =
+                publications.publications.iter().take_while(|publication| publication.has_pinned_source(url, commit));
             for publication in with {
                 is_present = true;
                 if let Some(reason) = &publication.override_reason {
@@ -137,10 +138,26 @@ impl Facts<'_> {
     }
 }
 
+/// Why the controller has not admitted a commit that the branch of an environment names. None: it is on its way by a decision of the controller.
+pub(super) fn not_admitted(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    commit: GitId,
+) -> Option<Vec<String>> {
+    match platform_state(access, environment) {
+        Err(reason) => Some(vec![reason]),
+        Ok(None) => None,
+        Ok(Some(state)) => match by_controller(&state, commit) {
+            Admission::MovedByHand(reasons) => Some(reasons),
+            _ => None,
+        },
+    }
+}
+
 /// Whether the controller let the commit in.
 fn by_controller(state: &AdvanceState, commit: GitId) -> Admission {
     let id = commit.to_string();
-    if state.proved.as_ref().is_some_and(|proved| *proved.revision.0 == *id) {
+    if state.admitted.as_ref().is_some_and(|admitted| *admitted.0 == *id) {
         return Admission::Admitted;
     }
     let gates = match &state.current {

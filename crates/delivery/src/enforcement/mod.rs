@@ -19,18 +19,23 @@ use self::facts::Facts;
 pub use self::proof::{Answer, HubProof, Proof};
 pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
-use crate::loaded::{Enforced, Loaded};
+use crate::loaded::Loaded;
+use crate::promoted_commit::PromotedCommit;
+
+/// The name of the `BaseRepo` that names the promoted commit.
+const MAIN: &str = "main";
 
 /// Checks an environment before it is published, and stores the result in it. An override turns the refusals into warnings.
 pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {
     let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded, proofs).into_iter().partition(Diagnostic::is_error);
     loaded.diagnostics.extend(others);
+    loaded.enforced.not_admitted = not_admitted(loaded).into_iter().collect();
     match override_reason.filter(|_| !refusals.is_empty()) {
         Some(reason) => {
             loaded.diagnostics.extend(refusals.into_iter().map(|refusal| overridden(refusal, reason)));
-            loaded.enforced = Enforced { refusals: Vec::new(), override_reason: Some(reason.into()) };
+            loaded.enforced.override_reason = Some(reason.into());
         }
-        None => loaded.enforced = Enforced { refusals, override_reason: None },
+        None => loaded.enforced.refusals = refusals,
     }
 }
 
@@ -46,6 +51,39 @@ pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
     }
     let check = Check { loaded, access, promotion, proofs };
     base_repos::of(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
+}
+
+/// What the environment's branch names instead of the admitted commit. Its output stays with the admitted one. None: the branch names the admitted commit, or one
+/// that is being admitted.
+fn not_admitted(loaded: &Loaded) -> Option<Diagnostic> {
+    let (access, admission) = (loaded.access.as_deref()?, loaded.admission.as_ref()?);
+    let environment = &loaded.fleet.environment;
+    let declared = loaded.declarations.environments.iter().find(|object| object.name == *environment)?;
+    let written = PromotedCommit::read(access, environment, &declared.spec.control_plane).ok()?.commit?;
+    if written == admission.main {
+        return None;
+    }
+    let references = base_repos::of(loaded, access);
+    let object = references.iter().find(|reference| reference.object.name.as_str() == MAIN)?.object.clone();
+    let reasons = facts::not_admitted(access, environment, written)?;
+    let (short, admitted) = (written.short(), admission.main.short());
+    let message = format!("commit {short} came into `{environment}` past its gates");
+    let path = FieldPath::from(["spec", "commit"]);
+    let mut diagnostic = Diagnostic::error(Code::MovedPastGate, message)
+        .at(Origin::At(object.address, path), "this commit of the main branch")
+        .about(&object.key())
+        .note(format!("the output stays at commit {admitted}, which was admitted"));
+    for reason in reasons {
+        diagnostic = diagnostic.note(reason);
+    }
+    Some(ways_on(diagnostic, &written.to_string(), environment.as_str()))
+}
+
+/// What a person can do about a commit that was not admitted.
+fn ways_on(diagnostic: Diagnostic, commit: &str, environment: &str) -> Diagnostic {
+    diagnostic
+        .help(format!("`kalypso promote {commit} --to {environment}` moves it when its gates hold"))
+        .help("`kalypso publish --override REASON` publishes it anyway, and keeps the reason")
 }
 
 fn unknown_promotions(loaded: &Loaded) -> Vec<Diagnostic> {
@@ -110,9 +148,7 @@ impl Check<'_> {
         for reason in reasons {
             diagnostic = diagnostic.note(reason);
         }
-        let help = format!("`kalypso promote {commit} --to {environment}` moves it when its gates hold");
-        let publish = "`kalypso publish --override REASON` publishes it anyway, and keeps the reason";
-        Some(diagnostic.help(help).help(publish))
+        Some(ways_on(diagnostic, &commit.to_string(), environment.as_str()))
     }
 
     fn at(&self, diagnostic: Diagnostic, reference: &MainReference) -> Diagnostic {

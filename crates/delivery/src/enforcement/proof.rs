@@ -87,7 +87,7 @@ impl HubProof<'_> {
 
     fn has_commit(&self, publication: &Publication, commit: GitId) -> Result<bool, String> {
         let url = self.access.settings.repo.as_str();
-        for id in publication.sources.values().filter(|id| publication.has_source(url, **id)) {
+        for id in publication.sources.values().filter(|id| publication.has_pinned_source(url, **id)) {
             if contains(self.access, *id, commit)? {
                 return Ok(true);
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved,
-    Rejection, Revision, RingRecord, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase,
+    Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
 };
 use jiff::Timestamp;
 use model::git_id::GitId;
@@ -72,16 +72,19 @@ fn expect(item: Item<'_>, expected: &str) -> Result<()> {
 }
 
 fn sources(item: Item<'_>) -> Result<RevisionSources> {
-    let fields = item.fields(&["sources", "kept"])?;
+    let fields = item.fields(&["sources", "promoted", "kept"])?;
     let source = |item: Item<'_>| {
         let fields = item.fields(&["repo", "revision", "commit"])?;
         let (repo, name) = (fields.required("repo")?.text()?, fields.required("revision")?.text()?);
-        let commit = fields.required("commit")?;
-        let id = GitId::from_hex(&commit.text()?).ok_or_else(|| commit.error("the id of a commit is expected"))?;
-        Ok(((repo.to_string(), name.to_string()), id))
+        Ok(((repo.to_string(), name.to_string()), commit_id(fields.required("commit")?)?))
     };
     let sources = fields.required("sources")?.list(source)?.into_iter().collect();
-    Ok(RevisionSources { sources, kept: fields.list("kept", |item| item.text())? })
+    let promoted = fields.maybe("promoted", commit_id)?;
+    Ok(RevisionSources { sources, promoted, kept: fields.list("kept", |item| item.text())? })
+}
+
+fn commit_id(item: Item<'_>) -> Result<GitId> {
+    GitId::from_hex(&item.text()?).ok_or_else(|| item.error("the id of a commit is expected"))
 }
 
 fn revision(item: Item<'_>) -> Result<Revision> {
@@ -232,21 +235,58 @@ fn measured(item: Item<'_>) -> Result<Measured> {
     })
 }
 
+/// The fields of a subject on its way into an environment.
+const ADVANCE: &[&str] =
+    &["at", "admitted", "hold", "stays", "current", "waiting", "proved", "proofs", "rejected", "requested", "evidence"];
+
 fn advance(item: Item<'_>) -> Result<AdvanceState> {
-    let fields = item.fields(&["at", "hold", "current", "waiting", "proved", "rejected", "requested"])?;
-    let request = |item: Item<'_>| {
-        let fields = item.fields(&["revision", "decision"])?;
-        Ok((revision(fields.required("revision")?)?, decision(fields.required("decision")?)?))
-    };
-    Ok(AdvanceState {
+    let fields = item.fields(ADVANCE)?;
+    let state = AdvanceState {
         at: fields.maybe("at", revision)?,
+        admitted: fields.maybe("admitted", revision)?,
         proved: fields.maybe("proved", proved)?,
+        proofs: fields.list("proofs", proof)?,
         current: fields.maybe("current", candidate)?,
         waiting: fields.list("waiting", revision)?,
-        rejected: fields.maybe("rejected", rejection)?,
+        rejected: fields.maybe("rejected", rejections)?.unwrap_or_default(),
         hold: fields.maybe("hold", decision)?,
+        stays: fields.maybe("stays", decision)?,
         requested: fields.maybe("requested", request)?,
+        evidence: fields.list("evidence", exercised)?,
+    };
+    Ok(state.with_admitted())
+}
+
+fn request(item: Item<'_>) -> Result<MoveRequest> {
+    let fields = item.fields(&["revision", "decision", "retry"])?;
+    Ok(MoveRequest {
+        revision: revision(fields.required("revision")?)?,
+        decision: decision(fields.required("decision")?)?,
+        is_retry: fields.maybe("retry", |item| item.boolean())?.unwrap_or_default(),
     })
+}
+
+fn proof(item: Item<'_>) -> Result<ProofRecord> {
+    let fields = item.fields(&["revision", "proved", "measured"])?;
+    Ok(ProofRecord {
+        revision: revision(fields.required("revision")?)?,
+        on: time(fields.required("proved")?)?,
+        measured: fields.maybe("measured", measured)?,
+    })
+}
+
+fn exercised(item: Item<'_>) -> Result<Exercised> {
+    let fields = item.fields(&["environment", "revision", "since"])?;
+    Ok(Exercised {
+        environment: fields.required("environment")?.text()?,
+        revision: revision(fields.required("revision")?)?,
+        since: time(fields.required("since")?)?,
+    })
+}
+
+/// The rejected revisions. Earlier versions stored only the last one.
+fn rejections(item: Item<'_>) -> Result<Vec<Rejection>> {
+    if item.node.as_sequence().is_some() { item.list(rejection) } else { Ok(vec![rejection(item)?]) }
 }
 
 /// A rejected revision. Earlier versions stored it without the reason.
@@ -259,8 +299,18 @@ fn rejection(item: Item<'_>) -> Result<Rejection> {
 }
 
 /// The fields of a candidate.
-const CANDIDATE: &[&str] =
-    &["revision", "since", "entering", "proving", "stopped", "rollingBack", "goodSince", "gates", "approvals"];
+const CANDIDATE: &[&str] = &[
+    "revision",
+    "since",
+    "entering",
+    "proving",
+    "stopped",
+    "rollingBack",
+    "goodSince",
+    "steadySince",
+    "gates",
+    "approvals",
+];
 
 fn candidate(item: Item<'_>) -> Result<Candidate> {
     let fields = item.fields(CANDIDATE)?;
@@ -282,6 +332,7 @@ fn candidate(item: Item<'_>) -> Result<Candidate> {
         since: time(fields.required("since")?)?,
         phase,
         good_since: fields.maybe("goodSince", time)?,
+        steady_since: fields.maybe("steadySince", time)?,
         gates: fields.list("gates", gate)?,
         approvals: fields.list("approvals", approver)?,
     })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Proved, Rejection,
-    Revision, RingRecord, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase,
+    ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
 };
 use jiff::Timestamp;
 
@@ -48,7 +48,7 @@ pub(super) fn advances(environment: &str, Advances { platform, releases }: &Adva
     file.written()
 }
 
-fn sources_of(RevisionSources { sources, kept }: &RevisionSources) -> Value {
+fn sources_of(RevisionSources { sources, promoted, kept }: &RevisionSources) -> Value {
     let source = |((repo, name), commit): (&(String, String), &model::git_id::GitId)| {
         Value::fields([
             ("repo", Some(Value::text(repo.as_str()))),
@@ -58,6 +58,7 @@ fn sources_of(RevisionSources { sources, kept }: &RevisionSources) -> Value {
     };
     Value::fields([
         ("sources", Some(Value::List(sources.iter().map(source).collect()))),
+        ("promoted", promoted.map(|commit| Value::text(commit.to_string()))),
         ("kept", Value::list(kept, |line| Value::text(Arc::clone(line)))),
     ])
 }
@@ -161,26 +162,45 @@ fn measured(Measured { places, unpublished, expected, succeeded, failed, silent 
     ])
 }
 
-fn advance(AdvanceState { proved: last, current, waiting, rejected, hold, requested, at }: &AdvanceState) -> Value {
-    let request = |(of, by): &(Revision, Decision)| {
-        Value::fields([("revision", Some(revision(of))), ("decision", Some(decision(by)))])
+fn advance(state: &AdvanceState) -> Value {
+    let request = |MoveRequest { revision: of, decision: by, is_retry }: &MoveRequest| {
+        let retry = is_retry.then_some(Value::Bool(true));
+        Value::fields([("revision", Some(revision(of))), ("decision", Some(decision(by))), ("retry", retry)])
     };
     Value::fields([
-        ("at", at.as_ref().map(revision)),
-        ("hold", hold.as_ref().map(decision)),
-        ("current", current.as_ref().map(candidate)),
-        ("waiting", Value::list(waiting, revision)),
-        ("proved", last.as_ref().map(proved)),
-        ("rejected", rejected.as_ref().map(rejection)),
-        ("requested", requested.as_ref().map(request)),
+        ("at", state.at.as_ref().map(revision)),
+        ("admitted", state.admitted.as_ref().map(revision)),
+        ("hold", state.hold.as_ref().map(decision)),
+        ("stays", state.stays.as_ref().map(decision)),
+        ("current", state.current.as_ref().map(candidate)),
+        ("waiting", Value::list(&state.waiting, revision)),
+        ("proved", state.proved.as_ref().map(proved)),
+        ("proofs", Value::list(&state.proofs, proof)),
+        ("rejected", Value::list(&state.rejected, rejection)),
+        ("requested", state.requested.as_ref().map(request)),
+        ("evidence", Value::list(&state.evidence, exercised)),
     ])
+}
+
+fn proof(ProofRecord { revision: of, on, measured: counts }: &ProofRecord) -> Value {
+    Value::fields([
+        ("revision", Some(revision(of))),
+        ("proved", Some(time(*on))),
+        ("measured", counts.as_ref().map(measured)),
+    ])
+}
+
+fn exercised(Exercised { environment, revision: of, since }: &Exercised) -> Value {
+    let environment = Value::text(Arc::clone(environment));
+    Value::fields([("environment", Some(environment)), ("revision", Some(revision(of))), ("since", Some(time(*since)))])
 }
 
 fn rejection(Rejection { revision: of, reason }: &Rejection) -> Value {
     Value::fields([("revision", Some(revision(of))), ("reason", Some(Value::text(Arc::clone(reason))))])
 }
 
-fn candidate(Candidate { revision: of, since, phase, good_since, gates, approvals }: &Candidate) -> Value {
+fn candidate(candidate: &Candidate) -> Value {
+    let Candidate { revision: of, since, phase, good_since, steady_since, gates, approvals } = candidate;
     let since_only = |since: &Timestamp| Value::fields([("since", Some(time(*since)))]);
     let (name, value) = match phase {
         CandidatePhase::Gated => ("gated", None),
@@ -194,6 +214,7 @@ fn candidate(Candidate { revision: of, since, phase, good_since, gates, approval
         ("since", Some(time(*since))),
         (name, value),
         ("goodSince", good_since.map(time)),
+        ("steadySince", steady_since.map(time)),
         ("gates", Value::list(gates, gate)),
         ("approvals", Value::list(approvals, approver)),
     ])

@@ -6,6 +6,7 @@
 mod decode;
 mod encode;
 pub(crate) mod fields;
+mod promotion;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
@@ -21,11 +22,13 @@ use git::{
 };
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::Promotion;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
 
 use self::fields::StateFile;
 pub use self::fields::StateFileError;
+pub use self::promotion::AdmittedPromotion;
 use crate::access::RepositoryAccess;
 use crate::branch::Branch;
 use crate::error::DestinationError;
@@ -54,6 +57,15 @@ pub struct StoredStates {
     pub rollouts: BTreeMap<Arc<str>, Result<StoredRollout, StateFileError>>,
     /// The changes on their way into the environment. None: there is no file. An error: their states are not known.
     pub advances: Option<Result<Advances, StateFileError>>,
+    /// The admitted promotion. None: none was admitted. An error: its gates are not known, so nothing moves.
+    pub promotion: Option<Result<AdmittedPromotion, StateFileError>>,
+}
+
+impl StoredStates {
+    /// The admitted promotion, if it can be read.
+    pub fn admitted_promotion(&self) -> Option<&Promotion> {
+        self.promotion.as_ref()?.as_ref().ok().map(|promotion| &promotion.spec)
+    }
 }
 
 /// The rollout of a workload, with the sources of its revisions.
@@ -72,6 +84,8 @@ pub struct StoredRollout {
 pub struct RevisionSources {
     /// The commits.
     pub sources: BTreeMap<SourceName, GitId>,
+    /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
+    pub promoted: Option<GitId>,
     /// Objects that are kept although no readable file contains them, as values of the trailer `Kalypso-Kept`.
     pub kept: Vec<Arc<str>>,
 }
@@ -91,6 +105,8 @@ pub struct StateChange<'a> {
     pub rollouts: BTreeMap<Arc<str>, Option<StoredRollout>>,
     /// The changes on their way into the environment. None: they stay as they are.
     pub advances: Option<Advances>,
+    /// The admitted promotion.
+    pub promotion: PromotionChange,
     /// What moved and why: the text of the commit message, without trailers.
     pub message: &'a str,
     /// The author and committer.
@@ -99,6 +115,18 @@ pub struct StateChange<'a> {
     pub seconds: i64,
     /// The permission to write. None: it is not limited.
     pub lease: Option<&'a WriteLease>,
+}
+
+/// A change of the admitted promotion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum PromotionChange {
+    /// It stays.
+    #[default]
+    Keep,
+    /// Another one is admitted.
+    Set(AdmittedPromotion),
+    /// The main branch has none any more.
+    Remove,
 }
 
 /// The result of a write.
@@ -147,11 +175,50 @@ pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<
     }
 }
 
+/// Reads the state of the commits of the main branch in an environment. None: there is none.
+///
+/// # Errors
+/// The reason in words.
+pub fn read_platform(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<AdvanceState>, String> {
+    let repositories = &*access.repositories;
+    let reason = |error: &dyn std::fmt::Display| format!("the state of promotions into `{environment}`: {error}");
+    let revision = GitRevision::branch(&branch_name(environment));
+    let head = match repositories.resolve(&access.settings.repo, &revision) {
+        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(None),
+        head => head.map_err(|error| reason(&error))?,
+    };
+    let states = read_promotions_at(repositories, &head, environment).map_err(|error| reason(&error))?;
+    match states.advances {
+        None => Ok(None),
+        Some(advances) => Ok(advances.map_err(|error| reason(&error))?.platform),
+    }
+}
+
 /// Reads the stored states of an environment at a commit of their branch.
 ///
 /// # Errors
 /// If the commit can't be read.
 pub fn read_at(
+    repositories: &dyn Repositories,
+    head: &Commit,
+    environment: &EnvironmentName,
+) -> Result<StoredStates, StoreError> {
+    let mut states = read_promotions_at(repositories, head, environment)?;
+    for entry in repositories.folder(head, ROLLOUTS)?.unwrap_or_default() {
+        let Some(workload) = entry.name.strip_suffix(".yaml").filter(|_| entry.kind == EntryKind::File) else {
+            continue;
+        };
+        let path = rollout_path(workload);
+        let read =
+            |text: String| decode::rollout(&StateFile { path: &path, text: &text }, (environment.as_str(), workload));
+        let rollout = content(repositories, (head, entry.id), &path)?.and_then(read);
+        states.rollouts.insert(workload.into(), rollout);
+    }
+    Ok(states)
+}
+
+/// Reads what is on its way into an environment, without the rollouts in it.
+fn read_promotions_at(
     repositories: &dyn Repositories,
     head: &Commit,
     environment: &EnvironmentName,
@@ -164,15 +231,9 @@ pub fn read_at(
             |text: String| decode::advances(&StateFile { path: PROMOTION_FILE, text: &text }, environment.as_str());
         states.advances = Some(text.and_then(read));
     }
-    for entry in repositories.folder(head, ROLLOUTS)?.unwrap_or_default() {
-        let Some(workload) = entry.name.strip_suffix(".yaml").filter(|_| entry.kind == EntryKind::File) else {
-            continue;
-        };
-        let path = rollout_path(workload);
-        let read =
-            |text: String| decode::rollout(&StateFile { path: &path, text: &text }, (environment.as_str(), workload));
-        let rollout = content(repositories, (head, entry.id), &path)?.and_then(read);
-        states.rollouts.insert(workload.into(), rollout);
+    if let Some(entry) = root.iter().find(|entry| entry.name == promotion::FILE && entry.kind == EntryKind::File) {
+        let text = content(repositories, (head, entry.id), promotion::FILE)?;
+        states.promotion = Some(text.and_then(|text| AdmittedPromotion::parse(text.as_bytes(), environment.as_str())));
     }
     Ok(states)
 }
@@ -251,6 +312,13 @@ fn changed_tree(
     if let Some(advances) = &change.advances {
         put(PROMOTION_FILE, Some(encode::advances(environment.as_str(), advances)))?;
     }
+    match &change.promotion {
+        PromotionChange::Keep => {}
+        PromotionChange::Set(promotion) => {
+            put(promotion::FILE, Some(String::from_utf8_lossy(&promotion.file).into_owned()))?
+        }
+        PromotionChange::Remove => put(promotion::FILE, None)?,
+    }
     Ok(tree)
 }
 
@@ -261,7 +329,9 @@ impl RevisionSources {
     /// If the publications on the branch are needed, and can't be read.
     pub fn of(loaded: &Loaded, branch: &Branch) -> Result<Self, DestinationError> {
         let (sources, kept) = branch.source_trailers(loaded)?;
-        Ok(Self::of_trailers(sources.iter().map(String::as_str), kept.iter().map(String::as_str)))
+        let promoted = loaded.admission.as_ref().map(|admission| admission.main);
+        let found = Self::of_trailers(sources.iter().map(String::as_str), kept.iter().map(String::as_str));
+        Ok(Self { promoted, ..found })
     }
 
     /// The sources that these trailers of a publication name: values of `Kalypso-Source` and of `Kalypso-Kept`.
@@ -271,7 +341,7 @@ impl RevisionSources {
     ) -> Self {
         let trailers: Vec<_> = sources.into_iter().map(|value| (SOURCE, value)).collect();
         let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
-        Self { sources: publication.sources, kept: kept.into_iter().map(Arc::from).collect() }
+        Self { sources: publication.sources, promoted: None, kept: kept.into_iter().map(Arc::from).collect() }
     }
 
     /// The sources as a publication, which can be loaded. It has no commit.

@@ -1,14 +1,16 @@
 //! Commands of people: how each one changes the stored state of a move.
 
+mod entry;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use self::entry::apply_to_advance;
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Rejection, Revision,
-    RolloutState,
+    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Rejection, Revision, RolloutState,
 };
 
 /// A command.
@@ -31,7 +33,7 @@ pub enum CommandKind {
     Hold,
     /// Ends a hold.
     Resume,
-    /// Ends the current move. Its places return to the stable revision, or keep what they have if there is none. The revision is rejected.
+    /// Ends the current move. The revision is rejected, and all places keep what they have.
     Abort,
     /// Starts the rejected revision again, or lets a stopped move go on. During a rollback, it ends the rollback, and the newest revision moves again.
     Retry,
@@ -45,8 +47,16 @@ pub enum CommandKind {
         /// The name of the gate. None: each gate that waits for approvals.
         gate: Option<Arc<str>>,
     },
-    /// Returns all places to the stable revision, or the environment to the proved one.
-    Rollback,
+    /// Returns to a revision that was proved before. Nothing moves by itself then, until a person moves a revision.
+    Rollback {
+        /// The revision. None: the one that was proved before the present one.
+        to: Option<Revision>,
+    },
+    /// Admits exactly this revision, although its gates do not hold.
+    Override {
+        /// The revision.
+        revision: Revision,
+    },
     /// Moves a revision into the environment, although it does not start by itself.
     Request {
         /// The revision.
@@ -91,9 +101,15 @@ pub enum Refusal {
     /// There is no rejected or stopped revision.
     #[error("no revision was stopped, aborted or rolled back")]
     NothingToRetry,
+    /// The revision was never proved there.
+    #[error("`{0}` was not proved there")]
+    NotProved(Arc<str>),
     /// There is no proved revision to return to.
     #[error("there is no earlier proved revision to return to")]
     NothingProved,
+    /// The revision is there already.
+    #[error("`{0}` is there already")]
+    IsThere(Arc<str>),
     /// The gate is not one that people approve.
     #[error("`{gate}` does not wait for approvals. The gates for approvals are: {shown}", shown = list(names))]
     NotForApprovals {
@@ -125,8 +141,9 @@ impl CommandKind {
             Self::Retry => "retry",
             Self::Skip { .. } => "skip",
             Self::Approve { .. } => "approve",
-            Self::Rollback => "rollback",
+            Self::Rollback { .. } => "rollback",
             Self::Request { .. } => "promote",
+            Self::Override { .. } => "override",
         }
     }
 
@@ -137,8 +154,9 @@ impl CommandKind {
             Self::Abort => EventKind::Aborted,
             Self::Skip { .. } => EventKind::Skipped,
             Self::Approve { .. } => EventKind::Approved,
-            Self::Rollback => EventKind::RollingBack,
+            Self::Rollback { .. } => EventKind::RollingBack,
             Self::Request { .. } => EventKind::Started,
+            Self::Override { .. } => EventKind::Promoted,
         }
     }
 }
@@ -149,7 +167,11 @@ impl Command {
         let what = match &self.kind {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
             CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
-            CommandKind::Request { revision } => format!("{} `{}`", self.kind.name(), revision.0),
+            CommandKind::Request { revision }
+            | CommandKind::Override { revision }
+            | CommandKind::Rollback { to: Some(revision) } => {
+                format!("{} `{}`", self.kind.name(), revision.0)
+            }
             kind => kind.name().to_owned(),
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
@@ -164,7 +186,11 @@ impl Command {
     fn check_reason(&self) -> Result<(), Refusal> {
         let needs_reason = matches!(
             self.kind,
-            CommandKind::Hold | CommandKind::Abort | CommandKind::Skip { .. } | CommandKind::Rollback
+            CommandKind::Hold
+                | CommandKind::Abort
+                | CommandKind::Skip { .. }
+                | CommandKind::Rollback { .. }
+                | CommandKind::Override { .. }
         );
         if needs_reason && self.reason.trim().is_empty() { Err(Refusal::NoReason(self.kind.name())) } else { Ok(()) }
     }
@@ -224,8 +250,8 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback => roll_back_rollout(&mut state, command)?,
-        CommandKind::Request { .. } => return Err(Refusal::NotForRollouts),
+        CommandKind::Rollback { .. } => roll_back_rollout(&mut state, command)?,
+        CommandKind::Request { .. } | CommandKind::Override { .. } => return Err(Refusal::NotForRollouts),
     }
     Ok(state)
 }
@@ -295,84 +321,6 @@ pub fn is_retried_with(commit: &AdvanceState, rollout: &RolloutState) -> bool {
     let is_environment =
         commit.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }));
     !is_returning || is_environment
-}
-
-/// Applies a command to the move of a subject into an environment.
-///
-/// # Errors
-/// The command makes no sense in this state. The state stays as it is.
-pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<AdvanceState, Refusal> {
-    command.check_reason()?;
-    let mut state = state.clone();
-    match &command.kind {
-        CommandKind::Hold => command.hold(&mut state.hold)?,
-        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
-        CommandKind::Abort => abort_advance(&mut state, command)?,
-        CommandKind::Retry => retry_advance(&mut state, command)?,
-        CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
-        CommandKind::Approve { gate } => {
-            command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
-        }
-        CommandKind::Rollback => roll_back_advance(&mut state, command)?,
-        CommandKind::Request { revision } => {
-            let moving = state.current.as_ref().filter(|current| current.revision == *revision);
-            let is_on_its_way = moving.is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated));
-            if is_on_its_way || state.requested.as_ref().is_some_and(|(requested, _)| requested == revision) {
-                return Err(Refusal::MovesAlready(Arc::clone(&revision.0)));
-            }
-            state.requested = Some((revision.clone(), command.decision()));
-        }
-    }
-    Ok(state)
-}
-
-/// Ends a move. If the environment has the revision already, it returns to the proved one, if there is one.
-fn abort_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
-    let candidate = current(&mut state.current)?;
-    let revision = candidate.revision.clone();
-    let has_entered = match candidate.phase {
-        CandidatePhase::RollingBack { .. } => return Err(Refusal::RollsBack),
-        CandidatePhase::Gated | CandidatePhase::Entering { .. } => false,
-        CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. } => true,
-    };
-    if has_entered && state.proved.as_ref().is_some_and(|proved| proved.revision != revision) {
-        return roll_back_advance(state, command);
-    }
-    state.requested = None;
-    state.current = None;
-    state.rejected = Some(Rejection { revision, reason: command.phase_reason() });
-    Ok(())
-}
-
-fn roll_back_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
-    let proved = state.proved.as_ref().map(|proved| proved.revision.clone());
-    let candidate = current(&mut state.current)?;
-    if matches!(candidate.phase, CandidatePhase::RollingBack { .. }) {
-        return Err(Refusal::RollsBack);
-    }
-    if proved.is_none_or(|proved| proved == candidate.revision) {
-        return Err(Refusal::NothingProved);
-    }
-    candidate.phase = CandidatePhase::RollingBack { reason: command.phase_reason(), since: command.at };
-    candidate.good_since = None;
-    state.requested = None;
-    Ok(())
-}
-
-fn retry_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
-    let is_back = |candidate: &mut Candidate| matches!(candidate.phase, CandidatePhase::RollingBack { .. });
-    if let Some(Candidate { revision, .. }) = state.current.take_if(is_back) {
-        state.requested = Some((revision, command.decision()));
-        return Ok(());
-    }
-    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, CandidatePhase::Stopped { .. }));
-    if let Some(candidate) = stopped {
-        candidate.phase = CandidatePhase::Proving { since: command.at };
-        return Ok(());
-    }
-    let rejected = state.rejected.take().ok_or(Refusal::NothingToRetry)?;
-    state.requested = Some((rejected.revision, command.decision()));
-    Ok(())
 }
 
 fn list(names: &[Arc<str>]) -> String {

@@ -8,6 +8,7 @@ pub mod command;
 pub mod evidence;
 pub mod gates;
 pub mod graph;
+pub mod in_force;
 pub mod layout;
 pub mod membership;
 mod queue;

@@ -2,29 +2,30 @@
 
 use model::object::promotion::Newer;
 
-use super::state::{AdvanceState, Revision, RolloutState};
+use super::state::{AdvanceState, Rejection, Revision, RolloutState};
 
 /// The waiting revisions of a move, with what decides about them.
 pub(super) struct Queue<'a> {
     /// The waiting revisions, oldest first.
     waiting: &'a mut Vec<Revision>,
     policy: Newer,
-    /// The revision that was rolled back or aborted. It does not start again by itself.
-    rejected: Option<&'a Revision>,
+    /// The revisions that were rolled back or aborted. They do not start again by themselves.
+    rejected: &'a [Rejection],
     /// The revision that moves now.
     moving: Option<&'a Revision>,
-    /// The last proved revision.
+    /// The revision that is there.
     proved: Option<&'a Revision>,
 }
 
 impl<'a> Queue<'a> {
-    pub(super) fn of_advance(state: &'a mut AdvanceState, policy: Newer) -> Self {
+    /// The queue of a subject on its way into an environment. A candidate that a person wrote `by_hand` does not count as moving.
+    pub(super) fn of_advance((state, by_hand): (&'a mut AdvanceState, Option<&Revision>), policy: Newer) -> Self {
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
-            moving: state.current.as_ref().map(|current| &current.revision),
-            proved: state.proved.as_ref().map(|proved| &proved.revision),
+            rejected: &state.rejected,
+            moving: state.current.as_ref().map(|current| &current.revision).filter(|moving| by_hand != Some(*moving)),
+            proved: state.admitted.as_ref(),
         }
     }
 
@@ -32,7 +33,7 @@ impl<'a> Queue<'a> {
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
+            rejected: state.rejected.as_slice(),
             moving: state.current.as_ref().map(|current| &current.revision),
             proved: state.stable.as_ref().map(|stable| &stable.revision),
         }
@@ -42,16 +43,17 @@ impl<'a> Queue<'a> {
     /// something that the first one lacks.
     pub(super) fn note(self, newest: &Revision, is_ahead: impl Fn(&Revision, &Revision) -> bool) {
         let is_ahead_of = |of: &Revision| is_ahead(of, newest);
-        let is_rejected = self.rejected == Some(newest);
+        let rejected = self.rejected;
+        let is_rejected = |revision: &Revision| rejected.iter().any(|found| found.revision == *revision);
         if self.policy != Newer::Queue {
-            let is_newer = self.moving.is_some_and(is_ahead_of) && !is_rejected;
+            let is_newer = self.moving.is_some_and(is_ahead_of) && !is_rejected(newest);
             self.waiting.clear();
             self.waiting.extend(is_newer.then(|| newest.clone()));
             return;
         }
-        self.waiting.retain(|waiting| Some(waiting) != self.rejected);
+        self.waiting.retain(|waiting| !is_rejected(waiting));
         let last = self.waiting.last().or(self.moving).or(self.proved);
-        if last.is_none_or(is_ahead_of) && !is_rejected {
+        if last.is_none_or(is_ahead_of) && !is_rejected(newest) {
             self.waiting.push(newest.clone());
         }
     }
@@ -62,9 +64,10 @@ impl<'a> Queue<'a> {
         newest: Option<&Revision>,
         is_ahead: impl Fn(&Revision, &Revision) -> bool,
     ) -> Option<Revision> {
-        let present = self.moving.or(self.proved);
+        let (present, rejected) = (self.moving.or(self.proved), self.rejected);
         let is_next = |revision: &Revision| {
-            Some(revision) != self.rejected && present.is_none_or(|present| is_ahead(present, revision))
+            !rejected.iter().any(|found| found.revision == *revision)
+                && present.is_none_or(|present| is_ahead(present, revision))
         };
         if self.policy != Newer::Queue {
             self.waiting.clear();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use super::advance::state::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord};
 use super::evidence::{Approver, Measured};
 
 /// What moves: the digest of a workload's folders, a commit of the main branch, or a release.
@@ -185,78 +186,4 @@ impl RolloutState {
             _ => Content::Base,
         }
     }
-}
-
-/// The state of one subject on its way into one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AdvanceState {
-    /// The revision that the environment had in the last step. Another one that no step asked for was written by a person.
-    pub at: Option<Revision>,
-    /// The last revision that the environment itself has proved. A rollback returns to it.
-    pub proved: Option<Proved>,
-    /// The revision that moves into the environment now.
-    pub current: Option<Candidate>,
-    /// Newer revisions that wait, oldest first.
-    pub waiting: Vec<Revision>,
-    /// The revision that was rolled back or aborted last. It does not start again by itself.
-    pub rejected: Option<Rejection>,
-    /// A hold by a person: nothing moves.
-    pub hold: Option<Decision>,
-    /// A request by a person to move this revision, although `start` is manual or it was rejected.
-    pub requested: Option<(Revision, Decision)>,
-}
-
-impl AdvanceState {
-    /// The rejected revision.
-    pub fn rejected_revision(&self) -> Option<&Revision> {
-        self.rejected.as_ref().map(|rejected| &rejected.revision)
-    }
-}
-
-/// A revision on its way into an environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The revision.
-    pub revision: Revision,
-    /// Since when it is a candidate.
-    pub since: Timestamp,
-    /// Its phase.
-    pub phase: CandidatePhase,
-    /// Since when the fleet's gates have held without interruption.
-    pub good_since: Option<Timestamp>,
-    /// The gates, as they were evaluated last.
-    pub gates: Vec<GateRecord>,
-    /// Approvals of this revision.
-    pub approvals: Vec<Approver>,
-}
-
-/// The phase of a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CandidatePhase {
-    /// It waits for its gates.
-    Gated,
-    /// The gates held, and it is being written into the environment, for example by a pull request that waits for its merge.
-    Entering {
-        /// Since when.
-        since: Timestamp,
-    },
-    /// The environment has it, and proves it.
-    Proving {
-        /// Since when.
-        since: Timestamp,
-    },
-    /// It failed in the environment and stopped.
-    Stopped {
-        /// Why.
-        reason: Arc<str>,
-        /// Since when.
-        since: Timestamp,
-    },
-    /// The environment returns to the last proved revision.
-    RollingBack {
-        /// Why.
-        reason: Arc<str>,
-        /// Since when.
-        since: Timestamp,
-    },
 }

@@ -126,15 +126,21 @@ pub(crate) struct Approve {
     pub(crate) reason: Option<String>,
 }
 
-/// Return to the last proved release: a new commit, never a rewritten history
+/// Return to a revision that was proved before: a new commit, never a rewritten history
 #[derive(Args, Debug)]
 #[command(after_help = "\
+What the environment has now is rejected. Nothing moves by itself then, until `kalypso promote` or `kalypso retry`.
+
 Examples:
   kalypso rollback -e prod --reason 'tills are slow'
+  kalypso rollback -e prod --to 41c77fe --reason 'tills are slow'
   kalypso rollback -e prod checkout --reason 'wrong tax'")]
 pub(crate) struct Rollback {
     #[command(flatten)]
     pub(crate) decision: ReasonedDecision,
+    /// The revision to return to [default: the one that was proved before the present one]
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) to: Option<String>,
 }
 
 /// Move a change into an environment

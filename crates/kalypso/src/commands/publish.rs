@@ -127,6 +127,7 @@ impl Run<'_> {
                 .into());
         }
         let proofs = Proofs::without_hub(options.config.as_deref())?;
+        let author = super::promotion::author(&access);
         let committed = Options {
             is_direct: options.direct,
             confirmed: &options.confirm,
@@ -136,6 +137,7 @@ impl Run<'_> {
             hosts: self.hosts,
             proofs: &[],
             override_reason: options.override_reason.as_deref(),
+            author: Some(&author),
             lease: None,
         };
         let publish = |proofs: &[&dyn Proof]| {
@@ -213,6 +215,7 @@ fn failure(error: PublicationError) -> anyhow::Error {
         PublicationError::Read(error) => error.into(),
         PublicationError::Destination(error) => error.into(),
         PublicationError::Hub(error) => publication_failure(&error).into(),
+        PublicationError::Override(error) => super::promotion::refusal(error).into(),
     }
 }
 
@@ -278,7 +281,8 @@ pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
         Refusal::Diagnostic(diagnostic) => diagnostic.clone(),
         Refusal::Unconfirmed { has_other_words } => unconfirmed(&place.planned, *has_other_words),
     });
-    place.diagnostics.iter().cloned().chain(refusals).collect()
+    let not_admitted = place.loaded.enforced.not_admitted.iter().cloned();
+    place.diagnostics.iter().cloned().chain(not_admitted).chain(refusals).collect()
 }
 
 /// Warns that the hub did not receive a publication, which is successful nevertheless, and how to send it later.

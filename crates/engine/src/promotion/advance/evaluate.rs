@@ -2,43 +2,60 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Gate, GateKind, Require, Share, Silent};
 
-use super::line::Line;
+use super::standing::{Proofs, Standing};
 use super::{AdvanceInput, FromEnvironment};
 use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::state::{Candidate, GateRecord, GateStatus};
 
+/// How long the newest revision of the environments before must have been good itself before an older one passes its soak time under it. A shorter soak time is
+/// enough. Right after a publication, the evidence is thin.
+const STEADY_MIN: SignedDuration = SignedDuration::from_mins(1);
+
 /// The name of the built-in record about an environment before that is not settled.
 const SETTLED: &str = "settled";
 
+/// The evaluation of the gates of a candidate.
+pub(super) struct GatedReport {
+    /// The records, and since when no environment before has shown a failure.
+    pub(super) report: GateReport,
+    /// Since when the gates that measure the environments before have held, for what these have now.
+    pub(super) steady_since: Option<Timestamp>,
+}
+
 /// The gates of a candidate, with the evidence of the environments before.
-pub(super) fn gated(input: &AdvanceInput<'_>, line: &Line<'_>, candidate: &Candidate) -> GateReport {
+pub(super) fn gated(proofs: Proofs<'_>, candidate: &Candidate) -> GatedReport {
+    let input = proofs.input;
     let approvals = [&*candidate.approvals, input.approvals].concat();
     let gates = gates::with_measure(&input.promotion.gates);
     let (measuring, others): (Vec<_>, Vec<_>) = gates.into_iter().partition(gates::is_measuring);
-    let evaluation = Evaluation { input, line, candidate, approvals: &approvals };
+    let evaluation = Evaluation { input, proofs, candidate, approvals: &approvals };
+    if let Some(proved) = proofs.state.proof(&candidate.revision).map(|proof| proof.on) {
+        return evaluation.proved_here(proved, &others);
+    }
     let fleets: Vec<_> = input.from.iter().map(|from| evaluation.fleet(&measuring, from)).collect();
     let fleet = match input.promotion.require {
         _ if input.promotion.from.is_empty() => evaluation.without_fleet(&measuring),
         Require::All => evaluation.all(fleets),
         Require::Any => evaluation.any(fleets),
     };
+    let steady_since = candidate.steady_since.filter(|_| fleet.is_steady).or(fleet.is_steady.then_some(input.now));
     let measured = if fleet.is_known { Ok(Measured::default()) } else { Err("see the gates before".into()) };
-    let rest = gates::evaluate_since(&others, &evaluation.gate_input(measured, fleet.good_since), fleet.good_since);
-    let records = [fleet.records, rest.records].concat();
-    GateReport {
-        good_since: fleet.good_since,
-        all_hold: records.iter().all(GateRecord::holds),
-        is_failed: records.iter().any(|record| record.status == GateStatus::Failed),
-        records,
+    let mut rest = gates::evaluate_since(&others, &evaluation.gate_input(measured, fleet.good_since), fleet.good_since);
+    if fleet.is_successor {
+        evaluation.wait_until_steady(&others, &mut rest.records, steady_since);
     }
+    GatedReport { report: GateReport::of([fleet.records, rest.records].concat(), fleet.good_since), steady_since }
 }
 
 /// The gates by which the environment proves a revision. If it has rings, their gates have held when it is settled.
-pub(super) fn proving(input: &AdvanceInput<'_>, candidate: &Candidate) -> GateReport {
+pub(super) fn proving(
+    input: &AdvanceInput<'_>,
+    (candidate, measured): (&Candidate, Result<Measured, Arc<str>>),
+) -> GateReport {
     let failures = input.promotion.rings.last().map_or(Amount::Count(0), |ring| ring.failures);
     let mut gates = vec![Gate { name: "failures".into(), kind: GateKind::Failures(failures) }];
     if input.promotion.rings.is_empty() {
@@ -47,7 +64,7 @@ pub(super) fn proving(input: &AdvanceInput<'_>, candidate: &Candidate) -> GateRe
     }
     let input = GateInput {
         now: input.now,
-        measured: input.to_measured.clone(),
+        measured,
         good_since: candidate.good_since,
         checks: input.checks,
         approvals: &[],
@@ -64,11 +81,15 @@ struct Fleet {
     records: Vec<GateRecord>,
     good_since: Option<Timestamp>,
     is_known: bool,
+    /// Whether all gates that measure the fleet hold for what the environment has now.
+    is_steady: bool,
+    /// Whether the environment has a newer revision than the candidate.
+    is_successor: bool,
 }
 
 struct Evaluation<'a> {
     input: &'a AdvanceInput<'a>,
-    line: &'a Line<'a>,
+    proofs: Proofs<'a>,
     candidate: &'a Candidate,
     approvals: &'a [Approver],
 }
@@ -90,30 +111,48 @@ impl Evaluation<'_> {
     fn without_fleet(&self, measuring: &[Gate]) -> Fleet {
         let reason = "the promotion has no environment before";
         let report = gates::evaluate(measuring, &self.gate_input(Err(reason.into()), None));
-        Fleet { records: report.records, good_since: None, is_known: false }
+        Fleet { records: report.records, ..Fleet::default() }
+    }
+
+    /// A revision that the environment has proved before needs only what people and the clock decide.
+    fn proved_here(&self, on: Timestamp, others: &[Gate]) -> GatedReport {
+        let kinds = |gate: &&Gate| matches!(gate.kind, GateKind::Window(_) | GateKind::Approval(_) | GateKind::Manual);
+        let others: Vec<_> = others.iter().filter(kinds).cloned().collect();
+        let rest = gates::evaluate_since(&others, &self.gate_input(Ok(Measured::default()), None), None);
+        let name = gates::free_name(SETTLED, &self.input.promotion.gates);
+        let verdict = (GateStatus::Passed, format!("`{}` proved it on {on:.0}", self.input.promotion.to));
+        let first = GateRecord::of(name, verdict, (&self.candidate.gates, self.input.now));
+        GatedReport { report: GateReport::of([vec![first], rest.records].concat(), None), steady_since: None }
     }
 
     fn fleet(&self, measuring: &[Gate], from: &FromEnvironment) -> Fleet {
-        let settled = self.settled(from);
+        let standing = self.proofs.standing(from, &self.candidate.revision);
+        let is_successor = standing == Standing::HasShown;
+        let settled = settled(from, standing);
         let measured = settled.clone().and_then(|()| from.measured.clone());
         let gates: Vec<_> =
             measuring.iter().map(|gate| Gate { name: self.name(from, &gate.name), ..gate.clone() }).collect();
         let is_known = measured.is_ok();
         let report = gates::evaluate(&gates, &self.gate_input(measured, self.candidate.good_since));
+        // The time goes on while a newer revision is on its way.
+        let good_since = report.good_since.or(self.candidate.good_since.filter(|_| is_successor && !report.is_failed));
+        let is_steady = is_known && report.all_hold;
         let mut records = report.records;
         records.insert(0, self.settled_record(from, settled));
-        Fleet { records, good_since: report.good_since, is_known }
+        Fleet { records, good_since, is_known, is_steady, is_successor }
     }
 
-    /// Whether an environment before has the candidate, and nothing is open in it.
-    fn settled(&self, from: &FromEnvironment) -> Result<(), Arc<str>> {
-        let revision = &self.candidate.revision;
-        match &from.has {
-            None => Err(format!("it is not known which revision `{}` has", from.name).into()),
-            Some(has) if !self.line.contains(has, revision) => {
-                Err(format!("`{}` has `{}`, which does not contain the revision", from.name, has.0).into())
+    /// Lets soak times wait until the newest revision before has been good for a moment itself.
+    fn wait_until_steady(&self, gates: &[Gate], records: &mut [GateRecord], steady_since: Option<Timestamp>) {
+        let steady = steady_since.map(|since| self.input.now.duration_since(since));
+        for (gate, record) in gates.iter().zip(records) {
+            let GateKind::Soak(time) = gate.kind else { continue };
+            let needed = SignedDuration::try_from(time).map_or(STEADY_MIN, |time| time.min(STEADY_MIN));
+            if record.status == GateStatus::Passed && steady.is_none_or(|steady| steady < needed) {
+                let text = "the newest revision before is good for less than a minute".to_owned();
+                let before = (&*self.candidate.gates, self.input.now);
+                *record = GateRecord::of(Arc::clone(&record.name), (GateStatus::Waiting, text), before);
             }
-            Some(_) => from.settled.clone().map_err(|reason| format!("`{}`: {reason}", from.name).into()),
         }
     }
 
@@ -166,10 +205,27 @@ impl Evaluation<'_> {
         let missing: Vec<_> = missing.collect();
         let good = fleets.iter().map(|fleet| fleet.good_since);
         let good_since = good.reduce(|all, next| all.zip(next).map(|(all, next)| all.max(next))).flatten();
+        let all = |holds: &dyn Fn(&Fleet) -> bool| missing.is_empty() && !fleets.is_empty() && fleets.iter().all(holds);
         Fleet {
-            is_known: missing.is_empty() && !fleets.is_empty() && fleets.iter().all(|fleet| fleet.is_known),
+            is_known: all(&|fleet| fleet.is_known),
+            is_steady: all(&|fleet| fleet.is_steady),
+            is_successor: fleets.iter().any(|fleet| fleet.is_successor),
             good_since: good_since.filter(|_| missing.is_empty()),
             records: fleets.into_iter().flat_map(|fleet| fleet.records).chain(missing).collect(),
+        }
+    }
+}
+
+/// Whether an environment before has the candidate, or has shown it, and nothing is open in it.
+fn settled(from: &FromEnvironment, standing: Standing) -> Result<(), Arc<str>> {
+    match standing {
+        Standing::Unknown => Err(match &from.settled {
+            Err(reason) => format!("`{}`: {reason}", from.name).into(),
+            Ok(()) => format!("it is not known which revision `{}` has", from.name).into(),
+        }),
+        Standing::Missing(reason) | Standing::Passed(reason) => Err(reason),
+        Standing::Has | Standing::HasShown => {
+            from.settled.clone().map_err(|reason| format!("`{}`: {reason}", from.name).into())
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The report of a step of a move between environments: its phase, and what it waits for.
 
+use super::FromEnvironment;
 use super::machine::Machine;
+use super::state::{Candidate, CandidatePhase};
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
-use crate::promotion::state::{Candidate, CandidatePhase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -47,17 +48,33 @@ impl Machine<'_> {
     }
 
     fn waiting_at_rest(&self) -> Option<Waiting> {
+        if let Some(stays) = &self.state.stays {
+            let text = format!("{}: {}; `kalypso promote` or `kalypso retry` moves it again", stays.by, stays.reason);
+            return Some(reason("rejected", text, stays.at));
+        }
         let Some(newest) = &self.newest else {
-            let text = if self.input.promotion.from.is_empty() {
-                "there is no revision".to_owned()
-            } else {
-                format!("no revision is in {} yet", self.input.promotion.from.join(", "))
-            };
-            return Some(reason("candidate", text, self.input.now));
+            return Some(reason("candidate", self.without_candidate(), self.input.now));
         };
-        let is_rejected = self.state.rejected_revision() == Some(newest);
         let text = "the revision was rolled back or aborted; it moves again with `kalypso retry`, or a newer one moves";
-        is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))
+        self.state.is_rejected(newest).then(|| reason("rejected", text.to_owned(), self.input.now))
+    }
+
+    /// Why there is no revision that can move.
+    fn without_candidate(&self) -> String {
+        if self.input.promotion.from.is_empty() {
+            return "there is no revision".to_owned();
+        }
+        let shown = |from: &FromEnvironment| match &from.has {
+            Some(has) => format!("`{}` has `{}`", from.name, has.0),
+            None => format!("it is not known what `{}` has", from.name),
+        };
+        let has: Vec<_> = self.input.from.iter().map(shown).collect();
+        let names = self.input.promotion.from.join(", ");
+        if has.is_empty() {
+            format!("no revision is in {names} yet")
+        } else {
+            format!("no revision is in {names} yet: {}", has.join(", "))
+        }
     }
 
     fn waiting_of_move(&self, current: &Candidate, waiting: &mut Vec<Waiting>) {
@@ -74,16 +91,20 @@ impl Machine<'_> {
             }
             CandidatePhase::Proving { since } => {
                 waiting.extend(Waiting::for_gates(&current.gates));
-                if let Err(why) = &self.input.to_settled {
+                if let Err(why) = self.to_settled() {
                     waiting.push(reason("settle", format!("`{}`: {why}", self.input.promotion.to), *since));
                 }
             }
             CandidatePhase::Stopped { reason: why, since } => {
-                let advice = "it goes on when the failures are gone, or a newer revision replaces it";
+                let advice = if self.state.is_rejected(&current.revision) {
+                    "it goes on with `kalypso retry`, or a newer revision replaces it"
+                } else {
+                    "it goes on when the failures are gone, or a newer revision replaces it"
+                };
                 waiting.push(reason("stopped", format!("{why}; {advice}"), *since));
             }
             CandidatePhase::RollingBack { reason: why, since } => {
-                let state = match &self.input.to_settled {
+                let state = match self.to_settled() {
                     Err(why) => format!("`{}`: {why}", self.input.promotion.to),
                     Ok(()) => format!("`{}` does not have the proved revision yet", self.input.promotion.to),
                 };

@@ -1,10 +1,7 @@
-//! The order of revisions, and the newest one that the environments before have.
+//! The order of revisions.
 
 use std::collections::HashMap;
 
-use model::object::promotion::Require;
-
-use super::{AdvanceInput, FromEnvironment};
 use crate::promotion::state::Revision;
 
 /// The order of revisions.
@@ -28,27 +25,9 @@ impl<'a> Line<'a> {
     pub(super) fn is_older(&self, older: &Revision, newer: &Revision) -> bool {
         older != newer && self.contains(newer, older)
     }
-}
 
-/// The newest revision that can move: that the environments before have, or the head.
-pub(super) fn candidate<'a>(input: &AdvanceInput<'a>, line: &Line<'_>) -> Option<&'a Revision> {
-    if input.promotion.from.is_empty() {
-        return input.head;
+    /// The position of a revision, the newest first. Revisions that are not on the line come last.
+    pub(super) fn position(&self, revision: &Revision) -> usize {
+        self.positions.get(revision).copied().unwrap_or(usize::MAX)
     }
-    let mut present = input.from.iter().filter_map(|from| from.has.as_ref());
-    match input.promotion.require {
-        Require::All => {
-            let first = present.next().filter(|_| has_all(input))?;
-            // The oldest one of a line is contained in all others. Without an order, no revision is.
-            present.try_fold(first, |oldest, next| {
-                if line.contains(oldest, next) { Some(next) } else { line.contains(next, oldest).then_some(oldest) }
-            })
-        }
-        Require::Any => present.reduce(|newest, next| if line.contains(next, newest) { next } else { newest }),
-    }
-}
-
-fn has_all(input: &AdvanceInput<'_>) -> bool {
-    let has = |from: &FromEnvironment| from.has.is_some();
-    input.from.iter().all(has) && input.from.len() >= input.promotion.from.len()
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use model::object::promotion::{Gate, GateKind, OnFailure};
 
-use super::line::{Line, candidate};
+use super::line::Line;
+use super::standing::Proofs;
+use super::state::{AdvanceState, Candidate, CandidatePhase};
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
+use crate::promotion::evidence::Measured;
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{
-    AdvanceState, CandidatePhase, GateRecord, GateStatus, Position, Proved, Rejection, Revision,
-};
+use crate::promotion::state::{GateRecord, GateStatus, Position, Proved, Revision};
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
 const TRANSITIONS_MAX: usize = 16;
@@ -28,8 +29,15 @@ pub(super) struct Machine<'a> {
 impl<'a> Machine<'a> {
     pub(super) fn new(input: &'a AdvanceInput<'a>, before: &'a AdvanceState) -> Self {
         let line = Line::new(input.line);
-        let newest = candidate(input, &line).cloned();
-        Self { input, before, state: before.clone(), events: Vec::new(), line, newest }
+        let mut state = before.clone().with_admitted();
+        note_evidence(input, &line, &mut state);
+        let newest = Proofs { input, line: &line, state: &state }.candidate().cloned();
+        Self { input, before, state, events: Vec::new(), line, newest }
+    }
+
+    /// What the environments before show of revisions.
+    pub(super) fn proofs(&self) -> Proofs<'_> {
+        Proofs { input: self.input, line: &self.line, state: &self.state }
     }
 
     pub(super) fn run(&mut self) {
@@ -47,38 +55,27 @@ impl<'a> Machine<'a> {
         self.events.push(Event { at: self.input.now, kind, revision, text: text.into(), gates });
     }
 
-    /// Remembers what the environment has. Follows a person who wrote another revision into it.
+    /// Remembers what the sources of the environment name. Follows a person who wrote another revision into them.
     fn note_environment(&mut self) {
         let Some(at) = self.input.at else { return };
         let before = self.state.at.replace(at.clone());
+        if before.is_none() && self.state.admitted.is_none() {
+            self.begin(at);
+        }
         if before.as_ref() == Some(at) || self.is_expected(at) {
             return;
         }
-        let proved = self.state.proved.as_ref().map(|proved| proved.revision.clone());
-        let entered = self.state.current.as_ref().filter(|current| has_entered(&current.phase));
-        let replaced = entered.map(|current| current.revision.clone()).or_else(|| proved.clone());
-        if proved.as_ref() == Some(at) {
-            let text = "a person wrote the proved revision into the environment";
-            if entered.is_some() {
-                self.reject(EventKind::MovedByHand, text);
-            } else if before.is_some() {
-                self.emit(EventKind::MovedByHand, Some(at.clone()), text.to_owned());
-            }
+        let admitted = self.state.admitted.clone();
+        if admitted.as_ref() == Some(at) {
+            self.return_by_hand(at, before.is_some());
             return;
         }
-        if let Some(replaced) = replaced.filter(|replaced| self.line.is_older(at, replaced)) {
-            let reason = "a person wrote an older revision into the environment".into();
-            self.state.rejected = Some(Rejection { revision: replaced, reason });
+        let is_back = self.state.has_proved(at);
+        if let Some(replaced) = admitted.filter(|replaced| is_back || self.line.is_older(at, replaced)) {
+            self.state.reject(replaced, "a person wrote an older revision into the environment".into());
         }
-        let is_first = self.state.current.is_none() && self.state.proved.is_none() && before.is_none();
+        self.reject_what_rolls_back();
         self.state.requested = None;
-        if is_first {
-            let phase = CandidatePhase::Proving { since: self.input.now };
-            self.state.current = Some(self.new_candidate(at.clone(), phase));
-            let text = "the environment has it already, and proves it";
-            self.emit(EventKind::Started, Some(at.clone()), text.to_owned());
-            return;
-        }
         // It waits for its gates as if it were not there: until they hold, nothing of it is published.
         if self.state.current.as_ref().is_none_or(|current| current.revision != *at) {
             self.state.current = Some(self.new_candidate(at.clone(), CandidatePhase::Gated));
@@ -87,13 +84,42 @@ impl<'a> Machine<'a> {
         self.emit(EventKind::MovedByHand, Some(at.clone()), text.to_owned());
     }
 
-    /// Whether a step asked for the revision that the environment has.
+    /// The first step: what the environment has published is admitted. If it has published nothing, what it begins with.
+    fn begin(&mut self, at: &Revision) {
+        let first = self.input.baseline.unwrap_or(at).clone();
+        self.state.admitted = Some(first.clone());
+        let phase = CandidatePhase::Proving { since: self.input.now };
+        self.state.current = Some(self.new_candidate(first.clone(), phase));
+        self.emit(EventKind::Started, Some(first), "the environment has it already, and proves it".to_owned());
+    }
+
+    /// A person wrote the admitted revision into the sources again.
+    fn return_by_hand(&mut self, at: &Revision, is_change: bool) {
+        let text = "a person wrote the proved revision into the environment";
+        let is_waiting = |current: &Candidate| !current.phase.is_admitted() && current.revision != *at;
+        if self.state.current.as_ref().is_some_and(is_waiting) {
+            self.reject(EventKind::MovedByHand, text);
+        } else if is_change {
+            self.emit(EventKind::MovedByHand, Some(at.clone()), text.to_owned());
+        }
+    }
+
+    /// What is being rolled back stays rejected when a person writes something else.
+    fn reject_what_rolls_back(&mut self) {
+        let rolls_back = |current: &mut Candidate| matches!(current.phase, CandidatePhase::RollingBack { .. });
+        if let Some(Candidate { revision, phase: CandidatePhase::RollingBack { reason, .. }, .. }) =
+            self.state.current.take_if(rolls_back)
+        {
+            self.state.reject(revision, reason);
+        }
+    }
+
+    /// Whether a step asked for the revision that the sources name.
     fn is_expected(&self, at: &Revision) -> bool {
         let Some(current) = &self.state.current else { return false };
-        let proved = self.state.proved.as_ref().map(|proved| &proved.revision);
         match current.phase {
             CandidatePhase::Gated => false,
-            CandidatePhase::RollingBack { .. } => proved == Some(at) || current.revision == *at,
+            CandidatePhase::RollingBack { .. } => self.state.admitted.as_ref() == Some(at) || current.revision == *at,
             _ => current.revision == *at,
         }
     }
@@ -109,44 +135,97 @@ impl<'a> Machine<'a> {
         }
         let Some(current) = &self.state.current else { return false };
         match current.phase.clone() {
+            CandidatePhase::Gated if self.is_lost() => self.drop_lost(),
             CandidatePhase::Gated => self.pass_gates(is_held),
             CandidatePhase::Entering { .. } => self.enter(is_held),
             CandidatePhase::Proving { .. } => self.prove(is_held),
             CandidatePhase::Stopped { .. } => self.resume(is_held),
-            CandidatePhase::RollingBack { .. } => !is_held && self.end_rollback(),
+            // Not even a hold keeps an environment from returning to what it has proved.
+            CandidatePhase::RollingBack { .. } => self.end_rollback(),
         }
+    }
+
+    /// Whether the evidence about the environment is about what is admitted now. What was admitted in this step is not published yet.
+    fn published(&self) -> Result<(), Arc<str>> {
+        let is_new = self.before.admitted.is_some() && self.before.admitted != self.state.admitted;
+        if is_new { Err("its output is not published yet".into()) } else { Ok(()) }
+    }
+
+    /// The state of all places of the environment for what is admitted now, or why it is not known.
+    fn to_measured(&self) -> Result<Measured, Arc<str>> {
+        self.published().and_then(|()| self.input.to_measured.clone())
+    }
+
+    /// Whether the environment has published what is admitted now, and nothing is open in it, or why not.
+    pub(super) fn to_settled(&self) -> Result<(), Arc<str>> {
+        self.published().and_then(|()| self.input.to_settled.clone())
+    }
+
+    /// Evaluates the gates of the candidate, and keeps their records. Returns whether all hold, and whether one of them takes back what has not entered yet.
+    fn evaluate_gates(&mut self) -> (bool, bool) {
+        let Some(current) = self.state.current.clone() else { return (false, false) };
+        let found = evaluate::gated(self.proofs(), &current);
+        let is_over = found.report.records.iter().any(|record| ends_entry(self.input, record));
+        if let Some(current) = self.state.current.as_mut() {
+            current.good_since = found.report.good_since;
+            current.steady_since = found.steady_since;
+            current.gates = found.report.records;
+        }
+        (found.report.all_hold, is_over)
     }
 
     fn pass_gates(&mut self, is_held: bool) -> bool {
+        let (all_hold, _) = self.evaluate_gates();
         let Some(current) = self.state.current.as_mut() else { return false };
-        let report = evaluate::gated(self.input, &self.line, current);
-        current.good_since = report.good_since;
-        current.gates = report.records;
         let revision = current.revision.clone();
         let is_started = !self.is_manual() || self.is_requested(&revision) || self.input.at == Some(&revision);
-        if !report.all_hold || !is_started || is_held {
+        if !all_hold || !is_started || is_held {
             return false;
         }
         self.emit(EventKind::Promoted, Some(revision), "the gates hold".to_owned());
-        self.set_phase(CandidatePhase::Entering { since: self.input.now });
-        // The gates are evaluated until the environment has the revision.
-        self.state.current.iter_mut().for_each(|current| current.good_since = report.good_since);
+        if let Some(current) = self.state.current.as_mut() {
+            current.phase = CandidatePhase::Entering { since: self.input.now };
+        }
         true
     }
 
-    /// Waits until the environment has the revision. Its pull request may be open for days: what fails meanwhile, and a window that ends, count.
+    /// Waits until the sources of the environment name the revision, and admits it if its gates still hold. Its pull request may be open for days: what fails
+    /// meanwhile, what people withdraw, and a window that ends, count, also after the merge.
     fn enter(&mut self, is_held: bool) -> bool {
-        let Some(current) = self.state.current.as_mut() else { return false };
-        if self.input.at != Some(&current.revision) {
-            let report = evaluate::gated(self.input, &self.line, current);
-            current.good_since = report.good_since;
-            let is_over = report.records.iter().any(|record| ends_entry(self.input, record));
-            if is_over && !is_held {
-                current.gates = report.records;
-                current.phase = CandidatePhase::Gated;
-            }
-            return is_over && !is_held;
+        let Some(current) = self.state.current.clone() else { return false };
+        let is_there = self.input.at == Some(&current.revision);
+        let (all_hold, is_over) = self.evaluate_gates();
+        if is_held || (is_there && all_hold) {
+            return !is_held && self.admit();
         }
+        if !is_there && !is_over {
+            // Until it ends, the records are those with which the gates held.
+            if let Some(now) = self.state.current.as_mut() {
+                now.gates = current.gates;
+            }
+            return false;
+        }
+        if let Some(current) = self.state.current.as_mut() {
+            current.phase = CandidatePhase::Gated;
+        }
+        true
+    }
+
+    /// From now on, the output has the candidate.
+    fn admit(&mut self) -> bool {
+        let Some(revision) = self.state.current.as_ref().map(|current| current.revision.clone()) else { return false };
+        let replaced = self.state.admitted.replace(revision.clone());
+        let is_back = self.state.has_proved(&revision);
+        let is_older = |replaced: &Revision| is_back || self.line.is_older(&revision, replaced);
+        if let Some(replaced) = replaced.filter(|replaced| *replaced != revision && is_older(replaced)) {
+            if !self.state.is_rejected(&replaced) {
+                let reason = format!("the older `{}` replaced it", revision.0);
+                self.state.reject(replaced, reason.into());
+            }
+            let request = self.state.requested.clone().filter(|request| request.revision == revision);
+            self.state.stays = request.map(|request| request.decision);
+        }
+        self.state.forgive(&revision);
         // The gates of the environments before have other subjects than those of the proof, though their names may be the same.
         self.state.current.iter_mut().for_each(|current| current.gates.clear());
         self.set_phase(CandidatePhase::Proving { since: self.input.now })
@@ -156,19 +235,22 @@ impl<'a> Machine<'a> {
     fn set_phase(&mut self, phase: CandidatePhase) -> bool {
         let Some(current) = self.state.current.as_mut() else { return false };
         current.phase = phase;
-        current.good_since = None;
+        (current.good_since, current.steady_since) = (None, None);
         true
     }
 
     /// Evaluates the gates by which the environment proves its revision. Returns why it fails, and whether the revision is proved.
     fn evaluate_proof(&mut self) -> (Option<Arc<str>>, bool) {
+        let (measured, is_settled) = (self.to_measured(), self.to_settled().is_ok());
+        let is_published = self.published().is_ok();
         let Some(current) = self.state.current.as_mut() else { return (None, false) };
-        let report = evaluate::proving(self.input, current);
+        let report = evaluate::proving(self.input, (current, measured));
         current.good_since = report.good_since;
         current.gates = report.records;
         let is_failed = |record: &&GateRecord| record.status == GateStatus::Failed;
         let failed = current.gates.iter().find(is_failed).map(|record| Arc::clone(&record.text));
-        (self.input.to_failed.clone().or(failed), report.all_hold && self.input.to_settled.is_ok())
+        let stopped = self.input.to_failed.clone().filter(|_| is_published);
+        (stopped.or(failed), report.all_hold && is_settled)
     }
 
     fn prove(&mut self, is_held: bool) -> bool {
@@ -188,8 +270,10 @@ impl<'a> Machine<'a> {
         self.emit(EventKind::Proved, Some(revision.clone()), "the environment proved it".to_owned());
         self.state.current = None;
         self.forget(&revision);
-        self.state.rejected = self.state.rejected.take().filter(|rejected| rejected.revision != revision);
-        self.state.proved = Some(Proved { revision, at: Position::default(), on: self.input.now });
+        self.state.forgive(&revision);
+        let proved = Proved { revision, at: Position::default(), on: self.input.now };
+        let measured = self.to_measured().ok();
+        self.state.prove(proved, measured);
         true
     }
 
@@ -197,9 +281,11 @@ impl<'a> Machine<'a> {
     fn fail(&mut self, reason: Arc<str>) {
         let Some(current) = self.state.current.as_ref() else { return };
         let (revision, since) = (current.revision.clone(), self.input.now);
-        let can_return = self.state.proved.as_ref().is_some_and(|proved| proved.revision != revision);
-        if self.input.promotion.on_failure == OnFailure::RollBackEnvironment && can_return {
+        let proved = self.state.proved.as_ref().map(|proved| proved.revision.clone());
+        let back = proved.filter(|proved| *proved != revision && !self.state.is_rejected(proved));
+        if self.input.promotion.on_failure == OnFailure::RollBackEnvironment && back.is_some() {
             self.emit(EventKind::RollingBack, Some(revision), reason.to_string());
+            self.state.admitted = back;
             self.set_phase(CandidatePhase::RollingBack { reason, since });
         } else {
             self.emit(EventKind::Stopped, Some(revision), reason.to_string());
@@ -209,21 +295,26 @@ impl<'a> Machine<'a> {
 
     fn resume(&mut self, is_held: bool) -> bool {
         let (failed, _) = self.evaluate_proof();
-        if is_held || failed.is_some() || self.input.to_measured.is_err() {
+        let revision = self.state.current.as_ref().map(|current| current.revision.clone());
+        let is_rejected = revision.as_ref().is_some_and(|revision| self.state.is_rejected(revision));
+        if is_held || is_rejected || failed.is_some() || self.to_measured().is_err() {
             return false;
         }
-        let revision = self.state.current.as_ref().map(|current| current.revision.clone());
         self.emit(EventKind::Resumed, revision, "the failures are gone".to_owned());
         self.set_phase(CandidatePhase::Proving { since: self.input.now })
     }
 
-    /// Ends a rollback when the environment has the proved revision again.
+    /// Ends a rollback when the sources name the proved revision again, and it is published.
     fn end_rollback(&mut self) -> bool {
-        let proved = self.state.proved.as_ref().map(|proved| &proved.revision);
-        if self.input.at.is_none() || self.input.at != proved || self.input.to_settled.is_err() {
+        let back = self.state.admitted.clone();
+        if self.input.at.is_none() || self.input.at != back.as_ref() || self.to_settled().is_err() {
             return false;
         }
         self.reject(EventKind::RolledBack, "the environment has the proved revision again");
+        if let Some(revision) = back {
+            let measured = self.state.proof(&revision).and_then(|proof| proof.measured);
+            self.state.prove(Proved { revision, at: Position::default(), on: self.input.now }, measured);
+        }
         true
     }
 
@@ -235,13 +326,13 @@ impl<'a> Machine<'a> {
             CandidatePhase::RollingBack { reason, .. } => reason,
             _ => text.into(),
         };
-        self.state.rejected = Some(Rejection { revision: current.revision.clone(), reason });
+        self.state.reject(current.revision.clone(), reason);
         self.emit(kind, Some(current.revision), text.to_owned());
     }
 
     /// A request is done when its revision is proved, rejected or replaced.
     pub(super) fn forget(&mut self, revision: &Revision) {
-        self.state.requested = self.state.requested.take().filter(|(requested, _)| requested != revision);
+        self.state.requested = self.state.requested.take().filter(|request| request.revision != *revision);
     }
 
     pub(super) fn finish(mut self) -> AdvanceStep {
@@ -252,11 +343,15 @@ impl<'a> Machine<'a> {
     }
 
     fn action(&self) -> Option<Action> {
-        let current = self.state.current.as_ref().filter(|_| self.state.hold.is_none())?;
+        let current = self.state.current.as_ref()?;
         match &current.phase {
-            CandidatePhase::Entering { .. } => Some(Action::Write { revision: current.revision.clone() }),
+            CandidatePhase::Entering { .. } if self.state.hold.is_none() => {
+                let revision = current.revision.clone();
+                let is_back = self.state.has_proved(&revision);
+                Some(if is_back { Action::RollBack { to: revision } } else { Action::Write { revision } })
+            }
             CandidatePhase::RollingBack { .. } => {
-                let to = self.state.proved.as_ref()?.revision.clone();
+                let to = self.state.admitted.clone()?;
                 (self.input.at != Some(&to)).then_some(Action::RollBack { to })
             }
             _ => None,
@@ -264,9 +359,15 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Whether the environment has the revision of a move in this phase.
-fn has_entered(phase: &CandidatePhase) -> bool {
-    matches!(phase, CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. })
+/// Keeps what the environments before show about the revisions that they have exactly.
+fn note_evidence(input: &AdvanceInput<'_>, line: &Line<'_>, state: &mut AdvanceState) {
+    for from in input.from {
+        let Some(has) = from.has.as_ref().filter(|has| !from.rejected.contains(has)) else { continue };
+        let is_settled = from.settled.is_ok();
+        if is_settled && (Proofs { input, line, state }).measuring_hold(from.measured.clone()) {
+            state.note_exercised(&from.name, has, input.now);
+        }
+    }
 }
 
 /// Whether a gate takes a change back that has not entered yet: it failed, its window ended, or its share is not reached any more. Evidence that is missing for a

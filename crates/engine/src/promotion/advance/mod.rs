@@ -7,6 +7,8 @@ mod finish;
 mod line;
 mod machine;
 mod next;
+mod standing;
+pub mod state;
 #[cfg(test)]
 mod tests;
 
@@ -16,27 +18,30 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
+use self::state::{AdvanceState, ProofRecord};
 use super::evidence::{Approver, CheckResult, Measured};
 use super::report::{Event, Report};
-use super::state::{AdvanceState, Revision};
+use super::state::Revision;
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
 pub struct AdvanceInput<'a> {
     /// The current time.
     pub now: Timestamp,
-    /// The promotion into the environment.
+    /// The promotion into the environment, with all gates in force: [`in_force`](super::in_force::in_force).
     pub promotion: &'a Promotion,
     /// The order of revisions, newest first, such as the first-parent commits of the main branch. A revision contains those after it. Others are contained
-    /// only in themselves.
+    /// only in themselves, such as releases.
     pub line: &'a [Revision],
     /// The newest revision of the sources. It moves if the promotion has no environment before.
     pub head: Option<&'a Revision>,
     /// The environments before, in the order of the promotion.
     pub from: &'a [FromEnvironment],
-    /// The revision that the environment has now. None: none, or not known.
+    /// The revision that the sources of the environment name now. None: none, or not known.
     pub at: Option<&'a Revision>,
-    /// Whether the environment has published its revision, and no rollout is open in it, or why not.
+    /// What the environment had published before the first step. None: nothing.
+    pub baseline: Option<&'a Revision>,
+    /// Whether the environment has published its admitted revision, and no rollout is open in it, or why not.
     pub to_settled: Result<(), Arc<str>>,
     /// Why the environment can't prove the revision that it has without a change: a rollout in it stopped or rolled back. It stops the move.
     pub to_failed: Option<Arc<str>>,
@@ -57,12 +62,16 @@ pub struct AdvanceInput<'a> {
 pub struct FromEnvironment {
     /// The name.
     pub name: Arc<str>,
-    /// The revision that it has now. None: none, or not known.
+    /// The revision that its output has now. None: none, or not known.
     pub has: Option<Revision>,
     /// Whether it has published this revision, and no rollout is open in it, or why not.
     pub settled: Result<(), Arc<str>>,
     /// The state of all its places, or why it is not known.
     pub measured: Result<Measured, Arc<str>>,
+    /// The revisions that it has proved itself.
+    pub proofs: Vec<ProofRecord>,
+    /// The revisions that were rolled back or aborted there.
+    pub rejected: Vec<Revision>,
 }
 
 /// What must be done. A step returns it again until it is done.
@@ -73,7 +82,7 @@ pub enum Action {
         /// The revision.
         revision: Revision,
     },
-    /// Write the proved revision into the environment, by a new commit.
+    /// Write a revision that the environment has proved before into it, by a new commit.
     RollBack {
         /// The proved revision.
         to: Revision,
@@ -95,18 +104,20 @@ pub struct AdvanceStep {
 
 /// Decides what happens next on the way into an environment.
 ///
-/// 1. The candidate is the newest revision that the environments before have: all of them, or any, as the promotion requires. Without such environments, it
-///    is the head.
+/// 1. The candidate is the newest revision that the environments before have, or have shown exactly: all of them, or any, as the promotion requires. Without
+///    such environments, it is the head. A newer revision that contains another one is no proof of it.
 /// 2. Its gates are evaluated. A gate that measures the fleet is evaluated for each environment before, under the name `ENVIRONMENT/GATE` if there are
-///    several. An environment before that has a newer revision, which contains the candidate, counts as well. With `any`, one environment must hold all
-///    gates. If this is another one than before, a soak begins again.
-/// 3. When all gates hold, the action is to write the candidate, until the environment has it.
+///    several. After an environment before has shown the candidate, its soak time goes on under newer revisions that contain it, until one fails. With `any`, one
+///    environment must hold all gates. If this is another one than before, a soak begins again. A revision that the environment itself has proved before needs
+///    only the gates of people and of the clock.
+/// 3. When all gates hold, the action is to write the candidate, until the sources of the environment name it. Then the gates are evaluated again. If they hold,
+///    and nobody holds the environment, the candidate is admitted: only now may the output have it.
 /// 4. The environment proves it: it is settled, and all its reconcilers except the silent ones applied it. If it has rings, their gates decide instead.
 ///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
 /// 5. With `rollBackEnvironment`, a failure returns the environment to the proved revision, and rejects the candidate.
 ///
-/// If a person writes another revision into the environment, this is reported, and that revision waits for its gates before the environment proves it. Publications
-/// refuse it until then. If it is an older one, the newer one is rejected.
+/// If a person writes another revision into the sources, this is reported, and that revision waits for its gates. The output stays until then. If it is an older
+/// one, the newer one is rejected.
 pub fn step(input: &AdvanceInput<'_>, state: &AdvanceState) -> AdvanceStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

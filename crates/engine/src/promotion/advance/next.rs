@@ -3,16 +3,27 @@
 use model::object::promotion::{Newer, Start};
 
 use super::machine::Machine;
+use super::state::{Candidate, CandidatePhase, MoveRequest};
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::{Candidate, CandidatePhase, Revision};
+use crate::promotion::state::Revision;
 
 impl Machine<'_> {
     /// Remembers a newer candidate while another revision moves.
     pub(super) fn note_newer(&mut self) {
+        let waiting = std::mem::take(&mut self.state.waiting);
+        self.state.waiting = waiting.into_iter().filter(|waiting| !self.proofs().is_passed(waiting, false)).collect();
         let Some(newest) = &self.newest else { return };
-        let queue = Queue::of_advance(&mut self.state, self.input.promotion.newer);
+        let by_hand = self.by_hand();
+        let queue = Queue::of_advance((&mut self.state, by_hand.as_ref()), self.input.promotion.newer);
         queue.note(newest, |of, newest| !self.line.contains(of, newest));
+    }
+
+    /// The candidate that a person wrote into the sources past the gates. It keeps no other revision from moving, unless it is the next one itself.
+    fn by_hand(&self) -> Option<Revision> {
+        let current = self.state.current.as_ref().filter(|current| current.phase == CandidatePhase::Gated)?;
+        let at = self.input.at.filter(|at| **at == current.revision)?;
+        (self.newest.as_ref() != Some(at)).then(|| at.clone())
     }
 
     /// Whether the current move gives way to a newer revision.
@@ -26,7 +37,7 @@ impl Machine<'_> {
             // What a person wrote past the gates gives way to what comes through them.
             CandidatePhase::Gated => {
                 let is_by_hand = self.input.at == Some(&current.revision);
-                is_superseded || is_by_hand || (self.is_manual() && !is_requested)
+                is_superseded || is_by_hand || self.is_lost() || (self.is_manual() && !is_requested)
             }
             CandidatePhase::Entering { .. } => is_superseded,
             CandidatePhase::Proving { .. } => is_superseded || (self.proves_nothing() && !is_requested),
@@ -39,25 +50,45 @@ impl Machine<'_> {
     }
 
     pub(super) fn is_requested(&self, revision: &Revision) -> bool {
-        self.state.requested.as_ref().is_some_and(|(requested, _)| requested == revision)
+        self.state.requested.as_ref().is_some_and(|request| request.revision == *revision)
     }
 
     /// Whether the environment has no reconcilers, so it can never prove a revision.
     fn proves_nothing(&self) -> bool {
         let measured = self.input.to_measured.as_ref();
-        self.input.to_settled.is_ok()
-            && measured.is_ok_and(|measured| measured.expected == 0 && measured.unpublished == 0)
+        self.to_settled().is_ok() && measured.is_ok_and(|measured| measured.expected == 0 && measured.unpublished == 0)
+    }
+
+    /// Whether the candidate can't pass the environments before any more. What a person wrote into the sources stays to be seen.
+    pub(super) fn is_lost(&self) -> bool {
+        let Some(current) = &self.state.current else { return false };
+        self.input.at != Some(&current.revision)
+            && !self.state.has_proved(&current.revision)
+            && self.proofs().is_passed(&current.revision, self.is_requested(&current.revision))
+    }
+
+    /// Ends the move of a revision that can't be proved any more.
+    pub(super) fn drop_lost(&mut self) -> bool {
+        let Some(lost) = self.state.current.take() else { return false };
+        self.forget(&lost.revision);
+        let text = "the environments before have not proved it, and have another revision now".to_owned();
+        self.emit(EventKind::Superseded, Some(lost.revision), text);
+        true
     }
 
     /// Starts a requested revision, which replaces any other one.
     pub(super) fn start_requested(&mut self) -> bool {
-        let Some((revision, decision)) = self.state.requested.clone() else { return false };
+        let Some(MoveRequest { revision, decision, is_retry }) = self.state.requested.clone() else { return false };
+        let admitted = self.state.admitted.as_ref();
+        if is_retry && admitted.is_some_and(|admitted| self.line.is_older(&revision, admitted)) {
+            self.state.requested = None;
+            return false;
+        }
         let current = self.state.current.as_ref();
         if current.is_some_and(|current| matches!(current.phase, CandidatePhase::RollingBack { .. })) {
             return false;
         }
-        let present =
-            current.map(|current| &current.revision).or(self.state.proved.as_ref().map(|proved| &proved.revision));
+        let present = current.map(|current| &current.revision).or(self.state.admitted.as_ref());
         if present == Some(&revision) {
             if current.is_none() {
                 self.state.requested = None;
@@ -70,7 +101,11 @@ impl Machine<'_> {
 
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
-        let queue = Queue::of_advance(&mut self.state, self.input.promotion.newer);
+        if self.state.stays.is_some() {
+            return false;
+        }
+        let by_hand = self.by_hand();
+        let queue = Queue::of_advance((&mut self.state, by_hand.as_ref()), self.input.promotion.newer);
         let next = queue.take_next(self.newest.as_ref(), |present, next| !self.line.contains(present, next));
         let Some(revision) = next else { return false };
         self.start(revision, "it is the newest revision that can move".to_owned());
@@ -88,6 +123,6 @@ impl Machine<'_> {
     }
 
     pub(super) fn new_candidate(&self, revision: Revision, phase: CandidatePhase) -> Candidate {
-        Candidate { revision, since: self.input.now, phase, good_since: None, gates: Vec::new(), approvals: Vec::new() }
+        Candidate::new(revision, self.input.now, phase)
     }
 }

@@ -46,14 +46,7 @@ fn proved(name: &str) -> Proved {
 
 /// `r2` moves, and `r1` is proved.
 fn advance(phase: CandidatePhase) -> AdvanceState {
-    let current = Candidate {
-        revision: revision("r2"),
-        since: NOW,
-        phase,
-        good_since: None,
-        gates: gates(),
-        approvals: Vec::new(),
-    };
+    let current = Candidate { gates: gates(), ..Candidate::new(revision("r2"), NOW, phase) };
     AdvanceState { proved: Some(proved("r1")), current: Some(current), ..AdvanceState::default() }
 }
 
@@ -80,7 +73,7 @@ fn a_hold_has_a_reason_and_ends_with_resume() {
     check_refusal(&held, CommandKind::Hold, "bob holds it already: because");
     assert_eq!(apply(&held, CommandKind::Resume), Ok(rollout()));
     check_refusal(&rollout(), CommandKind::Resume, "there is no hold");
-    for kind in [CommandKind::Hold, CommandKind::Abort, CommandKind::Rollback, skip("people")] {
+    for kind in [CommandKind::Hold, CommandKind::Abort, CommandKind::Rollback { to: None }, skip("people")] {
         let expected = format!("`{}` needs a reason", kind.name());
         let silent = Command { reason: " ".into(), ..command(kind) };
         assert_eq!(apply_to_rollout(&rollout(), &silent).unwrap_err().to_string(), expected);
@@ -121,7 +114,7 @@ fn an_abort_returns_to_the_stable_revision_if_there_is_one() {
     let aborted = apply(&first, CommandKind::Abort).unwrap();
     let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into() };
     assert_eq!((aborted.current, aborted.rejected), (None, Some(rejected)));
-    check_refusal(&first, CommandKind::Rollback, "there is no earlier proved revision to return to");
+    check_refusal(&first, CommandKind::Rollback { to: None }, "there is no earlier proved revision to return to");
 }
 
 #[test]
@@ -137,7 +130,7 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
         Phase::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
     assert_eq!(apply(&stopped, CommandKind::Retry), Ok(rollout()));
     // A rollback that can't end, for example because its commit is gone, does not hold the workload for ever.
-    let rolling_back = apply(&rollout(), CommandKind::Rollback).unwrap();
+    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
     let retried = apply(&rolling_back, CommandKind::Retry).unwrap();
     assert_eq!((retried.current, retried.rejected, retried.stable), (None, None, rollout().stable));
     // A retry of the environment's commit leaves the rollback of one workload alone, unless the environment returns as a whole.
@@ -164,11 +157,10 @@ fn check_advance(phase: CandidatePhase, kind: CommandKind, expected: &str) {
             let rolls_back =
                 state.current.as_ref().is_some_and(|c| matches!(c.phase, CandidatePhase::RollingBack { .. }));
             let current = if rolls_back { Arc::from("rolls back") } else { name(state.current.map(|c| c.revision)) };
-            let requested = name(state.requested.map(|(revision, _)| revision));
-            format!(
-                "current {current}, rejected {}, requested {requested}",
-                name(state.rejected.map(|rejected| rejected.revision))
-            )
+            let requested = name(state.requested.map(|request| request.revision));
+            let rejected = state.rejected.iter().map(|rejected| rejected.revision.0.to_string()).collect::<Vec<_>>();
+            let rejected = if rejected.is_empty() { "-".to_owned() } else { rejected.join(" ") };
+            format!("current {current}, rejected {rejected}, requested {requested}")
         }
     };
     assert_eq!(shown, expected);
@@ -179,8 +171,11 @@ fn commands_for_moves_between_environments_depend_on_the_phase() {
     let proving = CandidatePhase::Proving { since: NOW };
     let request = |name| CommandKind::Request { revision: revision(name) };
     check_advance(CandidatePhase::Gated, CommandKind::Abort, "current -, rejected r2, requested -");
-    check_advance(proving.clone(), CommandKind::Abort, "current rolls back, rejected -, requested -");
-    check_advance(proving.clone(), CommandKind::Rollback, "current rolls back, rejected -, requested -");
+    check_advance(proving.clone(), CommandKind::Abort, "current r2, rejected r2, requested -");
+    let rollback = |to: Option<&str>| CommandKind::Rollback { to: to.map(revision) };
+    check_advance(proving.clone(), rollback(None), "current rolls back, rejected r2, requested -");
+    check_advance(proving.clone(), rollback(Some("r1")), "current rolls back, rejected r2, requested -");
+    check_advance(proving.clone(), rollback(Some("r0")), "`r0` was not proved there");
     check_advance(CandidatePhase::Gated, request("r2"), "current r2, rejected -, requested r2");
     check_advance(proving.clone(), request("r2"), "`r2` moves already");
     check_advance(proving, request("r3"), "current r2, rejected -, requested r3");

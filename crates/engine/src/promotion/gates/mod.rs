@@ -76,12 +76,18 @@ pub fn evaluate(gates: &[Gate], input: &GateInput<'_>) -> GateReport {
 
 /// Evaluates the gates of a list, of which others decided since when the fleet is good.
 pub(super) fn evaluate_since(gates: &[Gate], input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateReport {
-    let records: Vec<_> = gates.iter().map(|gate| record(gate, input, good_since)).collect();
-    GateReport {
-        good_since,
-        all_hold: records.iter().all(GateRecord::holds),
-        is_failed: records.iter().any(|record| record.status == GateStatus::Failed),
-        records,
+    GateReport::of(gates.iter().map(|gate| record(gate, input, good_since)).collect(), good_since)
+}
+
+impl GateReport {
+    /// The report with these records.
+    pub(super) fn of(records: Vec<GateRecord>, good_since: Option<Timestamp>) -> Self {
+        Self {
+            good_since,
+            all_hold: records.iter().all(GateRecord::holds),
+            is_failed: records.iter().any(|record| record.status == GateStatus::Failed),
+            records,
+        }
     }
 }
 

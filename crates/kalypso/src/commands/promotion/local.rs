@@ -120,15 +120,16 @@ impl LocalController {
     /// Stores a decision on the branch with the states, as the user of git.
     pub(super) fn decide(&self, environment: &str, command: &PromotionCommand) -> anyhow::Result<PromotionReceipt> {
         let name = self.names(Some(environment))?.remove(0);
-        let author = self.author();
+        let author = author(&self.access);
         let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
         let reason = command.reason.as_deref().unwrap_or_default().into();
         let decided = Command { kind: kind(command)?, by: by.into(), at: jiff::Timestamp::now(), reason };
+        let is_about = |_: &&str| !matches!(command.command, PromotionAction::Promote | PromotionAction::Rollback);
         let decision = PersonDecision {
             environment: &name,
             subject: command.subject.as_deref(),
             command: &decided,
-            revision: command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote),
+            revision: command.revision.as_deref().filter(is_about),
             author: &author,
             lease: None,
         };
@@ -140,12 +141,13 @@ impl LocalController {
             text: receipt.text,
         })
     }
+}
 
-    fn author(&self) -> Person {
-        let here = std::env::current_dir().unwrap_or_default();
-        let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-        git::checkout::identity(&self.access.settings.git, &here).unwrap_or_else(ours)
-    }
+/// The person who decides: the user of git, or Kalypso if git knows none.
+pub(in crate::commands) fn author(access: &RepositoryAccess) -> Person {
+    let here = std::env::current_dir().unwrap_or_default();
+    let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
+    git::checkout::identity(&access.settings.git, &here).unwrap_or_else(ours)
 }
 
 fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
@@ -162,7 +164,9 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
                 "name its hub with --hub or KALYPSO_HUB_URL, or approve the pull request of the promotion on the git host",
             ));
         }
-        PromotionAction::Rollback => CommandKind::Rollback,
+        PromotionAction::Rollback => {
+            CommandKind::Rollback { to: command.revision.as_deref().map(|to| Revision(to.into())) }
+        }
         PromotionAction::Promote => {
             CommandKind::Request { revision: Revision(command.revision.as_deref().ok_or_else(incomplete)?.into()) }
         }
@@ -176,7 +180,8 @@ fn failure(error: ControllerError) -> Failure {
     }
 }
 
-fn refusal(error: CommandError) -> Failure {
+/// The failure for a decision that is not stored.
+pub(in crate::commands) fn refusal(error: CommandError) -> Failure {
     match error {
         CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
             Failure::outside(error.to_string())

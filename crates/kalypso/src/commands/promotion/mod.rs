@@ -14,6 +14,7 @@ use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use self::local::LocalController;
+pub(super) use self::local::{author, refusal};
 use self::what::Wanted;
 
 use crate::arguments::{
@@ -59,7 +60,10 @@ pub(super) fn approve(options: &Approve) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
-    decide_with_reason(&options.decision, PromotionAction::Rollback)
+    decide(&options.decision.of, PromotionAction::Rollback, |command| {
+        command.reason = Some(options.decision.reason.clone());
+        command.revision.clone_from(&options.to);
+    })
 }
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {

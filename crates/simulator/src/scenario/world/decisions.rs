@@ -30,7 +30,7 @@ impl World {
             PersonDecision::Abort => CommandKind::Abort,
             PersonDecision::Retry => CommandKind::Retry,
             PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
-            PersonDecision::RollBack => CommandKind::Rollback,
+            PersonDecision::RollBack => CommandKind::Rollback { to: None },
             PersonDecision::Promote(revision) => {
                 let newest = self.line(subject).into_iter().next();
                 let revision = revision.clone().map(Revision).or(newest);
@@ -85,6 +85,7 @@ impl World {
         let revision = state.current.as_ref().or(known.state.current.as_ref()).map(|current| current.revision.clone());
         known.state = state;
         self.tell_events(&place, &[command.event(revision)]);
+        self.render_admitted(number, subject);
         Ok(())
     }
 }

@@ -46,9 +46,10 @@ impl World {
     pub(super) fn settle_subjects(&mut self, number: usize) {
         for subject in 0..=self.workloads.len() {
             let revision = self.revision_of(number, subject);
+            let named = revision.clone();
             let proved = revision.map(|revision| Proved { revision, at: Position::default(), on: self.timestamp() });
-            let state = AdvanceState { proved, ..AdvanceState::default() };
-            self.environments[number].subjects.push(Subject { state, ..Subject::default() });
+            let state = AdvanceState { proved, at: named.clone(), ..AdvanceState::default() }.with_admitted();
+            self.environments[number].subjects.push(Subject { state, named, ..Subject::default() });
         }
     }
 
@@ -113,7 +114,7 @@ impl World {
             let known = &mut self.environments[number].subjects[subject];
             let is_same = known.state == state;
             (known.state, known.report) = (state, Some(report));
-            let has_acted = self.act((number, subject), action.as_ref());
+            let has_acted = self.render_admitted(number, subject) | self.act((number, subject), action.as_ref());
             is_changed |= !is_same || has_acted;
             if is_same && !has_acted {
                 break;
@@ -141,7 +142,7 @@ impl World {
         let state = &environment.subjects[subject].state;
         let moving = state.current.as_ref().map(|current| &current.revision);
         let author = moving.or(line.first()).and_then(|revision| self.author_of(subject, revision));
-        let at = self.revision_of(number, subject);
+        let at = environment.subjects[subject].named.clone();
         let input = AdvanceInput {
             now,
             promotion,
@@ -149,6 +150,7 @@ impl World {
             head: line.first(),
             from: &from,
             at: at.as_ref(),
+            baseline: None,
             to_settled: settled(environment, subject),
             to_failed: failed(environment, subject),
             to_measured: self.measured(number, subject),
@@ -162,11 +164,14 @@ impl World {
 
     fn environment_before(&self, number: usize, subject: usize) -> FromEnvironment {
         let environment = &self.environments[number];
+        let state = &environment.subjects[subject].state;
         FromEnvironment {
             name: Arc::clone(&environment.name),
             has: self.revision_of(number, subject),
             settled: settled(environment, subject),
             measured: self.measured(number, subject),
+            proofs: state.proofs.clone(),
+            rejected: state.rejected.iter().map(|rejected| rejected.revision.clone()).collect(),
         }
     }
 
@@ -189,7 +194,7 @@ impl World {
         });
         let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
         match revision {
-            Some(revision) if delivery == Some(ChangeDelivery::Direct) => self.write(number, subject, &revision),
+            Some(revision) if delivery == Some(ChangeDelivery::Direct) => self.name(number, subject, revision),
             Some(revision) => {
                 self.propose((number, subject), revision);
                 false
@@ -232,11 +237,24 @@ impl World {
         if let Some((_, revision)) = open.take_if(|(open, _)| *open == proposal) {
             let place = self.subject_name(number, subject);
             self.tell((&place, "merged"), format!("{}: the pull request is merged", revision.0));
-            self.write(number, subject, &revision);
+            self.name(number, subject, revision);
         }
     }
 
-    /// An environment gets a revision. True: it had another one.
+    /// The sources of an environment name a revision. True: they named another one.
+    fn name(&mut self, number: usize, subject: usize, revision: Revision) -> bool {
+        self.wake();
+        let named = &mut self.environments[number].subjects[subject].named;
+        named.replace(revision.clone()) != Some(revision)
+    }
+
+    /// The output of an environment gets the admitted revision. True: it had another one.
+    pub(super) fn render_admitted(&mut self, number: usize, subject: usize) -> bool {
+        let admitted = self.environments[number].subjects[subject].state.admitted.clone();
+        admitted.is_some_and(|admitted| self.write(number, subject, &admitted))
+    }
+
+    /// The output of an environment gets a revision. True: it had another one.
     fn write(&mut self, number: usize, subject: usize, revision: &Revision) -> bool {
         let position = match subject.checked_sub(1) {
             None if *revision.0 == *START => Some(0),
@@ -259,8 +277,12 @@ impl World {
     }
 
     pub(super) fn move_by_hand(&mut self, environment: &str, commit: &Arc<str>) {
-        if let Some(number) = self.number(environment) {
-            self.write(number, PLATFORM, &Revision(Arc::clone(commit)));
+        let Some(number) = self.number(environment) else { return };
+        let revision = Revision(Arc::clone(commit));
+        if self.is_moved(number, PLATFORM) {
+            self.name(number, PLATFORM, revision);
+        } else {
+            self.write(number, PLATFORM, &revision);
         }
     }
 
@@ -276,7 +298,7 @@ impl World {
         meant
             .filter_map(|(subject, known)| {
                 let report = known.report.as_ref()?;
-                Some(SeenMove::new(self.subject_name(number, subject), report, known.state.rejected.is_some()))
+                Some(SeenMove::new(self.subject_name(number, subject), report, !known.state.rejected.is_empty()))
             })
             .collect()
     }

@@ -25,8 +25,10 @@ fn a_revision_that_the_environment_before_has_proved_enters() {
     assert_eq!(world.step().1, action);
     world.at = Some(revision(2));
     let (report, action) = world.step();
+    assert_eq!((action, report.phase, &*report.waiting[0].what), (None, ReportPhase::Proving, "compliant"));
+    let (report, action) = world.step();
     assert_eq!((action, report.phase, report.waiting), (None, ReportPhase::Rest, Vec::new()));
-    assert_eq!((world.proved().as_str(), world.kinds().as_str()), ("r2", "started promoted proved"));
+    assert_eq!((world.proved().as_str(), world.kinds().as_str()), ("r2", "started promoted waiting proved"));
 }
 
 #[test]
@@ -84,14 +86,83 @@ fn a_newer_revision_in_the_environment_before_contains_the_candidate() {
 }
 
 #[test]
-fn an_environment_that_goes_back_does_not_have_the_candidate_any_more() {
+fn a_candidate_ends_when_the_environment_before_goes_back() {
     let mut world = World::new(&["stage"]);
     world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
     world.has(2);
     world.settle();
     world.has(1);
     let report = world.settle();
+    assert_eq!((report.phase, world.kinds().ends_with("superseded")), (ReportPhase::Rest, true));
+    // A revision that a person requests may come there later.
+    world.command(CommandKind::Request { revision: revision(3) });
+    let report = world.settle();
     assert_eq!(&*report.waiting[0].text, "`stage` has `r1`, which does not contain the revision");
+}
+
+#[test]
+fn a_newer_revision_is_no_proof_of_the_one_that_it_repairs() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.from[0].measured = Ok(fleet(10));
+    world.settle();
+    assert_eq!(world.current(), "r2");
+    // The environment before never proved `r2`, and has its repair now.
+    world.has(3);
+    world.from[0].measured = Ok(fleet(0));
+    world.settle();
+    assert_eq!((world.proved().as_str(), world.state.has_proved(&revision(2))), ("r3", false));
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.from[0].rejected.push(revision(2));
+    world.settle();
+    assert_eq!((world.proved().as_str(), world.current().as_str()), ("r1", ""));
+}
+
+#[test]
+fn what_the_environment_before_proved_itself_may_enter_under_a_newer_revision() {
+    let mut world = World::new(&["stage"]);
+    world.proves(2);
+    world.has(3);
+    world.from[0].measured = Ok(fleet(1));
+    let report = world.settle();
+    assert_eq!((world.current().as_str(), &*report.waiting[0].what), ("r3", "healthy"));
+    world.has(4);
+    world.settle();
+    assert_eq!(world.current(), "r4", "`r3` was never proved");
+}
+
+#[test]
+fn a_soak_goes_on_under_newer_revisions_until_one_fails() {
+    let mut world = World::new(&["stage"]);
+    world.promotion.gates[0].kind = GateKind::Failures(Amount::Count(0));
+    world.gate("soak", GateKind::Soak(Duration::from_hours(4)));
+    world.has(2);
+    world.settle();
+    for newer in [3, 4] {
+        world.now += SignedDuration::from_hours(2);
+        world.has(newer);
+        world.from[0].settled = Err("it moves".into());
+        world.settle();
+        world.from[0].settled = Ok(());
+        assert_eq!(&*world.settle().waiting[0].what, "soak");
+    }
+    // The newest revision must have been good for a moment itself.
+    world.now += SignedDuration::from_secs(59);
+    assert_eq!(&*world.settle().waiting[0].what, "soak");
+    world.now += SignedDuration::from_secs(1);
+    world.settle();
+    assert_eq!(world.admitted(), "r2");
+    let mut world = World::new(&["stage"]);
+    world.gate("soak", GateKind::Soak(Duration::from_hours(4)));
+    world.gate("few", GateKind::Failures(Amount::Count(0)));
+    world.has(2);
+    world.settle();
+    world.has(3);
+    world.from[0].measured = Ok(fleet(1));
+    world.now += SignedDuration::from_hours(5);
+    world.settle();
+    assert_eq!(world.admitted(), "r1");
 }
 
 #[test]
@@ -100,13 +171,94 @@ fn all_environments_before_or_any_of_them_must_have_proved_a_revision() {
     world.from[0].has = Some(revision(3));
     world.settle();
     assert_eq!(world.current(), "");
-    world.from[1].has = Some(revision(2));
+    world.from[1].has = Some(revision(3));
     world.from[1].measured = Ok(fleet(1));
     let report = world.settle();
-    assert_eq!((world.current().as_str(), &*report.waiting[0].what), ("r2", "b/healthy"));
+    assert_eq!((world.current().as_str(), &*report.waiting[0].what), ("r3", "b/healthy"));
     world.promotion.require = Require::Any;
     world.settle();
     assert_eq!(world.proved(), "r3");
+}
+
+#[test]
+fn a_rollback_returns_to_any_proved_revision_and_stays() {
+    let mut world = World::new(&["stage"]);
+    for number in [2, 3, 4] {
+        world.has(number);
+        world.settle();
+    }
+    world.command(CommandKind::Rollback { to: None });
+    // The output returns at once, also while the sources still name the other revision, and during a hold.
+    assert_eq!((world.admitted().as_str(), world.at.clone()), ("r3", Some(revision(4))));
+    world.command(CommandKind::Hold);
+    world.settle();
+    world.command(CommandKind::Resume);
+    assert_eq!((world.proved().as_str(), world.at.clone()), ("r3", Some(revision(3))));
+    world.has(5);
+    let report = world.settle();
+    assert_eq!((world.admitted().as_str(), &*report.waiting[0].what), ("r3", "rejected"));
+    world.command(CommandKind::Rollback { to: Some(revision(1)) });
+    world.settle();
+    assert_eq!(world.proved(), "r1");
+    world.command(CommandKind::Request { revision: revision(5) });
+    world.settle();
+    assert_eq!(world.proved(), "r5");
+}
+
+#[test]
+fn a_merge_is_not_enough_when_the_gates_do_not_hold_any_more() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.step();
+    world.command(CommandKind::Hold);
+    // The proposal is merged during the hold, or after its gate failed.
+    world.at = Some(revision(2));
+    world.settle();
+    assert_eq!(world.admitted(), "r1");
+    world.command(CommandKind::Resume);
+    world.from[0].measured = Ok(fleet(1));
+    let report = world.settle();
+    assert_eq!((world.admitted().as_str(), &*report.waiting[0].what), ("r1", "healthy"));
+    world.from[0].measured = Ok(fleet(0));
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
+fn evidence_about_the_output_before_proves_nothing() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.step();
+    world.at = Some(revision(2));
+    let (report, _) = world.step();
+    assert_eq!((report.phase, world.admitted().as_str(), world.proved().as_str()), (ReportPhase::Proving, "r2", "r1"));
+    world.step();
+    assert_eq!(world.proved(), "r2");
+}
+
+#[test]
+fn an_aborted_revision_stays_where_it_is_and_never_moves_by_itself() {
+    let mut world = World::new(&["stage"]);
+    world.gate("person", GateKind::Manual);
+    for number in [2, 3] {
+        world.has(number);
+        world.settle();
+        world.command(CommandKind::Abort);
+    }
+    world.has(2);
+    assert_eq!(&*world.settle().waiting[0].what, "rejected");
+    assert_eq!((world.state.rejected.len(), world.current().as_str()), (2, ""));
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.measured = fleet(1);
+    world.settle();
+    world.command(CommandKind::Abort);
+    world.measured = fleet(0);
+    let report = world.settle();
+    assert_eq!((world.admitted().as_str(), report.phase), ("r2", ReportPhase::Stopped));
+    world.command(CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.proved(), "r2");
 }
 
 #[test]
@@ -148,6 +300,7 @@ fn a_manual_start_waits_for_a_request() {
     assert_eq!(world.current(), "r3");
     world.command(CommandKind::Request { revision: revision(2) });
     world.settle();
+    // What the person chose stays, though `r3` was there before.
     assert_eq!((world.proved().as_str(), world.current().as_str(), world.state.requested.clone()), ("r2", "r3", None));
 }
 
@@ -161,7 +314,7 @@ fn failures_in_the_environment_stop_the_move_and_a_repair_resumes_it() {
     assert!(report.waiting[0].text.starts_with("1 of 10 reconcilers failed, at most 0 may fail"));
     world.measured = fleet(0);
     world.settle();
-    assert_eq!(world.kinds(), "started promoted stopped resumed proved");
+    assert_eq!(world.kinds(), "started promoted waiting stopped resumed proved");
 }
 
 #[test]
@@ -171,6 +324,7 @@ fn failures_return_the_environment_to_the_proved_revision_by_policy() {
     world.has(2);
     world.step();
     (world.at, world.measured) = (Some(revision(2)), fleet(3));
+    world.step();
     let (report, action) = world.step();
     assert_eq!((report.phase, action), (ReportPhase::RollingBack, Some(Action::RollBack { to: revision(1) })));
     let report = world.settle();
@@ -239,10 +393,16 @@ fn a_revision_that_a_person_wrote_is_reported_and_waits_for_its_gates() {
     );
     world.has(4);
     world.settle();
-    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand waiting promoted proved", "r4"));
+    assert_eq!(
+        (world.kinds().as_str(), world.proved().as_str()),
+        ("movedByHand waiting promoted waiting proved", "r4")
+    );
     world.at = Some(revision(2));
     world.settle();
-    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("movedByHand promoted proved", "r2"));
+    assert_eq!((world.kinds().as_str(), world.admitted().as_str()), ("movedByHand waiting", "r4"));
+    world.proves(2);
+    world.settle();
+    assert_eq!((world.kinds().as_str(), world.proved().as_str()), ("promoted waiting proved", "r2"));
     // What the person removed does not come back by itself.
     world.has(4);
     assert_eq!(&*world.settle().waiting[0].what, "rejected");
@@ -254,9 +414,9 @@ fn a_person_who_returns_to_the_proved_revision_rejects_the_current_one() {
     world.has(2);
     world.measured = fleet(1);
     world.settle();
-    world.at = Some(revision(1));
+    (world.at, world.measured) = (Some(revision(1)), fleet(0));
     let report = world.settle();
-    let reason = "a person wrote the proved revision into the environment";
+    let reason = "a person wrote an older revision into the environment";
     assert_eq!((&*report.waiting[0].what, world.rejected()), ("rejected", Some((revision(2), reason.into()))));
 }
 

@@ -30,7 +30,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(CommandKind::Resume),
         Just(CommandKind::Abort),
         Just(CommandKind::Retry),
-        Just(CommandKind::Rollback),
+        Just(CommandKind::Rollback { to: None }),
         (1..9_u32).prop_map(|number| CommandKind::Request { revision: revision(number) }),
     ];
     prop_oneof![
@@ -107,7 +107,7 @@ proptest! {
                 prop_assert_eq!(&current.revision, revision);
             }
             if let Some(Action::RollBack { to }) = &next {
-                prop_assert_eq!(Some(to), world.state.proved.as_ref().map(|proved| &proved.revision));
+                prop_assert!(world.state.has_proved(to));
             }
             let again = world.dry_step();
             prop_assert_eq!(&again.state, &world.state, "a further step changes the state");
@@ -130,6 +130,7 @@ proptest! {
         }
         world.from.iter_mut().for_each(|from| (from.settled, from.measured) = (Ok(()), Ok(fleet(0))));
         (world.settled, world.measured, world.state.hold, world.state.requested) = (Ok(()), fleet(0), None, None);
+        (world.state.stays, world.state.rejected) = (None, Vec::new());
         world.has(9);
         for _ in 0..20 {
             world.settle();

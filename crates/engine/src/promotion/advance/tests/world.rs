@@ -12,7 +12,7 @@ use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironme
 use crate::promotion::command::{Command, CommandKind, apply_to_advance};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::Report;
-use crate::promotion::state::{AdvanceState, Rejection, Revision};
+use crate::promotion::state::{AdvanceState, ProofRecord, Rejection, Revision};
 
 /// An environment, the environments before it, and the revisions `r0` to `r9`.
 pub(super) struct World {
@@ -22,6 +22,8 @@ pub(super) struct World {
     pub(super) from: Vec<FromEnvironment>,
     pub(super) at: Option<Revision>,
     pub(super) settled: Result<(), Arc<str>>,
+    /// The revision that the output has: the one that was admitted before the last step.
+    published: Option<Revision>,
     pub(super) measured: Measured,
     pub(super) events: Vec<String>,
 }
@@ -55,6 +57,8 @@ impl World {
             has: Some(revision(1)),
             settled: Ok(()),
             measured: Ok(fleet(0)),
+            proofs: Vec::new(),
+            rejected: Vec::new(),
         };
         let mut world = Self {
             now: "2026-03-02T10:00:00Z".parse().unwrap(),
@@ -63,6 +67,7 @@ impl World {
             from: from.iter().map(environment).collect(),
             at: Some(revision(1)),
             settled: Ok(()),
+            published: None,
             measured: fleet(0),
             events: Vec::new(),
         };
@@ -81,6 +86,7 @@ impl World {
 
     pub(super) fn dry_step(&self) -> AdvanceStep {
         let line: Vec<_> = (0..10).rev().map(revision).collect();
+        let is_published = self.state.admitted.is_none() || self.published == self.state.admitted;
         let (checks, teams) = (BTreeMap::new(), BTreeMap::new());
         let input = AdvanceInput {
             now: self.now,
@@ -89,9 +95,10 @@ impl World {
             head: line.first(),
             from: &self.from,
             at: self.at.as_ref(),
-            to_settled: self.settled.clone(),
+            baseline: None,
+            to_settled: if is_published { self.settled.clone() } else { Err("its output is not published yet".into()) },
             to_failed: None,
-            to_measured: Ok(self.measured),
+            to_measured: if is_published { Ok(self.measured) } else { Err("its output is not published yet".into()) },
             checks: &checks,
             approvals: &[],
             author: Some("ann"),
@@ -101,6 +108,7 @@ impl World {
     }
 
     pub(super) fn step(&mut self) -> (Report, Option<Action>) {
+        self.published.clone_from(&self.state.admitted);
         let step = self.dry_step();
         self.events.extend(step.events.iter().map(|event| event.kind.name().to_owned()));
         self.state = step.state;
@@ -134,7 +142,17 @@ impl World {
 
     /// The rejected revision, with the reason.
     pub(super) fn rejected(&self) -> Option<(Revision, Arc<str>)> {
-        self.state.rejected.clone().map(|Rejection { revision, reason }| (revision, reason))
+        self.state.last_rejected().cloned().map(|Rejection { revision, reason }| (revision, reason))
+    }
+
+    /// The first environment before proves a revision itself.
+    pub(super) fn proves(&mut self, number: u32) {
+        let proof = ProofRecord { revision: revision(number), on: self.now, measured: Some(fleet(0)) };
+        self.from[0].proofs.push(proof);
+    }
+
+    pub(super) fn admitted(&self) -> String {
+        self.state.admitted.as_ref().map(|admitted| admitted.0.to_string()).unwrap_or_default()
     }
 
     pub(super) fn proved(&self) -> String {

@@ -33,7 +33,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(CommandKind::Resume),
         Just(CommandKind::Abort),
         Just(CommandKind::Retry),
-        Just(CommandKind::Rollback),
+        Just(CommandKind::Rollback { to: None }),
         Just(CommandKind::Skip { gate: "compliant".into() }),
     ];
     prop_oneof![

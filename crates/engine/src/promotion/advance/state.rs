@@ -1,0 +1,219 @@
+//! The stored state of one subject on its way into one environment: commits of the main branch, or releases of a workload.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::promotion::evidence::{Approver, Measured};
+use crate::promotion::state::{Decision, GateRecord, Proved, Rejection, Revision};
+
+/// The number of proved revisions, of rejected revisions, and of records of evidence that are kept. Older ones are forgotten first.
+const KEPT_MAX: usize = 50;
+
+/// The state of one subject on its way into one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdvanceState {
+    /// The revision that the sources of the environment named in the last step. Another one that no step asked for was written by a person.
+    pub at: Option<Revision>,
+    /// The revision that the environment may have. Its output is rendered from this one, whatever the sources name. None: nothing was admitted yet.
+    pub admitted: Option<Revision>,
+    /// The last revision that the environment itself has proved.
+    pub proved: Option<Proved>,
+    /// The revisions that the environment has proved, the newest last. A rollback returns to one of them.
+    pub proofs: Vec<ProofRecord>,
+    /// The revision that moves into the environment now.
+    pub current: Option<Candidate>,
+    /// Newer revisions that wait, oldest first.
+    pub waiting: Vec<Revision>,
+    /// The revisions that were rolled back or aborted, the newest last. They do not start again by themselves.
+    pub rejected: Vec<Rejection>,
+    /// A hold by a person: nothing moves.
+    pub hold: Option<Decision>,
+    /// A request by a person to move a revision, although `start` is manual or it was rejected.
+    pub requested: Option<MoveRequest>,
+    /// The rollback of a person: nothing moves by itself until a person moves a revision.
+    pub stays: Option<Decision>,
+    /// What the environments before have shown about revisions while they had exactly these, the newest last.
+    pub evidence: Vec<Exercised>,
+}
+
+/// A request by a person to move a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveRequest {
+    /// The revision.
+    pub revision: Revision,
+    /// Who asked for it, and why.
+    pub decision: Decision,
+    /// Whether it is only to start again what was rejected. It never replaces something newer.
+    pub is_retry: bool,
+}
+
+/// A revision that an environment has proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProofRecord {
+    /// The revision.
+    pub revision: Revision,
+    /// When it was proved.
+    pub on: Timestamp,
+    /// The state of the environment's places then. None: it is not known.
+    pub measured: Option<Measured>,
+}
+
+/// An environment before had exactly this revision, and the gates that measure it held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exercised {
+    /// The environment before.
+    pub environment: Arc<str>,
+    /// The revision.
+    pub revision: Revision,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// A revision on its way into an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The revision.
+    pub revision: Revision,
+    /// Since when it is a candidate.
+    pub since: Timestamp,
+    /// Its phase.
+    pub phase: CandidatePhase,
+    /// Since when the environments before have shown no failure of it. After they have proved it, newer revisions there do not begin the time again.
+    pub good_since: Option<Timestamp>,
+    /// Since when the gates that measure the environments before have held, for what these have now.
+    pub steady_since: Option<Timestamp>,
+    /// The gates, as they were evaluated last.
+    pub gates: Vec<GateRecord>,
+    /// Approvals of this revision.
+    pub approvals: Vec<Approver>,
+}
+
+/// The phase of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CandidatePhase {
+    /// It waits for its gates.
+    Gated,
+    /// The gates held, and it is being written into the environment, for example by a pull request that waits for its merge. It is admitted when the environment
+    /// names it and its gates still hold.
+    Entering {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It is admitted, and the environment proves it.
+    Proving {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It failed in the environment and stopped.
+    Stopped {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The environment returns to an earlier proved revision, which is admitted again.
+    RollingBack {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+}
+
+impl Candidate {
+    /// A candidate without evidence.
+    pub fn new(revision: Revision, since: Timestamp, phase: CandidatePhase) -> Self {
+        let (good_since, steady_since) = (None, None);
+        Self { revision, since, phase, good_since, steady_since, gates: Vec::new(), approvals: Vec::new() }
+    }
+}
+
+impl AdvanceState {
+    /// Whether a revision was rolled back or aborted.
+    pub fn is_rejected(&self, revision: &Revision) -> bool {
+        self.rejected.iter().any(|rejected| rejected.revision == *revision)
+    }
+
+    /// The revision that was rejected last.
+    pub fn last_rejected(&self) -> Option<&Rejection> {
+        self.rejected.last()
+    }
+
+    /// Rejects a revision.
+    pub fn reject(&mut self, revision: Revision, reason: Arc<str>) {
+        self.forgive(&revision);
+        self.rejected.push(Rejection { revision, reason });
+        forget_oldest(&mut self.rejected);
+    }
+
+    /// A rejected revision may move again.
+    pub fn forgive(&mut self, revision: &Revision) {
+        self.rejected.retain(|rejected| rejected.revision != *revision);
+    }
+
+    /// Whether the environment has proved a revision, now or before.
+    pub fn has_proved(&self, revision: &Revision) -> bool {
+        self.proof(revision).is_some() || self.proved.as_ref().is_some_and(|proved| proved.revision == *revision)
+    }
+
+    /// The proof of a revision, if the environment has proved it.
+    pub fn proof(&self, revision: &Revision) -> Option<&ProofRecord> {
+        self.proofs.iter().rfind(|proof| proof.revision == *revision)
+    }
+
+    /// The revision that was proved before the one that is admitted, and was not rejected.
+    pub fn proved_before(&self) -> Option<&Revision> {
+        let last = self.proved.as_ref().map(|proved| &proved.revision);
+        let all = self.proofs.iter().rev().map(|proof| &proof.revision);
+        last.into_iter()
+            .chain(all)
+            .find(|revision| self.admitted.as_ref() != Some(*revision) && !self.is_rejected(revision))
+    }
+
+    /// Keeps the proof of a revision.
+    pub(super) fn prove(&mut self, proved: Proved, measured: Option<Measured>) {
+        self.proofs.retain(|proof| proof.revision != proved.revision);
+        self.proofs.push(ProofRecord { revision: proved.revision.clone(), on: proved.on, measured });
+        forget_oldest(&mut self.proofs);
+        self.proved = Some(proved);
+    }
+
+    /// Keeps what an environment before has shown about a revision.
+    pub(super) fn note_exercised(&mut self, environment: &Arc<str>, revision: &Revision, since: Timestamp) {
+        if self.exercised(environment, revision).is_none() {
+            self.evidence.push(Exercised { environment: Arc::clone(environment), revision: revision.clone(), since });
+            forget_oldest(&mut self.evidence);
+        }
+    }
+
+    /// Since when an environment before has shown a revision.
+    pub(super) fn exercised(&self, environment: &str, revision: &Revision) -> Option<Timestamp> {
+        let is_it = |found: &&Exercised| *found.environment == *environment && found.revision == *revision;
+        self.evidence.iter().find(is_it).map(|found| found.since)
+    }
+
+    /// The state of an earlier version, which did not record what is admitted: the environment had what moved into it, or what it proved.
+    pub fn with_admitted(mut self) -> Self {
+        if self.admitted.is_none() {
+            let moved =
+                self.current.as_ref().filter(|current| current.phase.is_admitted()).map(|current| &current.revision);
+            self.admitted = moved.or(self.proved.as_ref().map(|proved| &proved.revision)).cloned();
+        }
+        if let Some(proved) = self.proved.clone().filter(|proved| self.proof(&proved.revision).is_none()) {
+            self.proofs.push(ProofRecord { revision: proved.revision, on: proved.on, measured: None });
+        }
+        self
+    }
+}
+
+impl CandidatePhase {
+    /// Whether the output of the environment has the candidate in this phase.
+    pub fn is_admitted(&self) -> bool {
+        matches!(self, Self::Proving { .. } | Self::Stopped { .. })
+    }
+}
+
+fn forget_oldest<T>(list: &mut Vec<T>) {
+    list.drain(..list.len().saturating_sub(KEPT_MAX));
+}

@@ -1,0 +1,118 @@
+//! Commands about a subject on its way into an environment.
+
+use super::{Command, CommandKind, Refusal, current};
+use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, MoveRequest, Revision};
+
+/// Applies a command to the move of a subject into an environment.
+///
+/// # Errors
+/// The command makes no sense in this state. The state stays as it is.
+pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<AdvanceState, Refusal> {
+    command.check_reason()?;
+    let mut state = state.clone().with_admitted();
+    match &command.kind {
+        CommandKind::Hold => command.hold(&mut state.hold)?,
+        CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
+        CommandKind::Abort => abort(&mut state, command)?,
+        CommandKind::Retry => retry(&mut state, command)?,
+        CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
+        CommandKind::Approve { gate } => {
+            command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
+        }
+        CommandKind::Rollback { to } => roll_back(&mut state, command, to.as_ref())?,
+        CommandKind::Request { revision } => request(&mut state, command, revision)?,
+        CommandKind::Override { revision } => admit(&mut state, command, revision),
+    }
+    Ok(state)
+}
+
+fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> Result<(), Refusal> {
+    let moving = state.current.as_ref().filter(|current| current.revision == *revision);
+    let is_on_its_way = moving
+        .is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated | CandidatePhase::RollingBack { .. }));
+    let is_requested = state.requested.as_ref().is_some_and(|request| request.revision == *revision);
+    if (is_on_its_way && !state.is_rejected(revision)) || is_requested {
+        return Err(Refusal::MovesAlready(std::sync::Arc::clone(&revision.0)));
+    }
+    state.forgive(revision);
+    state.stays = None;
+    state.requested = Some(MoveRequest { revision: revision.clone(), decision: command.decision(), is_retry: false });
+    Ok(())
+}
+
+/// Admits a revision past its gates.
+fn admit(state: &mut AdvanceState, command: &Command, revision: &Revision) {
+    (state.requested, state.stays) = (None, None);
+    state.forgive(revision);
+    state.admitted = Some(revision.clone());
+    let phase = CandidatePhase::Proving { since: command.at };
+    state.current = Some(Candidate::new(revision.clone(), command.at, phase));
+}
+
+/// Ends a move. What the environment has of it stays.
+fn abort(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let candidate = current(&mut state.current)?;
+    let revision = candidate.revision.clone();
+    match candidate.phase {
+        CandidatePhase::RollingBack { .. } => return Err(Refusal::RollsBack),
+        CandidatePhase::Gated | CandidatePhase::Entering { .. } => state.current = None,
+        CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. } => {
+            candidate.phase = CandidatePhase::Stopped { reason: command.phase_reason(), since: command.at };
+            (candidate.good_since, candidate.steady_since) = (None, None);
+        }
+    }
+    state.requested = None;
+    state.reject(revision, command.phase_reason());
+    Ok(())
+}
+
+/// Returns to a revision that was proved before, whatever moves now. All of that is rejected.
+fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+    if to.is_none()
+        && state.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }))
+    {
+        return Err(Refusal::RollsBack);
+    }
+    let target = match to {
+        Some(to) if !state.has_proved(to) => return Err(Refusal::NotProved(std::sync::Arc::clone(&to.0))),
+        Some(to) => to.clone(),
+        None => state.proved_before().cloned().ok_or(Refusal::NothingProved)?,
+    };
+    let Some(left) = state.admitted.replace(target.clone()).filter(|left| *left != target) else {
+        return Err(Refusal::IsThere(std::sync::Arc::clone(&target.0)));
+    };
+    if let Some(moving) = state.current.take().filter(|moving| moving.revision != target) {
+        state.reject(moving.revision, command.phase_reason());
+    }
+    state.reject(left.clone(), command.phase_reason());
+    state.forgive(&target);
+    state.requested = None;
+    state.stays = Some(command.decision());
+    let phase = CandidatePhase::RollingBack { reason: command.phase_reason(), since: command.at };
+    state.current = Some(Candidate::new(left, command.at, phase));
+    Ok(())
+}
+
+fn retry(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+    let again = |revision: Revision| Some(MoveRequest { revision, decision: command.decision(), is_retry: true });
+    let is_back = |candidate: &mut Candidate| matches!(candidate.phase, CandidatePhase::RollingBack { .. });
+    if let Some(Candidate { revision, .. }) = state.current.take_if(is_back) {
+        state.forgive(&revision);
+        state.stays = None;
+        state.requested = again(revision);
+        return Ok(());
+    }
+    let stopped = state.current.as_mut().filter(|current| matches!(current.phase, CandidatePhase::Stopped { .. }));
+    if let Some(candidate) = stopped {
+        candidate.phase = CandidatePhase::Proving { since: command.at };
+        let revision = candidate.revision.clone();
+        state.forgive(&revision);
+        return Ok(());
+    }
+    match (state.rejected.pop(), state.stays.take()) {
+        (Some(rejected), _) => state.requested = again(rejected.revision),
+        (None, Some(_)) => {}
+        (None, None) => return Err(Refusal::NothingToRetry),
+    }
+    Ok(())
+}
