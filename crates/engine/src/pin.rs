@@ -105,10 +105,12 @@ impl Pins {
         let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
         let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
         let mut problems: Vec<_> = names.into_iter().filter_map(|name| self.duplicates.get(name).cloned()).collect();
-        for pin in &pins {
+        // What people pin is an exception from the release that a promotion wrote, so it never conflicts with it.
+        let (promoted, exceptions): (Vec<&Pin>, Vec<&Pin>) = pins.iter().partition(|pin| pin.is_promoted());
+        for pin in exceptions.into_iter().chain(promoted) {
             for (key, value) in &pin.spec.manifests {
                 let (first, by) = *set.entry(key).or_insert((value, pin));
-                if first != value && by.name != pin.name {
+                if first != value && by.name != pin.name && by.is_promoted() == pin.is_promoted() {
                     problems.push(conflict(key, [(first, by), (value, pin)]));
                 }
             }
@@ -215,6 +217,25 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         check(&[("a", &of("labelSelector: {matchLabels: {workload: checkout, purpose: test}}", ""))], Ok(None));
         check(&[("a", &of("labelSelector: {}", "matchLabels: {site: boston}"))], Ok(None));
         check(&[], Ok(None));
+    }
+
+    #[test]
+    fn a_pin_of_a_person_overrides_the_release_that_a_promotion_wrote() {
+        let of = |site: &str, branch: &str| {
+            format!(
+                "{{deploymentTargetSelector: {{labelSelector: {{}}}}, clusterTypeSelector: {{labelSelector: {{{site}}}}}, manifests: {{branch: {branch}}}}}"
+            )
+        };
+        let release = of("", "b2");
+        check(&[("promoted-checkout", &release)], Ok(Some("b2 p r")));
+        check(
+            &[("promoted-checkout", &release), ("hold", &of("matchLabels: {site: chicago}", "b1"))],
+            Ok(Some("b1 p r")),
+        );
+        check(
+            &[("a-hold", &of("matchLabels: {site: boston}", "b1")), ("promoted-checkout", &release)],
+            Ok(Some("b2 p r")),
+        );
     }
 
     #[test]

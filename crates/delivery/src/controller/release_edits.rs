@@ -12,6 +12,7 @@ use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::ReleasePinName;
 use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::source::Source;
 use model::tree::{Child, Sealed, Tree};
@@ -46,7 +47,7 @@ pub(super) fn pin(
     (head, folder): (&Commit, &str),
     new: &NewRelease<'_>,
 ) -> Result<Edits, Arc<str>> {
-    let name = ReleasePinName::new(format!("promoted-{}", new.workload)).map_err(|error| error.to_string())?;
+    let name = ReleasePinName::new(format!("{PROMOTED_PREFIX}{}", new.workload)).map_err(|error| error.to_string())?;
     let below = [release_facts::plain(folder), FOLDER.to_owned()];
     let below = below.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     let path: Arc<str> = format!("{below}/{}.yaml", new.workload).into();

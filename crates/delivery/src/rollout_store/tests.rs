@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection, RingRecord,
+    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase, Position,
+    ProofRecord, Proved, Rejection, RingRecord,
 };
 use git::{MemoryRepositories, RepositoryUrl};
 use jiff::Timestamp;
@@ -53,16 +54,19 @@ fn approvals() -> impl Strategy<Value = Vec<Approver>> {
     prop::collection::vec(approver, 0..2)
 }
 
-fn rings() -> impl Strategy<Value = Vec<RingRecord>> {
-    let counts = any::<[u64; 6]>().prop_map(|[places, unpublished, expected, succeeded, failed, silent]| Measured {
+fn measured() -> impl Strategy<Value = Measured> {
+    any::<[u64; 6]>().prop_map(|[places, unpublished, expected, succeeded, failed, silent]| Measured {
         places,
         unpublished,
         expected,
         succeeded,
         failed,
         silent,
-    });
-    let ring = (text(), time(), time(), prop::option::of(counts), gates());
+    })
+}
+
+fn rings() -> impl Strategy<Value = Vec<RingRecord>> {
+    let ring = (text(), time(), time(), prop::option::of(measured()), gates());
     let ring =
         ring.prop_map(|(name, started, ended, measured, gates)| RingRecord { name, started, ended, measured, gates });
     prop::collection::vec(ring, 0..3)
@@ -106,7 +110,12 @@ fn sources() -> impl Strategy<Value = RevisionSources> {
     let commit = any::<[u8; 20]>().prop_map(GitId::from_bytes);
     let name = (text(), text()).prop_map(|(url, revision)| (url.to_string(), revision.to_string()));
     let sources = prop::collection::btree_map(name, commit, 0..3);
-    (sources, prop::collection::vec(text(), 0..2)).prop_map(|(sources, kept)| RevisionSources { sources, kept })
+    let promoted = prop::option::of(any::<[u8; 20]>().prop_map(GitId::from_bytes));
+    (sources, promoted, prop::collection::vec(text(), 0..2)).prop_map(|(sources, promoted, kept)| RevisionSources {
+        sources,
+        promoted,
+        kept,
+    })
 }
 
 fn rejection() -> impl Strategy<Value = Rejection> {
@@ -140,27 +149,51 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::Stopped { reason, since }),
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
     ];
-    let candidate = (revision(), time(), phase, prop::option::of(time()), gates(), approvals()).prop_map(
-        |(revision, since, phase, good_since, gates, approvals)| Candidate {
-            revision,
-            since,
-            phase,
+    let times = (prop::option::of(time()), prop::option::of(time()));
+    let candidate = (revision(), time(), phase, times, gates(), approvals()).prop_map(
+        |(revision, since, phase, (good_since, steady_since), gates, approvals)| Candidate {
             good_since,
+            steady_since,
             gates,
             approvals,
+            ..Candidate::new(revision, since, phase)
         },
     );
-    let decisions = (prop::option::of(decision()), prop::option::of((revision(), decision())));
-    let rest = (prop::collection::vec(revision(), 0..3), prop::option::of(rejection()), decisions);
-    (prop::option::of(proved()), prop::option::of(candidate), rest).prop_map(
-        |(proved, current, (waiting, rejected, (hold, requested)))| AdvanceState {
-            at: waiting.first().cloned(),
-            proved,
-            current,
-            waiting,
-            rejected,
-            hold,
-            requested,
+    let request = (revision(), decision(), any::<bool>()).prop_map(|(revision, decision, is_retry)| MoveRequest {
+        revision,
+        decision,
+        is_retry,
+    });
+    let proof = (revision(), time(), prop::option::of(measured())).prop_map(|(revision, on, measured)| ProofRecord {
+        revision,
+        on,
+        measured,
+    });
+    let exercised = (text(), revision(), time()).prop_map(|(environment, revision, since)| Exercised {
+        environment,
+        revision,
+        since,
+    });
+    let decisions = (prop::option::of(decision()), prop::option::of(decision()), prop::option::of(request));
+    let rest = (prop::collection::vec(revision(), 0..3), prop::collection::vec(rejection(), 0..3), decisions);
+    let shown = (prop::collection::vec(proof, 0..3), prop::collection::vec(exercised, 0..3));
+    (prop::option::of(proved()), prop::option::of(candidate), rest, shown).prop_map(
+        |(proved, current, (waiting, rejected, (hold, stays, requested)), (proofs, evidence))| {
+            let at = waiting.first().cloned();
+            let state = AdvanceState {
+                admitted: at.clone(),
+                at,
+                proved,
+                proofs,
+                current,
+                waiting,
+                rejected,
+                hold,
+                stays,
+                requested,
+                evidence,
+            };
+            state.with_admitted()
         },
     )
 }
@@ -287,6 +320,7 @@ impl Store {
         let change = StateChange {
             rollouts: BTreeMap::from([("shop".into(), rollout)]),
             advances: None,
+            promotion: PromotionChange::Keep,
             message: "shop: begin",
             author: &author,
             seconds: 1,

@@ -11,10 +11,10 @@ use delivery::controller::evidence::Evidence;
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::publish::{Options, Request, publish};
-use delivery::rollout_store::{self, Advances, StateChange, StoredRollout};
+use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::{AdvanceState, Rejection, Revision, RolloutState};
-use git::Person;
+use git::{MemoryRepositories, Person, Repositories as _, RepositoryUrl};
 use hub_api::client::ClientError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::places::PlaceState;
@@ -22,13 +22,15 @@ use hub_api::promotions::{MovePhase, PromotionEvent, SubjectStatus};
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::rollout::Counts;
+use model::tree::Child;
 use testkit::chain::environment;
+use testkit::company::GITOPS;
 
 use crate::chain::{Chain, name};
 
 /// A hub in which each environment has one place, with numbers of expected, succeeded and failed reconcilers.
-#[derive(Default)]
 struct FakeHub {
+    repositories: Arc<MemoryRepositories>,
     counts: Mutex<BTreeMap<String, (i64, i64, i64)>>,
     events: Mutex<Vec<PromotionEvent>>,
 }
@@ -37,7 +39,21 @@ impl PlaceEvidence for FakeHub {
     fn place_states(&self, environment: &str, _: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
         let (expected, succeeded, failed) = self.counts.lock().unwrap().get(environment).copied().unwrap_or((3, 3, 0));
         let counts = Counts { expected, succeeded, failed, ..Counts::default() };
-        Ok(vec![PlaceState { place: "east".to_owned(), counts, ..PlaceState::default() }])
+        // It has read the branch.
+        let url = RepositoryUrl::from_object(GITOPS).unwrap();
+        let head = self.repositories.resolve(&url, &git::Revision::branch(environment)).unwrap();
+        let tree = self.repositories.tree(&head).unwrap();
+        let row = |(name, child): (&Arc<str>, &Child)| PlaceState {
+            place: name.to_string(),
+            path: name.to_string(),
+            repository: GITOPS.to_owned(),
+            branch: environment.to_owned(),
+            tree: child.id().to_string(),
+            // One of the two places has reconcilers.
+            counts: if **name == *"east" { counts } else { Counts::default() },
+            ..PlaceState::default()
+        };
+        Ok(tree.children().filter(|(name, child)| child.is_folder() && !name.starts_with('.')).map(row).collect())
     }
 }
 
@@ -75,7 +91,9 @@ impl World {
         let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
         chain.company.write_main(".environments/to-dev.yaml", first);
         chain.company.write_main(".environments/to-stage.yaml", &promotion("stage", "dev", delivery, more));
-        let (hub, memory) = (FakeHub::default(), Mutex::default());
+        let (counts, events) = (Mutex::default(), Mutex::default());
+        let hub = FakeHub { repositories: Arc::clone(&chain.company.repositories), counts, events };
+        let memory = Mutex::default();
         Self { chain, hub, memory, has_hub: true, seconds: Mutex::new(10_000) }
     }
 
@@ -271,7 +289,7 @@ fn people_hold_resume_and_roll_back() {
     world.report("stage", (3, 1, 0));
     world.settle();
     assert_eq!(world.at("stage"), second);
-    world.command(CommandKind::Rollback, "slow").unwrap();
+    world.command(CommandKind::Rollback { to: None }, "slow").unwrap();
     world.settle();
     assert_eq!(world.at("stage"), before);
     let status = world.status("stage");
@@ -341,7 +359,7 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 #[test]
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
-    let rejected = |text: &str| Some(Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() });
+    let rejected = |text: &str| vec![Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() }];
     let store = |platform: Option<AdvanceState>| {
         let state = RolloutState { rejected: rejected("digest"), ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };
@@ -349,15 +367,22 @@ fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let before = rollout_store::read(&world.chain.access, &name("stage")).unwrap().head;
         let rollouts = ["shop", "search"].map(|workload| (workload.into(), Some(rollout.clone()))).into();
-        let change =
-            StateChange { rollouts, advances: Some(advances), message: "Reject", author, seconds: 1_000, lease: None };
+        let change = StateChange {
+            rollouts,
+            advances: Some(advances),
+            promotion: PromotionChange::Keep,
+            message: "Reject",
+            author,
+            seconds: 1_000,
+            lease: None,
+        };
         rollout_store::write(&world.chain.access, &name("stage"), before.as_ref(), &change).unwrap();
     };
     let left = || {
         let stored = rollout_store::read(&world.chain.access, &name("stage")).unwrap();
-        let platform = stored.advances.unwrap().unwrap().platform.and_then(|state| state.rejected);
+        let platform = stored.advances.unwrap().unwrap().platform.and_then(|state| state.last_rejected().cloned());
         let rollouts =
-            stored.rollouts.into_iter().filter(|(_, found)| found.as_ref().unwrap().state.rejected.is_some());
+            stored.rollouts.into_iter().filter(|(_, found)| !found.as_ref().unwrap().state.rejected.is_empty());
         (platform.is_some(), rollouts.map(|(name, _)| name.to_string()).collect::<Vec<_>>())
     };
     store(Some(AdvanceState { rejected: rejected("5567"), ..AdvanceState::default() }));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use delivery::enforcement::{Answer, HubProof, Proof, StatusProof};
 use delivery::publish::{Options, Outcome, Request, publish};
 use delivery::refusal::Refusal;
-use delivery::rollout_store::{self, Advances, StateChange};
+use delivery::rollout_store::{self, Advances, PromotionChange, StateChange};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
 };
@@ -97,6 +97,7 @@ impl World {
     fn store(&self, environment: &str, state: AdvanceState) {
         let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let change = StateChange {
+            promotion: PromotionChange::Keep,
             rollouts: BTreeMap::new(),
             advances: Some(Advances { platform: Some(state), ..Advances::default() }),
             message: "A step",
@@ -126,7 +127,7 @@ fn candidate(commit: GitId, phase: CandidatePhase) -> AdvanceState {
     };
     let gates = vec![gate("healthy", GateStatus::Passed), gate("approved", GateStatus::Waiting)];
     let (since, revision) = (Timestamp::UNIX_EPOCH, revision(commit));
-    let current = Candidate { revision, since, phase, good_since: None, gates, approvals: Vec::new() };
+    let current = Candidate { gates, ..Candidate::new(revision, since, phase) };
     AdvanceState { current: Some(current), ..AdvanceState::default() }
 }
 

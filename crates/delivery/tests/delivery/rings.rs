@@ -19,6 +19,7 @@ use crate::world::{BASE, World};
 
 const DIRECT: Options<'_> = Options {
     override_reason: None,
+    author: None,
     proofs: &[],
     is_direct: true,
     confirmed: &[],
@@ -152,6 +153,7 @@ impl Ringed {
         let access = self.world.access();
         let before = read(&access, &self.environment).unwrap();
         let change = StateChange {
+            promotion: PromotionChange::Keep,
             rollouts: BTreeMap::from([(workload.into(), Some(rollout.clone()))]),
             advances: None,
             message: "move",

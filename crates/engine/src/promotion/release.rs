@@ -16,7 +16,7 @@ pub const RELEASE_KEYS: [&str; 8] =
 pub struct WorkloadRelease {
     /// The key of `manifests` that names it. None: no target has one of [`RELEASE_KEYS`].
     pub key: Option<Arc<str>>,
-    /// The versions of its targets, each with the number of targets. Pins that hold only some places do not count: they are exceptions.
+    /// The versions of its targets, each with the number of targets. What people pin does not count: these are exceptions.
     pub versions: BTreeMap<Arc<str>, usize>,
 }
 
@@ -32,8 +32,8 @@ pub fn workload_releases(prepared: &Prepared) -> BTreeMap<Arc<str>, WorkloadRele
     let mut of_workload: BTreeMap<Arc<str>, Vec<Manifests>> = BTreeMap::new();
     for target in prepared.targets().iter().filter(|target| !target.workload().is_empty()) {
         let mut manifests = target.manifests.clone();
-        let everywhere = prepared.pins.holding(|_| None, target).into_iter();
-        for pin in everywhere.filter(|pin| pin.spec.selection.cluster_types.requirements.is_empty()) {
+        // What people pin is an exception, and does not change what the release of the environment is.
+        for pin in prepared.pins.holding(|_| None, target).into_iter().filter(|pin| pin.is_promoted()) {
             manifests.extend(pin.spec.manifests.clone());
         }
         of_workload.entry(target.workload().into()).or_default().push(manifests);

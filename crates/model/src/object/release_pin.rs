@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::scheduling_policy::{CLUSTER_TYPE_FIELD, TARGET_FIELD};
-use super::{SchedulingPolicy, Spec};
+use super::{Object, SchedulingPolicy, Spec};
 use crate::decode;
 use crate::decode::Decoder;
 use crate::expiry::Expiry;
@@ -30,6 +30,16 @@ pub struct ReleasePin {
 pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
 /// The path of the field with the time from which the pin is reported as expired.
 pub const EXPIRES: [&str; 2] = ["spec", "expires"];
+
+/// The prefix of the names of the pins with which promotions write the release of a workload. The rest is the name of the workload.
+pub const PROMOTED_PREFIX: &str = "promoted-";
+
+impl Object<ReleasePin> {
+    /// Whether a promotion wrote the pin: it is the release of a workload in the environment. All other pins are exceptions that people made, and override it.
+    pub fn is_promoted(&self) -> bool {
+        self.name.as_str().starts_with(PROMOTED_PREFIX) && self.spec.selection.cluster_types.requirements.is_empty()
+    }
+}
 
 impl Spec for ReleasePin {
     type Name = ReleasePinName;
