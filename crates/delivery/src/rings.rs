@@ -228,9 +228,12 @@ impl Rings {
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
         let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let has_removed = each.targets.iter().any(|target| !side.compiled.has_target(target));
         let compiled = side.compiled.places_with(each.targets);
-        let others = if has_removed { self.membership.places.clone() } else { Vec::new() };
+        let others = if each.state.current.is_some() || each.has_removed_target(side.compiled) {
+            contents.other_places(&each, &self.membership.places)
+        } else {
+            Vec::new()
+        };
         let removed = self.published_names(&each).filter(|name| !side.compiled.has_place(name)).cloned();
         let names: BTreeSet<Arc<str>> =
             others.into_iter().chain(removed).filter(|name| !compiled.contains(name)).collect();
