@@ -98,7 +98,7 @@ fn kind(command: &PromotionCommand) -> Option<CommandKind> {
         PromotionAction::Retry => CommandKind::Retry,
         PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref()?.into() },
         PromotionAction::Approve => CommandKind::Approve { gate: command.gate.as_deref().map(Into::into) },
-        PromotionAction::Rollback => CommandKind::Rollback,
+        PromotionAction::Rollback => CommandKind::Rollback { to: command.to.as_deref().map(|to| Revision(to.into())) },
         PromotionAction::Promote => CommandKind::Request { revision: Revision(command.revision.as_deref()?.into()) },
     })
 }

@@ -285,7 +285,11 @@ fn of_rollout(
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
     };
     let before = found.clone()?;
-    let revision = about_rollout(&before);
+    let revision = match &command.kind {
+        // What every place has may return, too.
+        CommandKind::Rollback { .. } => before.state.present().cloned(),
+        _ => about_rollout(&before),
+    };
     check_revision(decision.revision, revision.as_ref())?;
     let state = apply_to_rollout(&before.state, command)?;
     let event = command.event(revision.clone());

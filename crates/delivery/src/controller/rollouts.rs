@@ -115,7 +115,8 @@ impl Rollouts {
         if is_open && self.open.is_none() {
             self.open = Some(waits(one.name, &report));
         }
-        let is_rejected = desired.is_some() && state.rejected_revision() == desired.as_ref();
+        let is_rejected =
+            state.current.is_none() && desired.as_ref().is_some_and(|one| state.blocked_because(one).is_some());
         let is_stopped = matches!(report.phase, ReportPhase::Stopped | ReportPhase::RollingBack);
         if (is_stopped || is_rejected) && self.failed.is_none() {
             self.failed = Some(failure(one.name, &report));
@@ -299,6 +300,7 @@ impl Workload<'_> {
         .into_iter()
         .flatten()
         .chain(&state.waiting)
+        .chain(state.earlier.iter().map(|earlier| &earlier.revision))
         .collect();
         let mut revisions = before.revisions;
         if let Some(desired) =

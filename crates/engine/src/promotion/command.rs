@@ -31,7 +31,8 @@ pub enum CommandKind {
     Hold,
     /// Ends a hold.
     Resume,
-    /// Ends the current move. Its places return to the stable revision, or keep what they have if there is none. The revision is rejected.
+    /// Ends the current move, and rejects its revision. In rings, places keep what they have. An environment that has the revision already returns to the proved
+    /// one.
     Abort,
     /// Starts the rejected revision again, or lets a stopped move go on. During a rollback, it ends the rollback, and the newest revision moves again.
     Retry,
@@ -45,8 +46,12 @@ pub enum CommandKind {
         /// The name of the gate. None: each gate that waits for approvals.
         gate: Option<Arc<str>>,
     },
-    /// Returns all places to the stable revision, or the environment to the proved one.
-    Rollback,
+    /// Returns all places to the stable revision, or the environment to the proved one. If nothing moves in rings, it returns them to the revision that was proved
+    /// before. Nothing moves the places again until `Retry`.
+    Rollback {
+        /// A revision that was proved before, or its first digits. None: the one before the present revision.
+        to: Option<Revision>,
+    },
     /// Moves a revision into the environment, although it does not start by itself.
     Request {
         /// The revision.
@@ -91,6 +96,14 @@ pub enum Refusal {
     /// There is no rejected or stopped revision.
     #[error("no revision was stopped, aborted or rolled back")]
     NothingToRetry,
+    /// The revision was not proved here.
+    #[error("no revision `{revision}` was proved here before the present one. The proved revisions are: {shown}", shown = list(names))]
+    NotProved {
+        /// The revision, or its first digits.
+        revision: Arc<str>,
+        /// The revisions to which a rollback can return.
+        names: Vec<Arc<str>>,
+    },
     /// There is no proved revision to return to.
     #[error("there is no earlier proved revision to return to")]
     NothingProved,
@@ -125,7 +138,7 @@ impl CommandKind {
             Self::Retry => "retry",
             Self::Skip { .. } => "skip",
             Self::Approve { .. } => "approve",
-            Self::Rollback => "rollback",
+            Self::Rollback { .. } => "rollback",
             Self::Request { .. } => "promote",
         }
     }
@@ -137,7 +150,7 @@ impl CommandKind {
             Self::Abort => EventKind::Aborted,
             Self::Skip { .. } => EventKind::Skipped,
             Self::Approve { .. } => EventKind::Approved,
-            Self::Rollback => EventKind::RollingBack,
+            Self::Rollback { .. } => EventKind::RollingBack,
             Self::Request { .. } => EventKind::Started,
         }
     }
@@ -150,6 +163,7 @@ impl Command {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
             CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
             CommandKind::Request { revision } => format!("{} `{}`", self.kind.name(), revision.0),
+            CommandKind::Rollback { to: Some(revision) } => format!("{} to `{}`", self.kind.name(), revision.0),
             kind => kind.name().to_owned(),
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
@@ -164,7 +178,7 @@ impl Command {
     fn check_reason(&self) -> Result<(), Refusal> {
         let needs_reason = matches!(
             self.kind,
-            CommandKind::Hold | CommandKind::Abort | CommandKind::Skip { .. } | CommandKind::Rollback
+            CommandKind::Hold | CommandKind::Abort | CommandKind::Skip { .. } | CommandKind::Rollback { .. }
         );
         if needs_reason && self.reason.trim().is_empty() { Err(Refusal::NoReason(self.kind.name())) } else { Ok(()) }
     }
@@ -224,7 +238,7 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback => roll_back_rollout(&mut state, command)?,
+        CommandKind::Rollback { to } => roll_back_rollout(&mut state, command, to.as_ref())?,
         CommandKind::Request { .. } => return Err(Refusal::NotForRollouts),
     }
     Ok(state)
@@ -240,40 +254,32 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     if matches!(moving.phase, Phase::RollingBack { .. }) {
         return Err(Refusal::RollsBack);
     }
-    if can_return(state) {
-        return roll_back_rollout(state, command);
-    }
-    // Without a stable revision there is nothing to return to: the places keep what they have.
     state.current = None;
-    state.rejected = Some(Rejection { revision, reason: command.phase_reason() });
+    state.reject(Rejection { revision, reason: command.phase_reason() });
     Ok(())
 }
 
-/// Whether there is a stable revision other than the moving one.
-fn can_return(state: &RolloutState) -> bool {
-    let moving = state.current.as_ref().map(|current| &current.revision);
-    state.stable.as_ref().is_some_and(|stable| Some(&stable.revision) != moving)
+fn is_rolling_back(state: &RolloutState) -> bool {
+    state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }))
 }
 
-fn roll_back_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
-    let can_return = can_return(state);
-    let Move { phase, good_since, .. } = current(&mut state.current)?;
-    if matches!(phase, Phase::RollingBack { .. }) {
+fn roll_back_rollout(state: &mut RolloutState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+    if is_rolling_back(state) {
         return Err(Refusal::RollsBack);
     }
-    if !can_return {
-        return Err(Refusal::NothingProved);
-    }
-    *phase = Phase::RollingBack { reason: command.phase_reason(), since: command.at };
-    *good_since = None;
+    let target = state.rollback_target(to)?;
+    state.return_to(target, (command.phase_reason(), command.at));
+    state.rolled_back = Some(command.decision());
     Ok(())
 }
 
 fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
-    if state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. })) {
+    if let Some(Move { revision, .. }) =
+        state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
+    {
         // The places keep what they have now, and each ring proves the next move again.
-        state.current = None;
-        state.rejected = None;
+        state.rejected.retain(|rejected| rejected.revision != revision);
+        state.rolled_back = None;
         return Ok(());
     }
     let stopped = state.current.as_mut().filter(|current| matches!(current.phase, Phase::Stopped { .. }));
@@ -286,12 +292,18 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         *phase = Phase::Moving;
         return Ok(());
     }
-    state.rejected.take().map(|_| ()).ok_or(Refusal::NothingToRetry)
+    let was_rolled_back = state.rolled_back.take().is_some();
+    if was_rolled_back && !state.waiting.is_empty() {
+        // A newer revision moves. The rejected one stays rejected.
+        return Ok(());
+    }
+    let is_retried = state.rejected.pop().is_some();
+    if was_rolled_back || is_retried { Ok(()) } else { Err(Refusal::NothingToRetry) }
 }
 
 /// Whether a retry of the commit of an environment also starts the rollout of a workload again. A rollback of the workload alone goes on.
 pub fn is_retried_with(commit: &AdvanceState, rollout: &RolloutState) -> bool {
-    let is_returning = rollout.current.as_ref().is_some_and(|found| matches!(found.phase, Phase::RollingBack { .. }));
+    let is_returning = is_rolling_back(rollout) || rollout.rolled_back.is_some();
     let is_environment =
         commit.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }));
     !is_returning || is_environment
@@ -313,7 +325,7 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback => roll_back_advance(&mut state, command)?,
+        CommandKind::Rollback { to } => roll_back_advance(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => {
             let moving = state.current.as_ref().filter(|current| current.revision == *revision);
             let is_on_its_way = moving.is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated));
@@ -336,7 +348,7 @@ fn abort_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refu
         CandidatePhase::Proving { .. } | CandidatePhase::Stopped { .. } => true,
     };
     if has_entered && state.proved.as_ref().is_some_and(|proved| proved.revision != revision) {
-        return roll_back_advance(state, command);
+        return roll_back_advance(state, command, None);
     }
     state.requested = None;
     state.current = None;
@@ -344,7 +356,11 @@ fn abort_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refu
     Ok(())
 }
 
-fn roll_back_advance(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {
+fn roll_back_advance(state: &mut AdvanceState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+    if let Some(to) = to.filter(|to| !state.proved.iter().any(|proved| proved.revision.0.starts_with(&*to.0))) {
+        let names = state.proved.iter().map(|proved| Arc::clone(&proved.revision.0)).collect();
+        return Err(Refusal::NotProved { revision: Arc::clone(&to.0), names });
+    }
     let proved = state.proved.as_ref().map(|proved| proved.revision.clone());
     let candidate = current(&mut state.current)?;
     if matches!(candidate.phase, CandidatePhase::RollingBack { .. }) {

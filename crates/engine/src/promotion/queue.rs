@@ -2,15 +2,15 @@
 
 use model::object::promotion::Newer;
 
-use super::state::{AdvanceState, Revision, RolloutState};
+use super::state::{AdvanceState, Rejection, Revision, RolloutState};
 
 /// The waiting revisions of a move, with what decides about them.
 pub(super) struct Queue<'a> {
     /// The waiting revisions, oldest first.
     waiting: &'a mut Vec<Revision>,
     policy: Newer,
-    /// The revision that was rolled back or aborted. It does not start again by itself.
-    rejected: Option<&'a Revision>,
+    /// The revisions that were rolled back or aborted. They do not start again by themselves.
+    rejected: &'a [Rejection],
     /// The revision that moves now.
     moving: Option<&'a Revision>,
     /// The last proved revision.
@@ -22,19 +22,22 @@ impl<'a> Queue<'a> {
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
+            rejected: state.rejected.as_slice(),
             moving: state.current.as_ref().map(|current| &current.revision),
             proved: state.proved.as_ref().map(|proved| &proved.revision),
         }
     }
 
     pub(super) fn of_rollout(state: &'a mut RolloutState, policy: Newer) -> Self {
+        let stable = state.stable.as_ref().map(|stable| &stable.revision);
+        let is_rolled_back = state.rolled_back.is_some();
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_ref().map(|rejected| &rejected.revision),
-            moving: state.current.as_ref().map(|current| &current.revision),
-            proved: state.stable.as_ref().map(|stable| &stable.revision),
+            rejected: &state.rejected,
+            // Newer revisions also wait after a rollback by a person.
+            moving: state.current.as_ref().map(|current| &current.revision).or(stable.filter(|_| is_rolled_back)),
+            proved: stable,
         }
     }
 
@@ -42,16 +45,16 @@ impl<'a> Queue<'a> {
     /// something that the first one lacks.
     pub(super) fn note(self, newest: &Revision, is_ahead: impl Fn(&Revision, &Revision) -> bool) {
         let is_ahead_of = |of: &Revision| is_ahead(of, newest);
-        let is_rejected = self.rejected == Some(newest);
+        let is_new = !is_rejected(self.rejected, newest);
         if self.policy != Newer::Queue {
-            let is_newer = self.moving.is_some_and(is_ahead_of) && !is_rejected;
+            let is_newer = self.moving.is_some_and(is_ahead_of) && is_new;
             self.waiting.clear();
             self.waiting.extend(is_newer.then(|| newest.clone()));
             return;
         }
-        self.waiting.retain(|waiting| Some(waiting) != self.rejected);
+        self.waiting.retain(|waiting| !is_rejected(self.rejected, waiting));
         let last = self.waiting.last().or(self.moving).or(self.proved);
-        if last.is_none_or(is_ahead_of) && !is_rejected {
+        if last.is_none_or(is_ahead_of) && is_new {
             self.waiting.push(newest.clone());
         }
     }
@@ -64,7 +67,7 @@ impl<'a> Queue<'a> {
     ) -> Option<Revision> {
         let present = self.moving.or(self.proved);
         let is_next = |revision: &Revision| {
-            Some(revision) != self.rejected && present.is_none_or(|present| is_ahead(present, revision))
+            !is_rejected(self.rejected, revision) && present.is_none_or(|present| is_ahead(present, revision))
         };
         if self.policy != Newer::Queue {
             self.waiting.clear();
@@ -74,4 +77,8 @@ impl<'a> Queue<'a> {
         let end = position.map_or(self.waiting.len(), |position| position + 1);
         self.waiting.drain(..end).next_back().filter(|_| position.is_some())
     }
+}
+
+fn is_rejected(rejected: &[Rejection], revision: &Revision) -> bool {
+    rejected.iter().any(|rejected| rejected.revision == *revision)
 }

@@ -131,10 +131,15 @@ pub(crate) struct Approve {
 #[command(after_help = "\
 Examples:
   kalypso rollback -e prod --reason 'tills are slow'
-  kalypso rollback -e prod checkout --reason 'wrong tax'")]
+  kalypso rollback -e prod checkout --reason 'wrong tax'
+  kalypso rollback -e prod checkout --to 682f5b8 --reason 'wrong tax'")]
 pub(crate) struct Rollback {
     #[command(flatten)]
     pub(crate) decision: ReasonedDecision,
+
+    /// The proved revision to return to, or its first digits; default: the one before the present revision
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) to: Option<String>,
 }
 
 /// Move a change into an environment

@@ -83,6 +83,8 @@ impl<'a> Machine<'a> {
             self.emit(EventKind::Aborted, Some(current.revision), text);
         }
         self.state.stable = None;
+        self.state.earlier.clear();
+        self.state.rolled_back = None;
         self.state.waiting.clear();
     }
 
@@ -105,13 +107,10 @@ impl<'a> Machine<'a> {
         }
         let Some(phase) = self.state.current.as_ref().map(|current| current.phase.clone()) else { return false };
         match phase {
-            Phase::RollingBack { .. } => !is_held && self.end_rollback(),
+            Phase::RollingBack { .. } => self.end_rollback(),
             Phase::Stopped { is_withdrawn: true, .. } => false,
             Phase::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
-            Phase::Moving if is_held => {
-                self.evaluate();
-                false
-            }
+            Phase::Moving if is_held => self.fail_in_hold(),
             Phase::Moving => self.advance(),
         }
     }
@@ -177,6 +176,17 @@ impl<'a> Machine<'a> {
         current.good_since = report.good_since;
         current.gates.clone_from(&report.records);
         Some(report)
+    }
+
+    /// During a hold, nothing moves on. A failure still takes back what the policy says.
+    fn fail_in_hold(&mut self) -> bool {
+        let Some((_, ring)) = self.ring() else { return false };
+        let over_budget = self.evaluate().and_then(|report| report.over_budget);
+        let Some(reason) = over_budget.filter(|_| self.input.promotion.on_failure != OnFailure::Stop) else {
+            return false;
+        };
+        self.fail(ring, &reason);
+        true
     }
 
     fn advance(&mut self) -> bool {
@@ -296,10 +306,8 @@ impl<'a> Machine<'a> {
     fn complete(&mut self, revision: Revision) {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
-        if self.state.rejected_revision() == Some(&revision) {
-            self.state.rejected = None;
-        }
-        self.state.stable = Some(Proved { revision, at: self.input.position.clone(), on: self.input.now });
+        self.state.rejected.retain(|rejected| rejected.revision != revision);
+        self.state.set_stable(Proved { revision, at: self.input.position.clone(), on: self.input.now });
     }
 
     /// Stops the move, with the consequences of the policy. Without an earlier proved revision, there is nothing to return to.
@@ -354,7 +362,7 @@ impl<'a> Machine<'a> {
             Phase::RollingBack { reason, .. } => reason,
             Phase::Moving | Phase::Stopped { .. } => "".into(),
         };
-        self.state.rejected = Some(Rejection { revision: current.revision.clone(), reason });
+        self.state.reject(Rejection { revision: current.revision.clone(), reason });
         self.emit(
             EventKind::RolledBack,
             Some(current.revision),

@@ -5,6 +5,7 @@
 
 mod domain;
 mod finish;
+mod history;
 mod machine;
 mod next;
 mod release;
@@ -109,7 +110,7 @@ impl RolloutState {
 ///    gone, and gives way to a newer revision.
 /// 5. After the last ring, the revision is stable.
 ///
-/// While a person holds the rollout, only the evidence is updated.
+/// While a person holds the rollout, only rollbacks go on. After a rollback by a person, nothing moves until `retry`.
 pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

@@ -192,5 +192,9 @@ impl Live {
 
 /// Whether a move can go on by the time alone.
 pub(super) fn is_restless(report: &Report) -> bool {
-    !report.is_held && !matches!(report.phase, ReportPhase::Rest | ReportPhase::Stopped)
+    match report.phase {
+        ReportPhase::RollingBack => true,
+        ReportPhase::Rest | ReportPhase::Stopped => false,
+        _ => !report.is_held,
+    }
 }

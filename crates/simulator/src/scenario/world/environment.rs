@@ -61,9 +61,9 @@ pub(in crate::scenario) struct Rollout {
 }
 
 impl Rollout {
-    /// Whether the revision of the sources was rolled back or aborted.
-    pub(in crate::scenario) fn is_rejected(&self) -> bool {
-        self.compiled.is_some() && self.state.rejected_revision() == self.compiled.as_ref()
+    /// Why the revision of the sources waits for `retry`. None: it does not.
+    pub(in crate::scenario) fn blocked_because(&self) -> Option<String> {
+        self.state.blocked_because(self.compiled.as_ref()?)
     }
 }
 
@@ -285,7 +285,10 @@ impl Environment {
         let rollout = &mut self.workloads[workload];
         let base = rollout.state.current.as_ref().map(|current| current.base.clone());
         let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
-        let named = |wanted: &Position| base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted);
+        let earlier: Vec<_> = rollout.state.earlier.iter().map(|earlier| earlier.at.clone()).collect();
+        let named = |wanted: &Position| {
+            base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted) || earlier.contains(wanted)
+        };
         if named(&position) && !rollout.snapshots.contains_key(&position) {
             rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());
         }

@@ -30,7 +30,7 @@ impl World {
                 let Some(report) = &rollout.memory.report else { continue };
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
                 let has_returned = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
-                let is_rejected = rollout.is_rejected();
+                let is_rejected = rollout.blocked_because().is_some();
                 let about = format!("{} {name}", environment.name);
                 if has_returned || (phase.is_none() && is_rejected) {
                     let answers = vec![format!("resume {about} by ana"), format!("retry {about} by ana")];

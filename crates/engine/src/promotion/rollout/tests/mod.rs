@@ -5,12 +5,13 @@ mod newer;
 mod order;
 mod properties;
 mod rendered;
+mod returning;
 mod world;
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, OnFailure, Ring, Share, Silent};
+use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, Ring, Share, Silent};
 
 use self::world::{Host, World, ring};
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
@@ -287,7 +288,6 @@ fn sources_with_errors_start_nothing() {
 #[test]
 fn a_hold_stops_everything_but_the_evidence() {
     let mut world = two_rings();
-    world.promotion.on_failure = OnFailure::RollBackEnvironment;
     world.change(2);
     world.step();
     world.step();
@@ -321,15 +321,29 @@ fn an_unknown_state_of_the_fleet_releases_nothing() {
 }
 
 #[test]
-fn an_aborted_move_returns_to_the_stable_revision() {
+fn an_aborted_move_keeps_what_places_have_until_a_newer_revision_or_a_retry() {
     let mut world = two_rings();
     world.change(2);
     world.step();
     world.step();
     world.publish();
     command(&mut world, CommandKind::Abort);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("22|1111", "v1"));
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
+    world.change(3);
+    world.step();
+    command(&mut world, CommandKind::Abort);
+    // The second abort does not forget the first.
+    world.change(2);
     world.settle();
-    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("22|1111", "v1"));
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+    world.change(3);
+    world.settle();
+    assert_eq!(world.stable(), "v2", "the other revision stays rejected");
 }
 
 #[test]

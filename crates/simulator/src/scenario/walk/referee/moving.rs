@@ -242,6 +242,11 @@ impl Referee {
         }
         if record.stable.as_ref() != stable {
             record.stable = stable.cloned();
+            let is_returning = record.was_rolling_back || phase == Some(ReportPhase::RollingBack);
+            if let Some(contents) = stable.filter(|_| is_returning).and_then(|stable| record.contents.get(stable)) {
+                record.proved.clone_from(contents);
+                return Ok(());
+            }
             // The next move may have begun in the same step.
             let was = |place: &usize| record.target.get(*place).copied().unwrap_or(NOTHING);
             if let Some(place) = there().find(|place| reconcilers.published[*place] != was(place)) {
@@ -249,6 +254,7 @@ impl Referee {
                 return broken("a revision is proved when all places have it", text);
             }
             record.proved.clone_from(&reconcilers.published);
+            record.contents.extend(stable.map(|stable| (stable.clone(), record.proved.clone())));
         }
         Ok(())
     }
