@@ -269,6 +269,14 @@ impl Rings {
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
     }
 
+    /// Whether a place had no folder at the beginning of a move of a workload that was proved before: it is new in the environment.
+    pub fn is_new(&self, workload: &str, place: &str) -> bool {
+        let movement = self.movement(workload);
+        let base = self.folders(movement.base);
+        let has_stable = movement.state.stable.is_some();
+        has_stable && matches!(base, Folders::Published(base) if base.get(place).is_none())
+    }
+
     /// Whether the moving revision of a workload has an assignment with errors at each of these places. Empty: at none.
     pub fn failing(&self, side: BranchSide<'_>, (workload, places): (&str, &[Arc<str>])) -> Vec<bool> {
         let movement = self.movement(workload);

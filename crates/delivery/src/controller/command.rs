@@ -7,7 +7,7 @@ use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
-use model::object::promotion::GateKind;
+use model::object::promotion::{GateKind, Ring};
 
 use super::changes::Change;
 use super::plane::Plane;
@@ -188,7 +188,7 @@ fn retried_rollouts<'s>(
 /// People approve at gates for approvals only, before the environment or in one of its rings.
 fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
     let Some(step) = plane.step(environment) else { return Ok(()) };
-    let of_rings = step.promotion.rings.iter().flat_map(|ring| &ring.gates);
+    let of_rings = step.promotion.rings.iter().flat_map(Ring::gates);
     let for_approvals =
         step.promotion.gates.iter().chain(of_rings).filter(|gate| matches!(gate.kind, GateKind::Approval(_)));
     let names: Vec<_> = for_approvals.map(|gate| Arc::clone(&gate.name)).collect();

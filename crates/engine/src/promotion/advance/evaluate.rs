@@ -40,10 +40,10 @@ pub(super) fn gated(input: &AdvanceInput<'_>, line: &Line<'_>, candidate: &Candi
 /// The gates by which the environment proves a revision. If it has rings, their gates have held when it is settled.
 pub(super) fn proving(input: &AdvanceInput<'_>, candidate: &Candidate) -> GateReport {
     let failures = input.promotion.rings.last().map_or(Amount::Count(0), |ring| ring.failures);
-    let mut gates = vec![Gate { name: "failures".into(), kind: GateKind::Failures(failures) }];
+    let mut gates = vec![Gate::new("failures".into(), GateKind::Failures(failures))];
     if input.promotion.rings.is_empty() {
         let kind = GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore };
-        gates.insert(0, Gate { name: "compliant".into(), kind });
+        gates.insert(0, Gate::new("compliant".into(), kind));
     }
     let input = GateInput {
         now: input.now,

@@ -135,9 +135,14 @@ impl Machine<'_> {
         if current.phase != Phase::Moving {
             return None;
         }
+        if current.gates.iter().any(|gate| !gate.holds() && ring.enter.iter().any(|enter| enter.name == gate.name)) {
+            // The gate says why.
+            return None;
+        }
         let per = ring.per.iter().map(|limit| format!("{} for each `{}`", limit.at_once, limit.label));
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
-        let limits: Vec<_> = at_once.chain(per).collect();
+        let canary = ring.canary.iter().map(|canary| format!("{canary} as canaries"));
+        let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
             "{} of {} of the ring `{}` are released",
             thousands(counts.released as usize),
@@ -146,6 +151,7 @@ impl Machine<'_> {
         );
         let text = match &self.input.measured {
             Err(why) => format!("{released}; the state of the fleet is not known: {why}"),
+            Ok(_) if limits.is_empty() => format!("{released}; the others wait for their windows"),
             Ok(_) => format!("{released}; at once, at most {} may change", limits.join(", ")),
         };
         Some(reason("limits", text, current.ring_started))

@@ -84,13 +84,11 @@ impl RolloutState {
         };
         let others = stable.filter(|_| moving.is_some()).into_iter().chain(self.earlier.iter().rev());
         let mut found = others.clone().filter(|proved| proved.revision.0.starts_with(&*to.0));
-        match (found.next(), found.next()) {
-            (Some(one), None) => Ok(one.clone()),
-            _ => {
-                let names = others.map(|proved| proved.revision.0.clone()).collect();
-                Err(Refusal::NotProved { revision: to.0.clone(), names })
-            }
+        if let (Some(one), None) = (found.next(), found.next()) {
+            return Ok(one.clone());
         }
+        let names = others.map(|proved| proved.revision.0.clone()).collect();
+        Err(Refusal::NotProved { revision: to.0.clone(), names })
     }
 
     /// Begins a rollback to a proved revision. The present revision is rejected at its end.

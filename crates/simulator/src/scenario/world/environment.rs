@@ -279,6 +279,16 @@ impl Environment {
         rollout.memory.changed = Some((base, revision, changed));
     }
 
+    /// Whether all places that the current move changes had nothing before.
+    pub(super) fn is_only_new(&self, workload: usize) -> bool {
+        let rollout = &self.workloads[workload];
+        let Some((base, _, changed)) = &rollout.memory.changed else { return false };
+        let column = rollout.snapshots.get(base);
+        let is_new = |place: usize| column.and_then(|column| column.get(place)).is_none_or(|before| *before == NOTHING);
+        rollout.state.stable.is_some()
+            && changed.iter().enumerate().all(|(place, is_changed)| !is_changed || is_new(place))
+    }
+
     /// Keeps the contents of the positions that a state names, and only these.
     pub(super) fn keep_positions(&mut self, workload: usize) {
         let position = self.position();

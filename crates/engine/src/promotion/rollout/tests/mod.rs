@@ -1,5 +1,6 @@
 //! Examples of each rule of rollouts.
 
+mod entering;
 mod failures;
 mod newer;
 mod order;
@@ -126,7 +127,7 @@ fn the_limit_of_a_site_holds_across_rings() {
     let per = vec![DomainLimit { label: "site".into(), at_once: 1 }];
     let canary = Ring { per: per.clone(), failures: Amount::Count(1), ..ring("canary") };
     let share = GateKind::Compliant { share: Share::of_hundredths(5_000), silent: Silent::Wait };
-    let canary = Ring { gates: vec![Gate { name: "most".into(), kind: share }], ..canary };
+    let canary = Ring { prove: vec![Gate::new("most".into(), share)], ..canary };
     let mut world = World::new(vec![canary, Ring { per, failures: Amount::Count(1), ..ring("rest") }], &[3, 6]);
     world.hosts[0] = Host::Fails(2);
     world.change(2);
@@ -160,8 +161,8 @@ fn silent_hosts_hold_a_ring_unless_its_gate_ignores_them() {
     assert_eq!(world.versions(), "22|1111");
     let text = "1 of 2 reconcilers applied the change, 100% are needed, 1 are silent";
     assert_eq!((&*report.waiting[0].what, &*report.waiting[0].text), ("compliant", text));
-    let gate = Gate { name: "healthy".into(), kind: GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore } };
-    world.promotion.rings[0].gates.push(gate);
+    let gate = Gate::new("healthy".into(), GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore });
+    world.promotion.rings[0].prove.push(gate);
     world.settle();
     assert_eq!(world.stable(), "v2");
 }
