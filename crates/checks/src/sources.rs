@@ -1,6 +1,6 @@
 //! Where the evidence from outside comes from: the checks and the accounts of the configuration.
 
-use model::object::promotion::{Check, Gate, GateKind, Promotion};
+use model::object::promotion::{Check, Gate, GateKind, Promotion, Ring};
 
 use crate::accounts::Accounts;
 use crate::checks::Checks;
@@ -20,7 +20,7 @@ impl EvidenceSources {
     pub fn missing<'p>(&self, promotions: impl IntoIterator<Item = &'p Promotion>) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for promotion in promotions {
-            let of_rings = promotion.rings.iter().flat_map(|ring| &ring.gates);
+            let of_rings = promotion.rings.iter().flat_map(Ring::gates);
             for gate in promotion.gates.iter().chain(of_rings) {
                 let Some(problem) = self.problem(gate) else { continue };
                 let sentence = format!("the gate `{}` before `{}` waits forever: {problem}", gate.name, promotion.to);
@@ -66,7 +66,7 @@ mod tests {
     use crate::{CheckKind, CheckSettings, HttpSettings, Runtime};
 
     fn gate(name: &str, check: &str, expect: Expectation) -> Gate {
-        Gate { name: name.into(), kind: GateKind::Check(Check { name: check.into(), expect }) }
+        Gate::new(name.into(), GateKind::Check(Check { name: check.into(), expect }))
     }
 
     fn promotion(gates: Vec<Gate>) -> Promotion {
@@ -94,7 +94,7 @@ mod tests {
         let sources = EvidenceSources { checks, accounts };
         let approval = |team: &str| {
             let kind = GateKind::Approval(Approval { count: 2, team: Some(team.into()) });
-            Gate { name: "people".into(), kind }
+            Gate::new("people".into(), kind)
         };
         let good = promotion(vec![gate("a", "smoke", http.clone()), approval("managers")]);
         assert_eq!(sources.missing([&good]), [""; 0]);

@@ -236,9 +236,12 @@ impl Rings {
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
         let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let has_removed = each.targets.iter().any(|target| !side.compiled.has_target(target));
         let compiled = side.compiled.places_with(each.targets);
-        let others = if has_removed { self.membership.places.clone() } else { Vec::new() };
+        let others = if each.state.current.is_some() || each.has_removed_target(side.compiled) {
+            contents.other_places(&each, &self.membership.places)
+        } else {
+            Vec::new()
+        };
         let removed = self.published_names(&each).filter(|name| !side.compiled.has_place(name)).cloned();
         let names: BTreeSet<Arc<str>> =
             others.into_iter().chain(removed).filter(|name| !compiled.contains(name)).collect();
@@ -272,6 +275,14 @@ impl Rings {
         let changed: Vec<_> = places.iter().map(|place| contents.is_changed(&each, place)).collect::<Result<_, _>>()?;
         let is_first = movement.state.stable.is_none() && changed.contains(&true);
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
+    }
+
+    /// Whether a place had no folder at the beginning of a move of a workload that was proved before: it is new in the environment.
+    pub fn is_new(&self, workload: &str, place: &str) -> bool {
+        let movement = self.movement(workload);
+        let base = self.folders(movement.base);
+        let has_stable = movement.state.stable.is_some();
+        has_stable && matches!(base, Folders::Published(base) if base.get(place).is_none())
     }
 
     /// Whether the moving revision of a workload has an assignment with errors at each of these places. Empty: at none.

@@ -755,6 +755,21 @@ codes! {
     ///
     /// Check the spelling. To move a single cluster first, declare a `Cluster` for it.
     RingMemberNotFound = "K0159",
+    /// A ring has its gates in the field `gates`.
+    ///
+    /// This field has two new names: `prove` has the conditions that the places of the ring must meet before the next ring begins, and `enter` has the
+    /// conditions before the ring itself begins. `gates` is read as `prove`.
+    ///
+    /// ```yaml
+    /// rings:
+    ///   - name: canary
+    ///     gates:                   # write `prove`
+    ///       - name: few-errors
+    ///         prometheus: {check: checkout-errors, max: 0.01}
+    /// ```
+    ///
+    /// Rename the field to `prove`. Move conditions that are about the next ring, such as its window, to `enter` of that ring.
+    GatesOfRing = "K0160",
 
     /// A policy selects no cluster type.
     ///

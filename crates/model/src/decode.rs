@@ -165,6 +165,10 @@ impl<'a> Decoder<'a> {
         self.push(Diagnostic::warning(code, message), span);
     }
 
+    pub(crate) fn note(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::hint(code, message), span);
+    }
+
     /// Whether the limit of the object or of its file is reached. The limit for errors is higher, so warnings do not hide errors.
     fn is_enough(&self, is_error: bool) -> bool {
         let room = if is_error { 2 } else { 1 };

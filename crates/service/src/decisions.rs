@@ -77,8 +77,7 @@ fn carry_out(
     let kind = kind(command).ok_or_else(|| PromotionRefusal::NotPossible("the command is not complete".to_owned()))?;
     let decided = Command { kind, by: by.into(), at: Timestamp::now(), reason };
     let author = Person { name: by.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-    let is_about = |_: &&str| !matches!(command.command, PromotionAction::Promote | PromotionAction::Rollback);
-    let revision = command.revision.as_deref().filter(is_about);
+    let revision = command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote);
     let decision = PersonDecision {
         environment: &environment.name,
         subject: command.subject.as_deref(),
@@ -99,9 +98,7 @@ fn kind(command: &PromotionCommand) -> Option<CommandKind> {
         PromotionAction::Retry => CommandKind::Retry,
         PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref()?.into() },
         PromotionAction::Approve => CommandKind::Approve { gate: command.gate.as_deref().map(Into::into) },
-        PromotionAction::Rollback => {
-            CommandKind::Rollback { to: command.revision.as_deref().map(|to| Revision(to.into())) }
-        }
+        PromotionAction::Rollback => CommandKind::Rollback { to: command.to.as_deref().map(|to| Revision(to.into())) },
         PromotionAction::Promote => CommandKind::Request { revision: Revision(command.revision.as_deref()?.into()) },
     })
 }

@@ -10,9 +10,9 @@
       00:30             abort prod shop by ana because customers complain
              prod shop  c1: abort by ana: customers complain
              prod       c1: abort by ana: customers complain
-      00:33  prod shop  c1: all places have the proved revision again
 
 Expectations
-      02:00  ok      prod lacks c1 at 2h
+      02:00  ok      canary-1 has c1 at 2h
+      02:00  ok      store-1 lacks c1 at 2h
       02:00  ok      prod shop rejected
       02:00  ok      prod stopped because customers complain

@@ -7,7 +7,7 @@ use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
-use model::object::promotion::GateKind;
+use model::object::promotion::{GateKind, Ring};
 
 use super::changes::Change;
 use super::plane::{KnownBranches, Plane};
@@ -216,7 +216,7 @@ fn retried_rollouts<'s>(
 /// People approve at gates for approvals only, before the environment or in one of its rings.
 fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
     let Some(step) = plane.step(environment) else { return Ok(()) };
-    let of_rings = step.promotion.rings.iter().flat_map(|ring| &ring.gates);
+    let of_rings = step.promotion.rings.iter().flat_map(Ring::gates);
     let for_approvals =
         step.promotion.gates.iter().chain(of_rings).filter(|gate| matches!(gate.kind, GateKind::Approval(_)));
     let names: Vec<_> = for_approvals.map(|gate| Arc::clone(&gate.name)).collect();
@@ -319,7 +319,11 @@ fn of_rollout(
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
     };
     let before = found.clone()?;
-    let revision = about_rollout(&before);
+    let revision = match &command.kind {
+        // What every place has may return, too.
+        CommandKind::Rollback { .. } => before.state.present().cloned(),
+        _ => about_rollout(&before),
+    };
     check_revision(decision.revision, revision.as_ref())?;
     let state = apply_to_rollout(&before.state, command)?;
     let event = command.event(revision.clone());

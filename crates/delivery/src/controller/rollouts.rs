@@ -12,7 +12,7 @@ use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
 use hub_api::promotions::SubjectStatus;
 use model::git_id::GitId;
-use model::object::promotion::{Gate, GateKind, Promotion};
+use model::object::promotion::{Gate, GateKind, Promotion, Ring};
 
 use super::changes::forget_texts;
 use super::context::{Context, Memory};
@@ -115,7 +115,8 @@ impl Rollouts {
         if is_open && self.open.is_none() {
             self.open = Some(waits(one.name, &report));
         }
-        let is_rejected = desired.is_some() && state.rejected_revision() == desired.as_ref();
+        let is_rejected =
+            state.current.is_none() && desired.as_ref().is_some_and(|one| state.blocked_because(one).is_some());
         let is_stopped = matches!(report.phase, ReportPhase::Stopped | ReportPhase::RollingBack);
         if (is_stopped || is_rejected) && self.failed.is_none() {
             self.failed = Some(failure(one.name, &report));
@@ -168,7 +169,7 @@ impl Workload<'_> {
         let desired = self.desired();
         let gates = self.gates(rollout);
         let checks = match &rollout.state.current {
-            Some(current) => self.context.evidence.checks(gates, self.subject(current)),
+            Some(current) => self.context.evidence.checks(&gates, self.subject(current)),
             None => BTreeMap::new(),
         };
         let is_as_published = self.destinations.iter().all(|each| {
@@ -184,6 +185,7 @@ impl Workload<'_> {
         let failing = self.failing(&places);
         let difference = rollout.state.difference();
         let changed = difference.zip(changed.as_deref());
+        let is_only_new = changed.is_some_and(|(_, changed)| self.is_only_new(&places, changed));
         let input = RolloutInput {
             now: self.context.now,
             promotion: self.promotion,
@@ -197,7 +199,7 @@ impl Workload<'_> {
                 failing: &failing,
             },
             measured: measured.as_deref().map_err(Arc::clone),
-            changed: changed.map(|((base, revision), places)| Changed { base, revision, places }),
+            changed: changed.map(|((base, revision), places)| Changed { base, revision, places, is_only_new }),
             checks: &checks,
             approvals: &[],
             author: author.as_deref(),
@@ -207,9 +209,9 @@ impl Workload<'_> {
     }
 
     /// The gates of the ring that moves.
-    fn gates(&self, rollout: &StoredRollout) -> &[Gate] {
+    fn gates(&self, rollout: &StoredRollout) -> Vec<Gate> {
         let ring = rollout.state.current.as_ref().and_then(|current| self.promotion.rings.get(current.ring));
-        ring.map(|ring| ring.gates.as_slice()).unwrap_or_default()
+        ring.into_iter().flat_map(Ring::gates).cloned().collect()
     }
 
     /// The author of the commit of the main branch that brings the moving revision, if it brings one and its ring has a gate for approvals.
@@ -252,6 +254,12 @@ impl Workload<'_> {
             });
         }
         Ok(all)
+    }
+
+    /// Whether all places that change are new at all destinations.
+    fn is_only_new(&self, places: &WorkloadPlaces, changed: &[bool]) -> bool {
+        let mut names = places.places.iter().zip(changed).filter(|(_, is_changed)| **is_changed).map(|(name, _)| name);
+        names.all(|place| self.destinations.iter().all(|each| each.rings.is_new(self.name, place)))
     }
 
     /// Whether the moving revision has an assignment with errors at each place, at any destination. Empty: nowhere.
@@ -299,6 +307,7 @@ impl Workload<'_> {
         .into_iter()
         .flatten()
         .chain(&state.waiting)
+        .chain(state.earlier.iter().map(|earlier| &earlier.revision))
         .collect();
         let mut revisions = before.revisions;
         if let Some(desired) =

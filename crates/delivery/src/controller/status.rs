@@ -78,8 +78,8 @@ pub(super) fn of_rollout(
         proved: state.stable.as_ref().map(proved),
         moving,
         waiting_revisions: revisions(&state.waiting),
-        rejected: state.rejected.as_ref().map(|rejected| rejected.revision.0.to_string()),
-        rejected_because: state.rejected.as_ref().map(|rejected| rejected.reason.to_string()),
+        rejected: state.rejected.last().map(|rejected| rejected.revision.0.to_string()),
+        rejected_because: state.rejected.last().map(|rejected| rejected.reason.to_string()),
         hold: state.hold.as_ref().map(decision),
     }
 }

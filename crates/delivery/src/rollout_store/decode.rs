@@ -16,12 +16,15 @@ use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources
 
 type Result<T> = std::result::Result<T, StateFileError>;
 
+/// The fields of a rollout.
+const ROLLOUT: &[&str] =
+    &["workload", "hold", "current", "waiting", "stable", "earlier", "rejected", "rolledBack", "targets", "revisions"];
+
 /// Reads the file of a workload's rollout.
 pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str)) -> Result<StoredRollout> {
     let root = file.root()?;
     let item = Item { file, node: &root };
-    let known = ["workload", "hold", "current", "waiting", "stable", "rejected", "targets", "revisions"];
-    let fields = header(item, (ROLLOUT_KIND, environment), &known)?;
+    let fields = header(item, (ROLLOUT_KIND, environment), ROLLOUT)?;
     expect(fields.required("workload")?, workload)?;
     let revisions = |item: Item<'_>| {
         let entries = item.entries()?.into_iter();
@@ -32,7 +35,9 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
             stable: fields.maybe("stable", proved)?,
             current: fields.maybe("current", movement)?,
             waiting: fields.list("waiting", revision)?,
-            rejected: fields.maybe("rejected", rejection)?,
+            earlier: fields.list("earlier", proved)?,
+            rejected: fields.maybe("rejected", rejections)?.unwrap_or_default(),
+            rolled_back: fields.maybe("rolledBack", decision)?,
             hold: fields.maybe("hold", decision)?,
         },
         targets: fields.list("targets", |item| item.text())?.into_iter().collect(),

@@ -15,7 +15,7 @@ use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources
 
 /// The file of a workload's rollout.
 pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRollout) -> String {
-    let RolloutState { stable, current, waiting, rejected, hold } = &stored.state;
+    let RolloutState { stable, earlier, current, waiting, rejected, rolled_back, hold } = &stored.state;
     let revisions = stored.revisions.iter().map(|(revision, sources)| (Arc::clone(&revision.0), sources_of(sources)));
     let revisions = (!stored.revisions.is_empty()).then(|| Value::Fields(revisions.collect()));
     let targets: Vec<_> = stored.targets.iter().collect();
@@ -28,7 +28,9 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
         ("current", current.as_ref().map(movement)),
         ("waiting", Value::list(waiting, revision)),
         ("stable", stable.as_ref().map(proved)),
-        ("rejected", rejected.as_ref().map(rejection)),
+        ("earlier", Value::list(earlier, proved)),
+        ("rejected", Value::list(rejected, rejection)),
+        ("rolledBack", rolled_back.as_ref().map(decision)),
         ("targets", Value::list(&targets, |target| Value::text(Arc::clone(*target)))),
         ("revisions", revisions),
     ]);

@@ -128,13 +128,15 @@ fn stored() -> impl Strategy<Value = StoredRollout> {
         prop::option::of(proved()),
         prop::option::of(movement()),
         waiting,
-        prop::option::of(rejection()),
+        prop::collection::vec(rejection(), 0..3),
         prop::option::of(decision()),
+        prop::option::of(decision()),
+        prop::collection::vec(proved(), 0..3),
     );
     let targets = prop::collection::btree_set(text(), 0..3);
     (state, targets, prop::collection::btree_map(revision(), sources(), 0..3)).prop_map(
-        |((stable, current, waiting, rejected, hold), targets, revisions)| StoredRollout {
-            state: RolloutState { stable, current, waiting, rejected, hold },
+        |((stable, current, waiting, rejected, hold, rolled_back, earlier), targets, revisions)| StoredRollout {
+            state: RolloutState { stable, earlier, current, waiting, rejected, rolled_back, hold },
             targets,
             revisions,
         },
@@ -263,11 +265,15 @@ fn people_can_read_a_state() {
 }
 
 #[test]
-fn a_rejected_revision_without_a_reason_is_read() {
-    let (old, new) = ("rejected: b0\nwaiting:", "rejected:\n  revision: b0\n  reason: \"3 failed\"\nwaiting:");
-    let rejected = |text: &str| parsed(&ROLLOUT.replacen("waiting:", text, 1)).unwrap().state.rejected.unwrap();
+fn a_rejected_revision_of_an_earlier_version_is_read() {
+    let rejected = |text: &str| {
+        let text = ROLLOUT.replacen("waiting:", &format!("rejected:{text}\nwaiting:"), 1);
+        parsed(&text).unwrap().state.rejected
+    };
     let expected = |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into() };
-    assert_eq!([rejected(old), rejected(new)], [expected(""), expected("3 failed")]);
+    assert_eq!(rejected(" b0"), [expected("")]);
+    assert_eq!(rejected("\n  revision: b0\n  reason: \"3 failed\""), [expected("3 failed")]);
+    assert_eq!(rejected("\n  - b0\n  - revision: b0\n    reason: \"3 failed\""), [expected(""), expected("3 failed")]);
 }
 
 #[track_caller]

@@ -359,9 +359,9 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 #[test]
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
-    let rejected = |text: &str| vec![Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() }];
+    let rejected = |text: &str| Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() };
     let store = |platform: Option<AdvanceState>| {
-        let state = RolloutState { rejected: rejected("digest"), ..RolloutState::default() };
+        let state = RolloutState { rejected: vec![rejected("digest")], ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };
         let advances = Advances { platform, ..Advances::default() };
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
@@ -385,7 +385,7 @@ fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
             stored.rollouts.into_iter().filter(|(_, found)| !found.as_ref().unwrap().state.rejected.is_empty());
         (platform.is_some(), rollouts.map(|(name, _)| name.to_string()).collect::<Vec<_>>())
     };
-    store(Some(AdvanceState { rejected: rejected("5567"), ..AdvanceState::default() }));
+    store(Some(AdvanceState { rejected: vec![rejected("5567")], ..AdvanceState::default() }));
     assert_eq!(left(), (true, vec!["search".to_owned(), "shop".to_owned()]));
     assert_eq!(world.command(CommandKind::Retry, "").unwrap(), "stage: main 5567: retry by ann");
     assert_eq!(left(), (false, Vec::new()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use delivery::publish::{Options, Outcome};
 use delivery::push::Delivered;
 use delivery::rollout_position;
-use delivery::rollout_store::{RevisionSources, StateChange, StoredRollout, Written, read, write};
+use delivery::rollout_store::{PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write};
 use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
 use git::publish::ForeignCommits;
 use git::{NewCommit, Person, Repositories};
@@ -511,11 +511,33 @@ fn an_unproved_revision_must_be_proved_by_the_next_move() {
 }
 
 #[test]
-fn a_place_that_lost_the_workload_has_nothing_to_prove() {
+fn a_place_that_lost_the_workload_counts_until_the_end_of_the_move() {
     let mut ringed = Ringed::new();
     ringed.world.change(&[(&format!("workloads/{ONE}.yaml"), None)]);
     let mut rollout = ringed.begin(ONE);
     let changed = |outcome: &Outcome| evidence(outcome, ONE).into_iter().map(|row| row.2).collect::<Vec<_>>();
     ringed.step(ONE, &mut rollout, |current| current.ring = 1);
-    assert_eq!(changed(&ringed.publish()), [Some(false), Some(true)]);
+    assert_eq!(changed(&ringed.publish()), [Some(true), Some(true)]);
+}
+
+#[test]
+fn a_place_that_no_policy_selects_any_more_loses_the_workload_with_its_ring() {
+    let mut ringed = Ringed::new();
+    let (path, text) = ringed.world.files().iter().find(|(path, _)| path.ends_with("ct-0001.yaml")).unwrap();
+    let (path, text) = (path.clone(), text.replace("region:", "district:"));
+    ringed.world.change(&[(&path, Some(&text))]);
+    let mut rollout = ringed.begin(ONE);
+    ringed.publish();
+    ringed.check(ONE, ["v1", "v1"]);
+    let row = |place: &str, ring, changed, folders| (place.to_owned(), ring, Some(changed), folders);
+    let first = row("ct-0000", 0, false, 4);
+    let outcome = ringed.step(ONE, &mut rollout, |current| current.ring = 1);
+    assert_eq!(evidence(&outcome, ONE), [row("ct-0001", 1, true, 4), first.clone()]);
+    let outcome = ringed.step(ONE, &mut rollout, release_ring);
+    assert_eq!(evidence(&outcome, ONE), [row("ct-0001", 1, true, 0), first]);
+    ringed.check(ONE, ["v1", ""]);
+    ringed.check(OTHER, ["v1", "v1"]);
+    let (reason, since) = ("it failed".into(), "1970-01-01T00:00:00Z".parse().unwrap());
+    ringed.step(ONE, &mut rollout, |current| current.phase = Phase::RollingBack { reason, since });
+    ringed.check(ONE, ["v1", "v1"]);
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use model::git_id::GitId;
 use model::tree::{Child, Entry, Open, OpenError, Tree};
+use rayon::prelude::*;
 
 use super::place_folders::PlaceFolders;
 use crate::compile::{Compiled, Failing};
@@ -90,6 +91,11 @@ impl<'a> MoveContents<'a> {
             Content::Moving => self.moving,
         };
         (!matches!(folders, Folders::Unknown)).then_some(folders)
+    }
+
+    /// Whether the workload has a target that the sources do not have any more.
+    pub fn has_removed_target(&self, compiled: &Compiled) -> bool {
+        self.targets.iter().any(|target| !compiled.has_target(target))
     }
 
     fn progress(&self, membership: &Membership) -> RingProgress {
@@ -321,16 +327,11 @@ impl PlaceContents<'_> {
     }
 
     /// Whether the folders of a workload at a place differ between the moving revision and the beginning of its move, or the stable revision. Assignments with errors
-    /// do not count. What can't be read differs. A place that loses the workload counts until the branch does not have its folders any more: then it has nothing that a
-    /// reconciler could prove.
+    /// do not count. What can't be read differs. A place that loses the workload differs, too.
     ///
     /// # Errors
     /// If a folder can't be opened.
     pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
-        let is_known = !matches!(each.moving, Folders::Unknown);
-        if is_known && self.folders(each, (place, Content::Moving))?.is_empty() {
-            return Ok(!self.published(self.published, (each, place))?.is_empty());
-        }
         let (Folders::Published(base), Folders::Published(stable)) = (each.base, each.stable) else { return Ok(true) };
         let id = |folders: &PlaceFolders| folders.get(place).map(Child::id);
         Ok(self.differs(each, place, base)? || (id(base) != id(stable) && self.differs(each, place, stable)?))
@@ -358,6 +359,22 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().any(differs))
     }
 
+    /// The places whose folder on the branch, or in what the workload moves from or to, is another one than the sources give: they may have a folder of the
+    /// workload that the sources do not give. All others do not, and are not opened.
+    pub fn other_places(&self, each: &MoveContents<'_>, places: &[Arc<str>]) -> Vec<Arc<str>> {
+        let is_other = |place: &&Arc<str>| {
+            let latest = self.compiled.tree().child(place).map(Child::id);
+            let id = |folders: Folders<'_>| match folders {
+                Folders::Published(folders) => folders.get(place).map(Child::id),
+                Folders::Earlier(earlier) => earlier.tree().child(place).map(Child::id),
+                Folders::Latest | Folders::Unknown => latest,
+            };
+            let all = [Folders::Published(self.published), each.base, each.moving, each.stable];
+            all.into_iter().any(|folders| id(folders) != latest)
+        };
+        places.par_iter().filter(is_other).cloned().collect()
+    }
+
     /// Whether the branch, or what the workload moves from or to, has a folder of the workload at a place.
     ///
     /// # Errors
@@ -366,8 +383,7 @@ impl PlaceContents<'_> {
         if each.targets.iter().any(|target| !matches!(self.compiled.folder_child(place, target), Ok(None))) {
             return Ok(true);
         }
-        let contents = [Content::Published, Content::Base, Content::Moving];
-        for content in contents {
+        for content in [Content::Published, Content::Base, Content::Moving, Content::Stable] {
             if !self.folders(each, (place, content))?.is_empty() {
                 return Ok(true);
             }

@@ -47,9 +47,10 @@ pub enum CommandKind {
         /// The name of the gate. None: each gate that waits for approvals.
         gate: Option<Arc<str>>,
     },
-    /// Returns to a revision that was proved before. Nothing moves by itself then, until a person moves a revision.
+    /// Returns all places to the stable revision, or the environment to the proved one. If nothing moves in rings, it returns them to the revision that was proved
+    /// before. Nothing moves the places again until `Retry`.
     Rollback {
-        /// The revision. None: the one that was proved before the present one.
+        /// A revision that was proved before, or its first digits. None: the one before the present revision.
         to: Option<Revision>,
     },
     /// Admits exactly this revision, although its gates do not hold.
@@ -101,9 +102,14 @@ pub enum Refusal {
     /// There is no rejected or stopped revision.
     #[error("no revision was stopped, aborted or rolled back")]
     NothingToRetry,
-    /// The revision was never proved there.
-    #[error("`{0}` was not proved there")]
-    NotProved(Arc<str>),
+    /// The revision was not proved here.
+    #[error("no revision `{revision}` was proved here before the present one. The proved revisions are: {shown}", shown = list(names))]
+    NotProved {
+        /// The revision, or its first digits.
+        revision: Arc<str>,
+        /// The revisions to which a rollback can return.
+        names: Vec<Arc<str>>,
+    },
     /// There is no proved revision to return to.
     #[error("there is no earlier proved revision to return to")]
     NothingProved,
@@ -167,11 +173,10 @@ impl Command {
         let what = match &self.kind {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
             CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
-            CommandKind::Request { revision }
-            | CommandKind::Override { revision }
-            | CommandKind::Rollback { to: Some(revision) } => {
+            CommandKind::Request { revision } | CommandKind::Override { revision } => {
                 format!("{} `{}`", self.kind.name(), revision.0)
             }
+            CommandKind::Rollback { to: Some(revision) } => format!("{} to `{}`", self.kind.name(), revision.0),
             kind => kind.name().to_owned(),
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
@@ -250,7 +255,7 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback { .. } => roll_back_rollout(&mut state, command)?,
+        CommandKind::Rollback { to } => roll_back_rollout(&mut state, command, to.as_ref())?,
         CommandKind::Request { .. } | CommandKind::Override { .. } => return Err(Refusal::NotForRollouts),
     }
     Ok(state)
@@ -266,40 +271,32 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
     if matches!(moving.phase, Phase::RollingBack { .. }) {
         return Err(Refusal::RollsBack);
     }
-    if can_return(state) {
-        return roll_back_rollout(state, command);
-    }
-    // Without a stable revision there is nothing to return to: the places keep what they have.
     state.current = None;
-    state.rejected = Some(Rejection { revision, reason: command.phase_reason() });
+    state.reject(Rejection { revision, reason: command.phase_reason() });
     Ok(())
 }
 
-/// Whether there is a stable revision other than the moving one.
-fn can_return(state: &RolloutState) -> bool {
-    let moving = state.current.as_ref().map(|current| &current.revision);
-    state.stable.as_ref().is_some_and(|stable| Some(&stable.revision) != moving)
+fn is_rolling_back(state: &RolloutState) -> bool {
+    state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }))
 }
 
-fn roll_back_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
-    let can_return = can_return(state);
-    let Move { phase, good_since, .. } = current(&mut state.current)?;
-    if matches!(phase, Phase::RollingBack { .. }) {
+fn roll_back_rollout(state: &mut RolloutState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+    if is_rolling_back(state) {
         return Err(Refusal::RollsBack);
     }
-    if !can_return {
-        return Err(Refusal::NothingProved);
-    }
-    *phase = Phase::RollingBack { reason: command.phase_reason(), since: command.at };
-    *good_since = None;
+    let target = state.rollback_target(to)?;
+    state.return_to(target, (command.phase_reason(), command.at));
+    state.rolled_back = Some(command.decision());
     Ok(())
 }
 
 fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
-    if state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. })) {
+    if let Some(Move { revision, .. }) =
+        state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
+    {
         // The places keep what they have now, and each ring proves the next move again.
-        state.current = None;
-        state.rejected = None;
+        state.rejected.retain(|rejected| rejected.revision != revision);
+        state.rolled_back = None;
         return Ok(());
     }
     let stopped = state.current.as_mut().filter(|current| matches!(current.phase, Phase::Stopped { .. }));
@@ -312,12 +309,18 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         *phase = Phase::Moving;
         return Ok(());
     }
-    state.rejected.take().map(|_| ()).ok_or(Refusal::NothingToRetry)
+    let was_rolled_back = state.rolled_back.take().is_some();
+    if was_rolled_back && !state.waiting.is_empty() {
+        // A newer revision moves. The rejected one stays rejected.
+        return Ok(());
+    }
+    let is_retried = state.rejected.pop().is_some();
+    if was_rolled_back || is_retried { Ok(()) } else { Err(Refusal::NothingToRetry) }
 }
 
 /// Whether a retry of the commit of an environment also starts the rollout of a workload again. A rollback of the workload alone goes on.
 pub fn is_retried_with(commit: &AdvanceState, rollout: &RolloutState) -> bool {
-    let is_returning = rollout.current.as_ref().is_some_and(|found| matches!(found.phase, Phase::RollingBack { .. }));
+    let is_returning = is_rolling_back(rollout) || rollout.rolled_back.is_some();
     let is_environment =
         commit.current.as_ref().is_some_and(|found| matches!(found.phase, CandidatePhase::RollingBack { .. }));
     !is_returning || is_environment

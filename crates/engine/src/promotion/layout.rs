@@ -7,22 +7,24 @@ use std::sync::Arc;
 use model::object::promotion::{Ring, RingMembers};
 use sha2::{Digest, Sha256};
 
+use super::membership::labels;
 use super::state::{Phase, RolloutState};
 
 /// The number of digits of a layout.
 const DIGITS: usize = 16;
 
-/// The digest of the names, members and labels for limits of all rings, in their order. Numbers of limits, gates, budgets and pauses do not count.
+/// The digest of the names, members and labels for limits and time zones of all rings, in their order. Numbers of limits, gates, budgets and pauses do not count.
 pub fn layout(rings: &[Ring]) -> Arc<str> {
     let mut text = String::new();
-    for Ring { name, members, per, .. } in rings {
+    for ring in rings {
+        let Ring { name, members, .. } = ring;
         let members = match members {
             RingMembers::Labels(selector) => format!("labels {:?}", selector.requirements),
             RingMembers::Percent(share) => format!("percent {share}"),
             RingMembers::Names(names) => format!("names {names:?}"),
             RingMembers::Rest => "rest".to_owned(),
         };
-        let per: Vec<_> = per.iter().map(|limit| &*limit.label).collect();
+        let per: Vec<_> = labels(ring).collect();
         let _ = writeln!(text, "{name} {members} per {per:?}");
     }
     let digits: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -46,9 +48,19 @@ mod tests {
     use super::*;
 
     fn ring(name: &str, members: RingMembers) -> Ring {
-        let (per, gates) = (Vec::new(), Vec::new());
+        let (per, enter, prove) = (Vec::new(), Vec::new(), Vec::new());
         let failures = Amount::Count(0);
-        Ring { name: name.into(), members, at_once: None, per, pause: Duration::ZERO, failures, gates }
+        Ring {
+            name: name.into(),
+            members,
+            at_once: None,
+            per,
+            pause: Duration::ZERO,
+            failures,
+            canary: None,
+            enter,
+            prove,
+        }
     }
 
     fn share(hundredths: u16) -> RingMembers {

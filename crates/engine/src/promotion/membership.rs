@@ -76,9 +76,9 @@ pub fn effective_rings(promotion: &Promotion) -> Vec<Ring> {
 
 /// The ring of all remaining places, without limits.
 fn rest() -> Ring {
-    let (per, gates) = (Vec::new(), Vec::new());
+    let (per, enter, prove) = (Vec::new(), Vec::new(), Vec::new());
     let (members, failures) = (RingMembers::Rest, Amount::Count(0));
-    Ring { name: REST.into(), members, at_once: None, per, pause: Duration::ZERO, failures, gates }
+    Ring { name: REST.into(), members, at_once: None, per, pause: Duration::ZERO, failures, canary: None, enter, prove }
 }
 
 /// The hash that orders the places of a ring: the first 64 bits of the SHA-256 of a fixed text and the name.
@@ -259,7 +259,13 @@ fn salted_hash(salt: &[u8], name: &str) -> u64 {
     digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
-/// The key of the failure domain of a place in a ring: a part `LABEL=VALUE` for each limit of the ring, in the order of the limits, with commas between. A
+/// The labels that divide the places of a ring into domains: those of its limits, and then the one that names the time zone.
+pub(super) fn labels(ring: &Ring) -> impl Iterator<Item = &Arc<str>> {
+    let zone = ring.zone_label().filter(|zone| !ring.per.iter().any(|limit| limit.label == **zone));
+    ring.per.iter().map(|limit| &limit.label).chain(zone)
+}
+
+/// The key of the failure domain of a place in a ring: a part `LABEL=VALUE` for each label that divides the ring, in this order, with commas between. A
 /// place without the label has an empty value: `site=a,rack=`. Keys and values of labels have neither commas nor equals signs, so a key is unambiguous.
 pub fn domain_key<'l>(ring: &Ring, label: impl Fn(&str) -> Option<&'l Arc<str>>) -> String {
     let mut key = String::new();
@@ -269,13 +275,13 @@ pub fn domain_key<'l>(ring: &Ring, label: impl Fn(&str) -> Option<&'l Arc<str>>)
 
 fn write_domain_key<'l>(key: &mut String, ring: &Ring, label: impl Fn(&str) -> Option<&'l Arc<str>>) {
     key.clear();
-    for limit in &ring.per {
+    for name in labels(ring) {
         if !key.is_empty() {
             key.push(',');
         }
-        key.push_str(&limit.label);
+        key.push_str(name);
         key.push('=');
-        key.push_str(label(&limit.label).map_or("", |value| value));
+        key.push_str(label(name).map_or("", |value| value));
     }
 }
 
@@ -316,9 +322,19 @@ mod tests {
     }
 
     fn ring(name: &str, members: RingMembers) -> Ring {
-        let (per, gates) = (Vec::new(), Vec::new());
+        let (per, enter, prove) = (Vec::new(), Vec::new(), Vec::new());
         let failures = Amount::Count(0);
-        Ring { name: name.into(), members, at_once: None, per, pause: Duration::ZERO, failures, gates }
+        Ring {
+            name: name.into(),
+            members,
+            at_once: None,
+            per,
+            pause: Duration::ZERO,
+            failures,
+            canary: None,
+            enter,
+            prove,
+        }
     }
 
     fn promotion(rings: Vec<Ring>) -> Promotion {

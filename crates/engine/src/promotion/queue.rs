@@ -30,12 +30,15 @@ impl<'a> Queue<'a> {
     }
 
     pub(super) fn of_rollout(state: &'a mut RolloutState, policy: Newer) -> Self {
+        let stable = state.stable.as_ref().map(|stable| &stable.revision);
+        let is_rolled_back = state.rolled_back.is_some();
         Self {
             waiting: &mut state.waiting,
             policy,
-            rejected: state.rejected.as_slice(),
-            moving: state.current.as_ref().map(|current| &current.revision),
-            proved: state.stable.as_ref().map(|stable| &stable.revision),
+            rejected: &state.rejected,
+            // Newer revisions also wait after a rollback by a person.
+            moving: state.current.as_ref().map(|current| &current.revision).or(stable.filter(|_| is_rolled_back)),
+            proved: stable,
         }
     }
 
@@ -43,17 +46,16 @@ impl<'a> Queue<'a> {
     /// something that the first one lacks.
     pub(super) fn note(self, newest: &Revision, is_ahead: impl Fn(&Revision, &Revision) -> bool) {
         let is_ahead_of = |of: &Revision| is_ahead(of, newest);
-        let rejected = self.rejected;
-        let is_rejected = |revision: &Revision| rejected.iter().any(|found| found.revision == *revision);
+        let is_new = !is_rejected(self.rejected, newest);
         if self.policy != Newer::Queue {
-            let is_newer = self.moving.is_some_and(is_ahead_of) && !is_rejected(newest);
+            let is_newer = self.moving.is_some_and(is_ahead_of) && is_new;
             self.waiting.clear();
             self.waiting.extend(is_newer.then(|| newest.clone()));
             return;
         }
-        self.waiting.retain(|waiting| !is_rejected(waiting));
+        self.waiting.retain(|waiting| !is_rejected(self.rejected, waiting));
         let last = self.waiting.last().or(self.moving).or(self.proved);
-        if last.is_none_or(is_ahead_of) && !is_rejected(newest) {
+        if last.is_none_or(is_ahead_of) && is_new {
             self.waiting.push(newest.clone());
         }
     }
@@ -64,10 +66,9 @@ impl<'a> Queue<'a> {
         newest: Option<&Revision>,
         is_ahead: impl Fn(&Revision, &Revision) -> bool,
     ) -> Option<Revision> {
-        let (present, rejected) = (self.moving.or(self.proved), self.rejected);
+        let present = self.moving.or(self.proved);
         let is_next = |revision: &Revision| {
-            !rejected.iter().any(|found| found.revision == *revision)
-                && present.is_none_or(|present| is_ahead(present, revision))
+            !is_rejected(self.rejected, revision) && present.is_none_or(|present| is_ahead(present, revision))
         };
         if self.policy != Newer::Queue {
             self.waiting.clear();
@@ -77,4 +78,8 @@ impl<'a> Queue<'a> {
         let end = position.map_or(self.waiting.len(), |position| position + 1);
         self.waiting.drain(..end).next_back().filter(|_| position.is_some())
     }
+}
+
+fn is_rejected(rejected: &[Rejection], revision: &Revision) -> bool {
+    rejected.iter().any(|rejected| rejected.revision == *revision)
 }

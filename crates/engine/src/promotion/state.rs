@@ -39,15 +39,20 @@ pub struct Rejection {
 /// The rollout of one workload in one environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RolloutState {
-    /// The last revision that all rings proved. None: there was none yet.
+    /// The revision that all rings proved last, or that a rollback returned to. None: there was none yet.
     pub stable: Option<Proved>,
+    /// Other revisions that all rings proved, oldest first: a rollback can return to them. A bounded number of the newest ones.
+    pub earlier: Vec<Proved>,
     /// The revision that moves now.
     pub current: Option<Move>,
     /// Newer revisions that wait, oldest first.
     pub waiting: Vec<Revision>,
-    /// The revision that was rolled back or aborted last. It does not start again by itself.
-    pub rejected: Option<Rejection>,
-    /// A hold by a person: nothing moves.
+    /// The revisions that were rolled back or aborted. None of them starts again by itself. The last one is the one that the sources give, or that was rejected last.
+    /// A bounded number of the newest ones.
+    pub rejected: Vec<Rejection>,
+    /// A rollback by a person: nothing moves until a person says `retry`.
+    pub rolled_back: Option<Decision>,
+    /// A hold by a person: nothing moves but rollbacks.
     pub hold: Option<Decision>,
 }
 
@@ -169,11 +174,6 @@ pub enum Content {
 }
 
 impl RolloutState {
-    /// The rejected revision.
-    pub fn rejected_revision(&self) -> Option<&Revision> {
-        self.rejected.as_ref().map(|rejected| &rejected.revision)
-    }
-
     /// The content of a place: of its ring, its domain, and its hash in the order of the ring.
     pub fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
         let Some(current) = &self.current else { return Content::Published };

@@ -231,6 +231,8 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
             kept: BTreeMap::new(),
             held: Vec::new(),
             override_reason: None,
+            promoted: None,
+            states: None,
         };
         let published = Publications { publications: vec![publication] };
         summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))

@@ -15,6 +15,9 @@ pub struct PromotionCommand {
     /// The revision. None: the one that moves now. `promote` needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// The proved revision to which `rollback` returns, or its first digits. None: the one before the present revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// The gate, for `skip` and `approve`. None, for `approve`: each gate that waits for approvals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,

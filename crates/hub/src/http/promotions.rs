@@ -91,10 +91,9 @@ async fn carry_out(
     // Storing a decision pushes a commit, which takes seconds.
     let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
     let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
-    let PromotionCommand { subject, command, revision, gate, reason } = command;
+    let PromotionCommand { subject, command, revision, to, gate, reason } = command;
     let revision = receipt.revision.clone().or(revision);
-    let detail =
-        json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
+    let detail = json!({ "command": command, "subject": subject, "revision": revision, "to": to, "gate": gate, "reason": reason });
     let action = Action::Promotion;
     let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };
     audit::note_done(&database, record).await?;
@@ -110,6 +109,7 @@ fn check(command: &PromotionCommand) -> Result<(), ProblemResponse> {
     let texts = [
         ("subject", &command.subject, NAME_CHARACTERS_MAX),
         ("revision", &command.revision, NAME_CHARACTERS_MAX),
+        ("to", &command.to, NAME_CHARACTERS_MAX),
         ("gate", &command.gate, NAME_CHARACTERS_MAX),
         ("reason", &command.reason, MESSAGE_CHARACTERS_MAX),
     ];

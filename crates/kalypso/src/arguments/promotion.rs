@@ -134,11 +134,13 @@ What the environment has now is rejected. Nothing moves by itself then, until `k
 Examples:
   kalypso rollback -e prod --reason 'tills are slow'
   kalypso rollback -e prod --to 41c77fe --reason 'tills are slow'
-  kalypso rollback -e prod checkout --reason 'wrong tax'")]
+  kalypso rollback -e prod checkout --reason 'wrong tax'
+  kalypso rollback -e prod checkout --to 682f5b8 --reason 'wrong tax'")]
 pub(crate) struct Rollback {
     #[command(flatten)]
     pub(crate) decision: ReasonedDecision,
-    /// The revision to return to [default: the one that was proved before the present one]
+
+    /// The proved revision to return to, or its first digits; default: the one before the present revision
     #[arg(long, value_name = "REVISION")]
     pub(crate) to: Option<String>,
 }

@@ -57,10 +57,10 @@ pub(super) fn proving(
     (candidate, measured): (&Candidate, Result<Measured, Arc<str>>),
 ) -> GateReport {
     let failures = input.promotion.rings.last().map_or(Amount::Count(0), |ring| ring.failures);
-    let mut gates = vec![Gate { name: "failures".into(), kind: GateKind::Failures(failures) }];
+    let mut gates = vec![Gate::new("failures".into(), GateKind::Failures(failures))];
     if input.promotion.rings.is_empty() {
         let kind = GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore };
-        gates.insert(0, Gate { name: "compliant".into(), kind });
+        gates.insert(0, Gate::new("compliant".into(), kind));
     }
     let input = GateInput {
         now: input.now,

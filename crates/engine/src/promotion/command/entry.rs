@@ -1,5 +1,7 @@
 //! Commands about a subject on its way into an environment.
 
+use std::sync::Arc;
+
 use super::{Command, CommandKind, Refusal, current};
 use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, MoveRequest, Revision};
 
@@ -32,7 +34,7 @@ fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> 
         .is_some_and(|current| !matches!(current.phase, CandidatePhase::Gated | CandidatePhase::RollingBack { .. }));
     let is_requested = state.requested.as_ref().is_some_and(|request| request.revision == *revision);
     if (is_on_its_way && !state.is_rejected(revision)) || is_requested {
-        return Err(Refusal::MovesAlready(std::sync::Arc::clone(&revision.0)));
+        return Err(Refusal::MovesAlready(Arc::clone(&revision.0)));
     }
     state.forgive(revision);
     state.stays = None;
@@ -74,12 +76,15 @@ fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>)
         return Err(Refusal::RollsBack);
     }
     let target = match to {
-        Some(to) if !state.has_proved(to) => return Err(Refusal::NotProved(std::sync::Arc::clone(&to.0))),
+        Some(to) if !state.has_proved(to) => {
+            let names = state.proofs.iter().rev().map(|proof| Arc::clone(&proof.revision.0)).collect();
+            return Err(Refusal::NotProved { revision: Arc::clone(&to.0), names });
+        }
         Some(to) => to.clone(),
         None => state.proved_before().cloned().ok_or(Refusal::NothingProved)?,
     };
     let Some(left) = state.admitted.replace(target.clone()).filter(|left| *left != target) else {
-        return Err(Refusal::IsThere(std::sync::Arc::clone(&target.0)));
+        return Err(Refusal::IsThere(Arc::clone(&target.0)));
     };
     if let Some(moving) = state.current.take().filter(|moving| moving.revision != target) {
         state.reject(moving.revision, command.phase_reason());

@@ -105,15 +105,14 @@ fn each_account_approves_once() {
 }
 
 #[test]
-fn an_abort_returns_to_the_stable_revision_if_there_is_one() {
-    let aborted = apply(&rollout(), CommandKind::Abort).unwrap();
-    let phase = aborted.current.as_ref().unwrap().phase.clone();
-    assert_eq!(phase, Phase::RollingBack { reason: "abort by bob: because".into(), since: NOW });
-    check_refusal(&aborted, CommandKind::Abort, "the rollback has begun already");
-    let first = RolloutState { stable: None, ..rollout() };
-    let aborted = apply(&first, CommandKind::Abort).unwrap();
+fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
+    let old = Rejection { revision: revision("r0"), reason: "".into() };
+    let aborted = apply(&RolloutState { rejected: vec![old.clone()], ..rollout() }, CommandKind::Abort).unwrap();
     let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into() };
-    assert_eq!((aborted.current, aborted.rejected), (None, Some(rejected)));
+    assert_eq!((aborted.current, aborted.rejected), (None, vec![old, rejected]));
+    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
+    check_refusal(&rolling_back, CommandKind::Abort, "the rollback has begun already");
+    let first = RolloutState { stable: None, ..rollout() };
     check_refusal(&first, CommandKind::Rollback { to: None }, "there is no earlier proved revision to return to");
 }
 
@@ -121,7 +120,7 @@ fn an_abort_returns_to_the_stable_revision_if_there_is_one() {
 fn a_retry_starts_what_was_rejected_or_stopped() {
     check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
     let rejected = RolloutState {
-        rejected: Some(Rejection { revision: revision("r3"), reason: "".into() }),
+        rejected: vec![Rejection { revision: revision("r3"), reason: "".into() }],
         ..RolloutState::default()
     };
     assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));
@@ -132,12 +131,30 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
     // A rollback that can't end, for example because its commit is gone, does not hold the workload for ever.
     let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
     let retried = apply(&rolling_back, CommandKind::Retry).unwrap();
-    assert_eq!((retried.current, retried.rejected, retried.stable), (None, None, rollout().stable));
+    assert_eq!((retried.current, retried.rejected, retried.stable), (None, Vec::new(), rollout().stable));
     // A retry of the environment's commit leaves the rollback of one workload alone, unless the environment returns as a whole.
     let returning = CandidatePhase::RollingBack { reason: "1 failed".into(), since: NOW };
     let reaches = |phase, of| is_retried_with(&advance(phase), of);
     assert!(!reaches(CandidatePhase::Gated, &rolling_back) && reaches(CandidatePhase::Gated, &stopped));
     assert!(reaches(returning, &rolling_back));
+}
+
+#[test]
+fn a_rollback_names_a_proved_revision() {
+    let earlier = Proved { on: Timestamp::MIN, ..proved("r0") };
+    let state = RolloutState { earlier: vec![earlier], current: None, ..rollout() };
+    let to = |name: &str| CommandKind::Rollback { to: Some(revision(name)) };
+    let expected = "no revision `r1` was proved here before the present one. The proved revisions are: r0";
+    check_refusal(&state, to("r1"), expected);
+    let returned = apply(&state, to("r0")).unwrap();
+    assert_eq!(returned, apply(&state, CommandKind::Rollback { to: None }).unwrap());
+    assert_eq!(returned.stable.map(|stable| stable.revision), Some(revision("r0")));
+    assert_eq!(returned.rolled_back.map(|decision| decision.by), Some("bob".into()));
+    check_refusal(
+        &RolloutState::default(),
+        CommandKind::Rollback { to: None },
+        "there is no earlier proved revision to return to",
+    );
 }
 
 #[test]
@@ -175,7 +192,11 @@ fn commands_for_moves_between_environments_depend_on_the_phase() {
     let rollback = |to: Option<&str>| CommandKind::Rollback { to: to.map(revision) };
     check_advance(proving.clone(), rollback(None), "current rolls back, rejected r2, requested -");
     check_advance(proving.clone(), rollback(Some("r1")), "current rolls back, rejected r2, requested -");
-    check_advance(proving.clone(), rollback(Some("r0")), "`r0` was not proved there");
+    check_advance(
+        proving.clone(),
+        rollback(Some("r0")),
+        "no revision `r0` was proved here before the present one. The proved revisions are: r1",
+    );
     check_advance(CandidatePhase::Gated, request("r2"), "current r2, rejected -, requested r2");
     check_advance(proving.clone(), request("r2"), "`r2` moves already");
     check_advance(proving, request("r3"), "current r2, rejected -, requested r3");

@@ -7,7 +7,7 @@ mod check;
 mod fleet;
 #[cfg(test)]
 mod tests;
-mod window;
+pub(super) mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub(super) fn is_measuring(gate: &Gate) -> bool {
 
 /// The gate that all expected reconcilers applied the change.
 pub(super) fn all_compliant(name: Arc<str>) -> Gate {
-    Gate { name, kind: GateKind::Compliant { share: Share::ALL, silent: Silent::Wait } }
+    Gate::new(name, GateKind::Compliant { share: Share::ALL, silent: Silent::Wait })
 }
 
 /// A name for a built-in gate that no gate of a list has.
@@ -136,7 +136,7 @@ pub(super) fn with_measure(gates: &[Gate]) -> Vec<Gate> {
     let mut all = Vec::new();
     if has_soak && !gates.iter().any(is_measuring) {
         all.push(all_compliant(free_name("compliant", gates)));
-        all.push(Gate { name: free_name("failures", gates), kind: GateKind::Failures(Amount::Count(0)) });
+        all.push(Gate::new(free_name("failures", gates), GateKind::Failures(Amount::Count(0))));
     }
     all.extend_from_slice(gates);
     all
@@ -161,7 +161,8 @@ fn good_since(measuring: &[GateRecord], input: &GateInput<'_>) -> Option<Timesta
     input.good_since.filter(|_| input.measured.is_err() && is_short(&mut measuring.iter()))
 }
 
-fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateRecord {
+/// The record of a gate now.
+pub(super) fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateRecord {
     let before = input.before.iter().find(|record| record.name == gate.name);
     let (status, text) = match before {
         Some(GateRecord { status: GateStatus::Skipped(decision), .. }) => {

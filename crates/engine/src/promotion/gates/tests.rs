@@ -44,7 +44,7 @@ fn fleet(succeeded: u64, failed: u64, silent: u64) -> Measured {
 }
 
 fn gate(kind: GateKind) -> Gate {
-    Gate { name: "gate".into(), kind }
+    Gate::new("gate".into(), kind)
 }
 
 fn compliant(share: u16, silent: Silent) -> Gate {
@@ -52,7 +52,7 @@ fn compliant(share: u16, silent: Silent) -> Gate {
 }
 
 fn soak(minutes: u64) -> Gate {
-    Gate { name: "soak".into(), kind: GateKind::Soak(Duration::from_mins(minutes)) }
+    Gate::new("soak".into(), GateKind::Soak(Duration::from_mins(minutes)))
 }
 
 fn run(gates: &[Gate], evidence: &Evidence, before: Option<&GateReport>) -> GateReport {
@@ -258,7 +258,8 @@ fn since_stays_while_the_status_stays() {
 fn window(from: i8, until: i8) -> Window {
     use Weekday::{Friday, Monday, Thursday, Tuesday, Wednesday};
     Window {
-        zone: "Europe/Berlin".into(),
+        zone: Some("Europe/Berlin".into()),
+        zone_label: None,
         days: vec![Monday, Tuesday, Wednesday, Thursday, Friday],
         from: time(from, 0, 0, 0),
         until: time(until, 0, 0, 0),
@@ -320,6 +321,6 @@ fn a_window_follows_changes_of_the_clock() {
 
 #[test]
 fn an_unknown_time_zone_never_opens() {
-    let window = Window { zone: "Mars/Olympus".into(), ..window(9, 17) };
+    let window = Window { zone: Some("Mars/Olympus".into()), ..window(9, 17) };
     check_window(window, "2026-03-02T10:00:00Z", "Waiting: the time zone `Mars/Olympus` is not known");
 }

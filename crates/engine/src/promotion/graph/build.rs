@@ -156,9 +156,9 @@ impl<'a> Builder<'a> {
         let zones = TimeZoneDatabase::bundled();
         let mut report = |gate: &Gate, path: FieldPath| {
             if let GateKind::Window(window) = &gate.kind
-                && zones.get(&window.zone).is_err()
+                && let Some(zone) = window.zone.as_ref().filter(|zone| zones.get(zone).is_err())
             {
-                let message = format!("there is no time zone `{}`", window.zone);
+                let message = format!("there is no time zone `{zone}`");
                 let origin = Origin::At(object.address, path.key("window").key("zone"));
                 let found = Diagnostic::error(Code::GateWithoutEvidence, message)
                     .at(origin, "not in the IANA database")
@@ -169,9 +169,11 @@ impl<'a> Builder<'a> {
         for (position, gate) in spec.gates.iter().enumerate() {
             report(gate, FieldPath::from(["spec", "gates"]).index(position));
         }
-        for (ring, gates) in spec.rings.iter().map(|ring| &ring.gates).enumerate() {
-            for (position, gate) in gates.iter().enumerate() {
-                report(gate, FieldPath::from(["spec", "rings"]).index(ring).key("gates").index(position));
+        for (index, ring) in spec.rings.iter().enumerate() {
+            for (key, gates) in [("enter", &ring.enter), ("prove", &ring.prove)] {
+                for (position, gate) in gates.iter().enumerate() {
+                    report(gate, FieldPath::from(["spec", "rings"]).index(index).key(key).index(position));
+                }
             }
         }
         let is_measured =

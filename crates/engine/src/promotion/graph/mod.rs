@@ -122,7 +122,7 @@ impl Step {
 
 /// The promotion that follows from annotations: all expected reconcilers of the environments before must have applied the change.
 fn derived(environment: &EnvironmentName, from: Vec<Arc<str>>) -> Promotion {
-    let gate = |name: &str, kind| Gate { name: name.into(), kind };
+    let gate = |name: &str, kind| Gate::new(name.into(), kind);
     let compliant = GateKind::Compliant { share: Share::ALL, silent: Silent::Wait };
     let gates = vec![gate("compliant", compliant), gate("failures", GateKind::Failures(Amount::Count(0)))];
     Promotion { gates, ..without_gates(environment, from) }

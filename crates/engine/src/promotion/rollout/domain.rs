@@ -79,7 +79,7 @@ impl LabelLimit {
 }
 
 /// The value of a label in the key of a domain. None: the key has no part for the label.
-fn value<'k>(key: &'k str, label: &str) -> Option<&'k str> {
+pub(super) fn value<'k>(key: &'k str, label: &str) -> Option<&'k str> {
     let mut parts = key.split(',').filter_map(|part| part.split_once('='));
     parts.find(|(name, _)| *name == label).map(|(_, value)| value)
 }

@@ -5,7 +5,7 @@ use model::count::{count, thousands};
 use super::machine::Machine;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Move, Phase};
+use crate::promotion::state::{Decision, Move, Phase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -84,11 +84,13 @@ impl Machine<'_> {
         let Some(desired) = self.input.desired else {
             return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
         };
-        let is_stable = self.state.stable.as_ref().is_some_and(|stable| stable.revision == *desired);
-        let is_rejected = !is_stable && self.state.rejected_revision() == Some(desired);
-        let text =
-            "the revision was rolled back or aborted; it starts again when the sources change, or with `kalypso retry`";
-        is_rejected.then(|| reason("rejected", text.to_owned(), self.input.now))
+        let why = self.state.blocked_because(desired)?;
+        if let Some(Decision { at, .. }) = &self.state.rolled_back {
+            let text = format!("{why}; the newest revision moves again with `kalypso retry`");
+            return Some(reason("rollback", text, *at));
+        }
+        let text = format!("{why}; it starts again with `kalypso retry`, and a newer revision without");
+        Some(reason("rejected", text, self.input.now))
     }
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
@@ -133,9 +135,14 @@ impl Machine<'_> {
         if current.phase != Phase::Moving {
             return None;
         }
+        if current.gates.iter().any(|gate| !gate.holds() && ring.enter.iter().any(|enter| enter.name == gate.name)) {
+            // The gate says why.
+            return None;
+        }
         let per = ring.per.iter().map(|limit| format!("{} for each `{}`", limit.at_once, limit.label));
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
-        let limits: Vec<_> = at_once.chain(per).collect();
+        let canary = ring.canary.iter().map(|canary| format!("{canary} as canaries"));
+        let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
             "{} of {} of the ring `{}` are released",
             thousands(counts.released as usize),
@@ -144,6 +151,7 @@ impl Machine<'_> {
         );
         let text = match &self.input.measured {
             Err(why) => format!("{released}; the state of the fleet is not known: {why}"),
+            Ok(_) if limits.is_empty() => format!("{released}; the others wait for their windows"),
             Ok(_) => format!("{released}; at once, at most {} may change", limits.join(", ")),
         };
         Some(reason("limits", text, current.ring_started))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::count::count;
 use model::object::promotion::{Gate, GateKind, OnFailure, Ring};
 
+use super::entry::{Entering, Entry};
 use super::release::Releasing;
 use super::rows::{Contents, Rows};
 use super::tally::{self, Tally};
@@ -83,6 +84,8 @@ impl<'a> Machine<'a> {
             self.emit(EventKind::Aborted, Some(current.revision), text);
         }
         self.state.stable = None;
+        self.state.earlier.clear();
+        self.state.rolled_back = None;
         self.state.waiting.clear();
     }
 
@@ -105,13 +108,10 @@ impl<'a> Machine<'a> {
         }
         let Some(phase) = self.state.current.as_ref().map(|current| current.phase.clone()) else { return false };
         match phase {
-            Phase::RollingBack { .. } => !is_held && self.end_rollback(),
+            Phase::RollingBack { .. } => self.end_rollback(),
             Phase::Stopped { is_withdrawn: true, .. } => false,
             Phase::Stopped { .. } => self.evaluate().is_some_and(|report| !is_held && self.resume(&report)),
-            Phase::Moving if is_held => {
-                self.evaluate();
-                false
-            }
+            Phase::Moving if is_held => self.fail_in_hold(),
             Phase::Moving => self.advance(),
         }
     }
@@ -170,13 +170,37 @@ impl<'a> Machine<'a> {
             teams: self.input.teams,
             before: &current.gates,
         };
-        let budget = Gate { name: gates::free_name(FAILURES, &ring.gates), kind: GateKind::Failures(ring.failures) };
+        let budget = Gate::new(gates::free_name(FAILURES, &ring.prove), GateKind::Failures(ring.failures));
         let budget = gates::evaluate(&[budget], &gate_input(moving, current.good_since));
         let others = gates::evaluate(&gates_of(ring), &gate_input(measured, budget.good_since));
-        let report = RingGates::of(budget, others);
+        let entry = if self.input.changed.is_some_and(|changed| changed.is_only_new) {
+            // New places get what their ring has.
+            Entry::free()
+        } else {
+            let entering = Entering {
+                ring,
+                counts: self.tally.rings.get(index).copied()?,
+                domains: self.input.places.domains,
+                pending: self.tally.pending(index),
+                has_begun: !current.released.is_empty(),
+            };
+            entering.evaluate(&gate_input(moving, None))
+        };
+        let report = RingGates::of(budget, others, entry);
         current.good_since = report.good_since;
         current.gates.clone_from(&report.records);
         Some(report)
+    }
+
+    /// During a hold, nothing moves on. A failure still takes back what the policy says.
+    fn fail_in_hold(&mut self) -> bool {
+        let Some((_, ring)) = self.ring() else { return false };
+        let over_budget = self.evaluate().and_then(|report| report.over_budget);
+        let Some(reason) = over_budget.filter(|_| self.input.promotion.on_failure != OnFailure::Stop) else {
+            return false;
+        };
+        self.fail(ring, &reason);
+        true
     }
 
     fn advance(&mut self) -> bool {
@@ -197,7 +221,8 @@ impl<'a> Machine<'a> {
         if counts.released < counts.changed {
             // All that the limits allow is released at once.
             let has_released = self.released_ring == Some(index);
-            return self.input.measured.is_ok() && !has_released && self.release(index, ring);
+            let may_release = self.input.measured.is_ok() && !has_released && report.entry.is_open;
+            return may_release && self.release((index, ring), &report.entry);
         }
         let is_published = self.input.measured.is_err() || counts.measured().unpublished == 0;
         if report.all_hold && is_published {
@@ -210,7 +235,7 @@ impl<'a> Machine<'a> {
     /// Whether nothing is to be proved in a ring without changed places. Otherwise, a gate waits.
     fn check_rendered(&mut self, ring: &Ring, failing: u64) -> bool {
         let Some(current) = self.state.current.as_mut() else { return false };
-        let name = gates::free_name(RENDERED, &ring.gates);
+        let name = gates::free_name(RENDERED, &ring.prove);
         let is_skipped = |record: &GateRecord| record.name == name && matches!(record.status, GateStatus::Skipped(_));
         if failing == 0 || current.gates.iter().any(is_skipped) {
             return true;
@@ -224,17 +249,17 @@ impl<'a> Machine<'a> {
     /// Whether the moving ring waits because the revision can't be rendered there. Its sources never change, so only a newer revision can repair it.
     pub(super) fn is_unrendered(&self) -> bool {
         let (Some((_, ring)), Some(current)) = (self.ring(), &self.state.current) else { return false };
-        let name = gates::free_name(RENDERED, &ring.gates);
+        let name = gates::free_name(RENDERED, &ring.prove);
         current.gates.iter().any(|record| record.name == name && record.status == GateStatus::Waiting)
     }
 
-    fn release(&mut self, index: usize, ring: &Ring) -> bool {
+    fn release(&mut self, (index, ring): (usize, &Ring), entry: &Entry) -> bool {
         self.released_ring = Some(index);
         let domains = self.input.places.domains;
         let rows = self.rows();
         let Some(current) = self.state.current.as_mut() else { return false };
         let releasing =
-            Releasing { index, ring, domains, tally: &self.tally, rows: &rows, released: &current.released };
+            Releasing { index, ring, domains, tally: &self.tally, rows: &rows, released: &current.released, entry };
         let release = releasing.choose();
         let is_first = current.released.is_empty();
         let mut has_released = false;
@@ -296,10 +321,8 @@ impl<'a> Machine<'a> {
     fn complete(&mut self, revision: Revision) {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
-        if self.state.rejected_revision() == Some(&revision) {
-            self.state.rejected = None;
-        }
-        self.state.stable = Some(Proved { revision, at: self.input.position.clone(), on: self.input.now });
+        self.state.rejected.retain(|rejected| rejected.revision != revision);
+        self.state.set_stable(Proved { revision, at: self.input.position.clone(), on: self.input.now });
     }
 
     /// Stops the move, with the consequences of the policy. Without an earlier proved revision, there is nothing to return to.
@@ -354,7 +377,7 @@ impl<'a> Machine<'a> {
             Phase::RollingBack { reason, .. } => reason,
             Phase::Moving | Phase::Stopped { .. } => "".into(),
         };
-        self.state.rejected = Some(Rejection { revision: current.revision.clone(), reason });
+        self.state.reject(Rejection { revision: current.revision.clone(), reason });
         self.emit(
             EventKind::RolledBack,
             Some(current.revision),
@@ -379,16 +402,19 @@ struct RingGates {
     all_hold: bool,
     /// The evidence that more reconcilers failed than the budget allows.
     over_budget: Option<Arc<str>>,
+    /// What may be released.
+    entry: Entry,
 }
 
 impl RingGates {
-    fn of(budget: GateReport, others: GateReport) -> Self {
+    fn of(budget: GateReport, others: GateReport, entry: Entry) -> Self {
         let failed = budget.records.iter().find(|record| record.status == GateStatus::Failed);
         Self {
             over_budget: failed.map(|record| Arc::clone(&record.text)),
             all_hold: budget.all_hold && others.all_hold,
             good_since: budget.good_since.and(others.good_since),
-            records: [budget.records, others.records].concat(),
+            records: [&*budget.records, &entry.records, &others.records].concat(),
+            entry,
         }
     }
 }
@@ -396,12 +422,12 @@ impl RingGates {
 /// The gates of a ring, with the built-in ones.
 fn gates_of(ring: &Ring) -> Vec<Gate> {
     let mut all = Vec::new();
-    if !ring.gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. })) {
-        all.push(gates::all_compliant(gates::free_name(COMPLIANT, &ring.gates)));
+    if !ring.prove.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. })) {
+        all.push(gates::all_compliant(gates::free_name(COMPLIANT, &ring.prove)));
     }
-    all.extend_from_slice(&ring.gates);
+    all.extend_from_slice(&ring.prove);
     if !ring.pause.is_zero() {
-        all.push(Gate { name: gates::free_name(PAUSE, &ring.gates), kind: GateKind::Soak(ring.pause) });
+        all.push(Gate::new(gates::free_name(PAUSE, &ring.prove), GateKind::Soak(ring.pause)));
     }
     all
 }

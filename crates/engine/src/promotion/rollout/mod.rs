@@ -4,7 +4,9 @@
 //! same state, evidence and time, a further step changes nothing.
 
 mod domain;
+mod entry;
 mod finish;
+mod history;
 mod machine;
 mod next;
 mod release;
@@ -77,6 +79,8 @@ pub struct Changed<'a> {
     pub revision: &'a Revision,
     /// Whether the folder of a place differs, for each place. A place without a folder there differs.
     pub places: &'a [bool],
+    /// Whether all of them are new places, which had no folder before: they get what their ring has, without its gates to enter.
+    pub is_only_new: bool,
 }
 
 /// The result of a step.
@@ -102,14 +106,16 @@ impl RolloutState {
 ///
 /// 1. A move starts when the sources give a revision that is neither proved nor rejected, also for the first revision of a workload.
 /// 2. Each ring releases its changed places in the order of their hashes, as far as its limits allow. A place that has not succeeded yet counts as changing.
+///    Before the first place, the gates `enter` hold. Before each further place, their windows are open, each in the time zone of the place if a label names it.
+///    With `canary`, the places after the first ones wait until these are compliant.
 /// 3. A ring is done when all its changed places are released and published, and all its gates hold: the budget `failures` over all released places,
-///    `compliant` (all, unless the ring has its own gate), the gates of the ring, and `pause`. A ring without changed places is done at once, unless the
+///    `compliant` (all, unless the ring has its own gate), the gates `prove` of the ring, and `pause`. A ring without changed places is done at once, unless the
 ///    revision can't be rendered at one of its places: then nothing there proves it. Such a move waits, and gives way to a newer revision.
 /// 4. More failed reconcilers than the budget allows stop the move, with the consequences of `onFailure`. A stopped move goes on when its failures are
 ///    gone, and gives way to a newer revision.
 /// 5. After the last ring, the revision is stable.
 ///
-/// While a person holds the rollout, only the evidence is updated.
+/// While a person holds the rollout, only rollbacks go on. After a rollback by a person, nothing moves until `retry`.
 pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

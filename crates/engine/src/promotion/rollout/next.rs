@@ -13,6 +13,7 @@ impl Machine<'_> {
     /// Remembers a newer revision while another one moves.
     pub(super) fn note_newer(&mut self) {
         let Some(desired) = self.input.desired else { return };
+        self.state.touch_rejected(desired);
         Queue::of_rollout(&mut self.state, self.input.promotion.newer).note(desired, PartialEq::ne);
     }
 
@@ -29,7 +30,7 @@ impl Machine<'_> {
 
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
-        let Some(desired) = self.input.desired else { return false };
+        let Some(desired) = self.input.desired.filter(|_| self.state.rolled_back.is_none()) else { return false };
         let queue = Queue::of_rollout(&mut self.state, self.input.promotion.newer);
         // The revision that all places have, or get now, needs no move.
         let Some(revision) = queue.take_next(Some(desired), PartialEq::ne) else { return false };

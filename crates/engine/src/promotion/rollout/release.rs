@@ -1,11 +1,13 @@
 //! Chooses the places of a ring that get the moving revision next: in the order of their hashes, as far as the limits of the ring allow.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::object::promotion::{Amount, GateKind, Ring, Silent};
 
 use super::domain::DomainLimits;
+use super::entry::Entry;
 use super::rows::{Row, Rows};
 use super::tally::Tally;
 
@@ -19,6 +21,8 @@ pub(super) struct Releasing<'r> {
     pub(super) rows: &'r Rows<'r>,
     /// The highest released hash in each domain.
     pub(super) released: &'r BTreeMap<Arc<str>, u64>,
+    /// What may be released.
+    pub(super) entry: &'r Entry,
 }
 
 /// The places that a ring releases.
@@ -133,14 +137,16 @@ impl Releasing<'_> {
 
     /// The places that are released now.
     pub(super) fn choose(&self) -> Release {
-        let pending = self.tally.pending(self.index);
-        if self.ring.at_once.is_none() && self.ring.per.is_empty() {
+        let pending = &*self.pending();
+        let most = self.entry.most;
+        if self.ring.at_once.is_none() && self.ring.per.is_empty() && most.is_none() {
             let all = pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect();
             return Release { thresholds: self.by_name(all), found: self.find(pending, true).0 };
         }
         let silent = silent(self.ring);
         let changing = self.tally.rings.get(self.index).map_or(0, |ring| ring.changing.count(silent));
         let slots = self.limit().map_or(u64::MAX, |limit| limit.saturating_sub(changing));
+        let slots = slots.min(most.unwrap_or(u64::MAX));
         let limits = DomainLimits::new(&self.ring.per, self.domains, &self.tally.changing(silent));
         let quota = |(domain, pending): (usize, &u32)| limits.free(domain).min(slots).min(u64::from(*pending)) as u32;
         let quotas: Vec<u32> = pending.iter().enumerate().map(quota).collect();
@@ -161,6 +167,16 @@ impl Releasing<'_> {
             }
         }
         Release { thresholds: self.by_name(thresholds), found }
+    }
+
+    /// The number of places of each domain that may be released now: those of domains with a closed window wait.
+    fn pending(&self) -> Cow<'_, [u32]> {
+        let pending = self.tally.pending(self.index);
+        let closed = &self.entry.closed;
+        if closed.is_empty() {
+            return pending.into();
+        }
+        pending.iter().zip(closed).map(|(count, is_closed)| if *is_closed { 0 } else { *count }).collect()
     }
 
     fn by_name(&self, thresholds: Vec<Option<u64>>) -> BTreeMap<Arc<str>, u64> {
@@ -287,7 +303,7 @@ fn first_of_each_domain(found: &Found, counts: &[u32], quotas: &[u32]) -> Vec<Ca
 
 /// How silent reconcilers count for the places that are changing: as for the share of compliant ones.
 fn silent(ring: &Ring) -> Silent {
-    let mut modes = ring.gates.iter().filter_map(|gate| match gate.kind {
+    let mut modes = ring.prove.iter().filter_map(|gate| match gate.kind {
         GateKind::Compliant { silent, .. } => Some(silent),
         _ => None,
     });

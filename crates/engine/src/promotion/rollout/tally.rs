@@ -35,6 +35,11 @@ pub(super) struct RingTally {
 }
 
 impl RingTally {
+    /// The state of its released places.
+    pub(super) fn released_state(&self) -> Measured {
+        self.state
+    }
+
     /// The state of its changed places. Those that are not released are not published.
     pub(super) fn measured(&self) -> Measured {
         let missing = self.changed - self.state.places;

@@ -129,7 +129,10 @@ fn kind(kind: &GateKind) -> String {
         GateKind::Failures(amount) => format!("at most {amount} failed"),
         GateKind::Soak(time) => format!("good for {}", crate::hub_client::length(*time)),
         GateKind::Check(check) => format!("check {}", check.name),
-        GateKind::Window(window) => format!("from {} until {} in {}", window.from, window.until, window.zone),
+        GateKind::Window(window) => {
+            let zone = window.zone.as_deref().unwrap_or("the time zone of each place");
+            format!("from {} until {} in {zone}", window.from, window.until)
+        }
         GateKind::Approval(approval) => count(approval.count as usize, "approval"),
         GateKind::Manual => "a person lets it through".to_owned(),
     }

@@ -124,12 +124,11 @@ impl LocalController {
         let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
         let reason = command.reason.as_deref().unwrap_or_default().into();
         let decided = Command { kind: kind(command)?, by: by.into(), at: jiff::Timestamp::now(), reason };
-        let is_about = |_: &&str| !matches!(command.command, PromotionAction::Promote | PromotionAction::Rollback);
         let decision = PersonDecision {
             environment: &name,
             subject: command.subject.as_deref(),
             command: &decided,
-            revision: command.revision.as_deref().filter(is_about),
+            revision: command.revision.as_deref().filter(|_| command.command != PromotionAction::Promote),
             author: &author,
             lease: None,
         };
@@ -164,9 +163,7 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
                 "name its hub with --hub or KALYPSO_HUB_URL, or approve the pull request of the promotion on the git host",
             ));
         }
-        PromotionAction::Rollback => {
-            CommandKind::Rollback { to: command.revision.as_deref().map(|to| Revision(to.into())) }
-        }
+        PromotionAction::Rollback => CommandKind::Rollback { to: command.to.as_deref().map(|to| Revision(to.into())) },
         PromotionAction::Promote => {
             CommandKind::Request { revision: Revision(command.revision.as_deref().ok_or_else(incomplete)?.into()) }
         }

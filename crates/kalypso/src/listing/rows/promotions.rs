@@ -36,7 +36,8 @@ pub(super) fn promotion(object: &Object<Promotion>) -> Row {
             "rings": spec.rings.iter().map(|ring| json!({
                 "name": &*ring.name,
                 "members": ring.members.to_string(),
-                "gates": gates_json(&ring.gates),
+                "enter": gates_json(&ring.enter),
+                "prove": gates_json(&ring.prove),
             })).collect::<Vec<_>>(),
             "start": start,
             "delivery": delivery,

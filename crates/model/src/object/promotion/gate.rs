@@ -1,8 +1,10 @@
 //! Gates: the conditions under which a change moves on.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::gate_list::GateList;
 use super::{Amount, Share, Window, values, window};
 use crate::decode;
 use crate::decode::Decoder;
@@ -17,6 +19,45 @@ pub struct Gate {
     pub name: Arc<str>,
     /// The condition.
     pub kind: GateKind,
+    /// The changes that the gate is for.
+    pub applies_to: BTreeSet<ChangeOrigin>,
+}
+
+/// Where a change comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeOrigin {
+    /// A commit of the main branch.
+    Main,
+    /// A release of a workload.
+    Release,
+    /// Values of the environment, and of other repositories of the platform.
+    Values,
+    /// Other fields of an application's deployment target.
+    Application,
+}
+
+impl ChangeOrigin {
+    /// All origins, with their names in `for`.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("main", Self::Main),
+        ("release", Self::Release),
+        ("values", Self::Values),
+        ("application", Self::Application),
+    ];
+}
+
+impl Gate {
+    /// A gate for changes of every origin.
+    pub fn new(name: Arc<str>, kind: GateKind) -> Self {
+        Self { name, kind, applies_to: ChangeOrigin::ALL.into_iter().map(|(_, origin)| origin).collect() }
+    }
+}
+
+impl GateKind {
+    /// Whether people or the clock decide, and not a measurement.
+    pub fn is_of_people_or_clock(&self) -> bool {
+        matches!(self, Self::Window(_) | Self::Approval(_) | Self::Manual)
+    }
 }
 
 /// The condition of a gate.
@@ -157,6 +198,11 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         "People other than the author approved the change.",
     ),
     optional("manual", Shape::Fields(&[]), "`{}`: a person lets the change through, each time."),
+    optional(
+        "for",
+        Shape::List(&Shape::OneOf(&["main", "release", "values", "application"])),
+        "The changes that the gate is for, if it is a `window`, `approval` or `manual`: commits of main, releases, values of the environment, other fields of an application's target. Left out: all.",
+    ),
 ]);
 
 /// The fields with conditions, of which a gate has exactly one.
@@ -164,14 +210,14 @@ const CONDITIONS: [&str; 9] =
     ["compliant", "failures", "soak", "http", "prometheus", "command", "window", "approval", "manual"];
 
 /// Reads the list of gates at the path `keys`.
-pub(super) fn decode(root: &Node, keys: &[&str], decoder: &mut Decoder<'_>) -> Vec<Gate> {
+pub(super) fn decode(root: &Node, keys: &[&str], list: GateList, decoder: &mut Decoder<'_>) -> Vec<Gate> {
     let items = decode::items(root, keys);
     values::check_count(root, keys, decoder);
     values::check_names(items, "gate", decoder);
-    items.iter().filter_map(|item| gate(item, decoder)).collect()
+    items.iter().filter_map(|item| gate(item, list, decoder)).collect()
 }
 
-fn gate(item: &Node, decoder: &mut Decoder<'_>) -> Option<Gate> {
+fn gate(item: &Node, list: GateList, decoder: &mut Decoder<'_>) -> Option<Gate> {
     let name = decode::text(item, &["name"]);
     let is_set = |condition: &&&str| item.get(condition).is_some_and(|value| !decode::is_null(value));
     let conditions: Vec<_> = CONDITIONS.iter().filter(is_set).copied().collect();
@@ -187,11 +233,45 @@ fn gate(item: &Node, decoder: &mut Decoder<'_>) -> Option<Gate> {
         "http" => http(value, decoder).map(|expect| check(value, expect)),
         "prometheus" => prometheus(value, decoder).map(|expect| check(value, expect)),
         "command" => Some(check(value, Expectation::Command)),
-        "window" => window::decode(value, decoder).map(GateKind::Window),
+        "window" => window::decode(value, list, decoder).map(GateKind::Window),
         "approval" => approval(value, decoder),
         _ => Some(GateKind::Manual),
     };
-    kind.map(|kind| Gate { name, kind })
+    let kind = kind?;
+    if list == GateList::Enter && matches!(kind, GateKind::Compliant { .. } | GateKind::Failures(_) | GateKind::Soak(_))
+    {
+        let message = format!("`{condition}` can't be in `enter`: no place of the ring has the change then");
+        decoder.error(Code::InvalidPromotion, value.span, message);
+        decoder.help("write the gate in `prove` of the ring before");
+        return None;
+    }
+    let applies_to = applies_to(item, (&kind, condition), decoder)?;
+    Some(Gate { applies_to, ..Gate::new(name, kind) })
+}
+
+/// The origins in `for`. A measurement is about the change, wherever it comes from.
+fn applies_to(
+    item: &Node,
+    (kind, condition): (&GateKind, &str),
+    decoder: &mut Decoder<'_>,
+) -> Option<BTreeSet<ChangeOrigin>> {
+    let all = || ChangeOrigin::ALL.into_iter();
+    let Some(node) = item.get("for").filter(|node| !decode::is_null(node)) else {
+        return Some(all().map(|(_, origin)| origin).collect());
+    };
+    if !kind.is_of_people_or_clock() {
+        let message = format!("`for` has no meaning for `{condition}`, which measures every change");
+        decoder.error(Code::InvalidPromotion, node.span, message);
+        decoder.help("remove `for`; it is for `window`, `approval` and `manual`");
+        return None;
+    }
+    let names = decode::texts(item, &["for"]);
+    if names.is_empty() {
+        decoder.error(Code::InvalidPromotion, node.span, "`for` is empty, so the gate would have no effect");
+        decoder.help("name origins of changes, or remove `for`: then the gate is for all of them");
+        return None;
+    }
+    Some(all().filter(|(name, _)| names.iter().any(|known| **known == **name)).map(|(_, origin)| origin).collect())
 }
 
 fn wrong_count(item: &Node, (name, conditions): (&str, &[&str]), decoder: &mut Decoder<'_>) {

@@ -2,6 +2,7 @@
 
 mod amount;
 mod gate;
+mod gate_list;
 mod ring;
 mod values;
 mod window;
@@ -13,7 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use self::amount::{Amount, Share};
-pub use self::gate::{Approval, Check, Expectation, Gate, GateKind, Silent};
+pub use self::gate::{Approval, ChangeOrigin, Check, Expectation, Gate, GateKind, Silent};
 pub use self::ring::{DomainLimit, Ring, RingMembers};
 pub use self::window::Window;
 use super::Spec;
@@ -210,7 +211,7 @@ spec:
         let platform = decode::node(root, &spec(&["select", "platform"])).and_then(decode::boolean).unwrap_or(true);
         check_environments(root, decoder);
         check_selection(root, platform, decoder);
-        let gates = gate::decode(root, &["spec", "gates"], decoder);
+        let gates = gate::decode(root, &["spec", "gates"], gate_list::GateList::Before, decoder);
         check_soak(root, &gates, decoder);
         Self {
             to: text("to"),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Amount, Gate, Share, gate, values};
+use super::gate_list::GateList;
+use super::{Amount, Gate, GateKind, Share, gate, values};
 use crate::decode;
 use crate::decode::Decoder;
 use crate::diagnostic::Code;
@@ -26,8 +27,27 @@ pub struct Ring {
     pub pause: Duration,
     /// The largest number of failed reconcilers. More stop the move.
     pub failures: Amount,
+    /// The number of changed places that are released first. The others follow when these are compliant. None: there is no such part.
+    pub canary: Option<u32>,
+    /// Conditions before the first place is released. Windows also bind each further place.
+    pub enter: Vec<Gate>,
     /// More conditions before the next ring begins.
-    pub gates: Vec<Gate>,
+    pub prove: Vec<Gate>,
+}
+
+impl Ring {
+    /// All gates of the ring.
+    pub fn gates(&self) -> impl Iterator<Item = &Gate> {
+        self.enter.iter().chain(&self.prove)
+    }
+
+    /// The label that names the time zone of each place.
+    pub fn zone_label(&self) -> Option<&Arc<str>> {
+        self.enter.iter().find_map(|gate| match &gate.kind {
+            GateKind::Window(window) => window.zone_label.as_ref(),
+            _ => None,
+        })
+    }
 }
 
 /// The places of a ring.
@@ -91,7 +111,18 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
         Shape::TextOrNumber,
         "How many reconcilers may fail (default `0`): `2`, `1%`. More stop the move.",
     ),
-    optional("gates", Shape::List(&gate::SHAPE), "More conditions before the next ring begins."),
+    optional(
+        "canary",
+        Shape::Integer,
+        "The number of changed places of the ring that are released first. The others follow when these are compliant.",
+    ),
+    optional(
+        "enter",
+        Shape::List(&gate::SHAPE),
+        "Conditions before the first place of the ring is released. A `window` must also be open before each further place.",
+    ),
+    optional("prove", Shape::List(&gate::SHAPE), "More conditions before the next ring begins."),
+    optional("gates", Shape::List(&gate::SHAPE), "The earlier name of `prove`."),
 ]);
 
 /// The fields that name the places of a ring, of which a ring has one.
@@ -124,7 +155,9 @@ fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
     let per: Option<Vec<_>> = per.iter().map(|limit| domain_limit(limit, decoder)).collect();
     let pause = written("pause").map_or(Some(Duration::ZERO), |_| values::duration(item, "pause", decoder));
     let failures = written("failures").map_or(Some(Amount::Count(0)), |_| values::amount(item, "failures", decoder));
-    let gates = gate::decode(item, &["gates"], decoder);
+    let canary =
+        written("canary").map_or(Some(None), |_| values::number(item, "canary", (1, u32::MAX), decoder).map(Some));
+    let (enter, prove) = gates(item, decoder);
     Some(Ring {
         name: decode::text(item, &["name"]),
         members: members?,
@@ -132,8 +165,50 @@ fn ring(item: &Node, decoder: &mut Decoder<'_>) -> Option<Ring> {
         per: per?,
         pause: pause?,
         failures: failures?,
-        gates,
+        canary: canary?,
+        enter,
+        prove,
     })
+}
+
+/// The gates before and after the places of a ring.
+fn gates(item: &Node, decoder: &mut Decoder<'_>) -> (Vec<Gate>, Vec<Gate>) {
+    let enter = gate::decode(item, &["enter"], GateList::Enter, decoder);
+    let old = item.get("gates").filter(|gates| !decode::is_null(gates));
+    let is_new = item.get("prove").is_some_and(|gates| !decode::is_null(gates));
+    let key = if old.is_some() && !is_new { "gates" } else { "prove" };
+    let prove = gate::decode(item, &[key], GateList::Prove, decoder);
+    if let Some(gates) = old {
+        let ring = decode::text(item, &["name"]);
+        if is_new {
+            let message = format!("the ring `{ring}` has `gates` and `prove`, which are the same");
+            decoder.error(Code::InvalidPromotion, gates.span, message);
+            decoder.help("move the gates to `prove`");
+        } else {
+            decoder.note(Code::GatesOfRing, gates.span, format!("`gates` of the ring `{ring}` is read as `prove`"));
+            decoder.help("rename it to `prove`, or to `enter` for conditions before the ring begins");
+        }
+    }
+    let lists = [decode::items(item, &["enter"]), decode::items(item, &[key])].concat();
+    if enter.iter().any(|gate| prove.iter().any(|other| other.name == gate.name)) {
+        values::check_names(&lists, "gate", decoder);
+    }
+    check_zone_labels(item, &enter, decoder);
+    (enter, prove)
+}
+
+/// Reports windows with different labels for the zone of a place.
+fn check_zone_labels(item: &Node, enter: &[Gate], decoder: &mut Decoder<'_>) {
+    let labels = enter.iter().filter_map(|gate| match &gate.kind {
+        GateKind::Window(window) => window.zone_label.as_ref(),
+        _ => None,
+    });
+    let labels: std::collections::BTreeSet<_> = labels.collect();
+    if labels.len() > 1 {
+        let span = item.get("enter").map_or(item.span, |enter| enter.span);
+        decoder.error(Code::InvalidPromotion, span, "the windows of the ring have different values of `zoneLabel`");
+        decoder.help("write the same label in all of them: a place has one time zone");
+    }
 }
 
 fn members(item: &Node, decoder: &mut Decoder<'_>) -> Option<RingMembers> {

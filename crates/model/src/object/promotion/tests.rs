@@ -81,7 +81,7 @@ fn windows_are_read() {
         panic!("no window")
     };
     assert_eq!(window.to_string(), "mon,fri 09:00-17:30 Europe/Berlin");
-    assert_eq!((&*window.zone, window.days), ("Europe/Berlin", vec![Weekday::Monday, Weekday::Friday]));
+    assert_eq!((window.zone.as_deref(), window.days), (Some("Europe/Berlin"), vec![Weekday::Monday, Weekday::Friday]));
     assert_eq!((window.from.to_string(), window.until.to_string()), ("09:00:00".to_owned(), "17:30:00".to_owned()));
     assert_eq!(window.except.iter().map(ToString::to_string).collect::<Vec<_>>(), ["2026-12-24"]);
 }
@@ -131,7 +131,7 @@ fn wrong_values_of_windows_are_reported() {
 fn a_soak_time_needs_a_gate_whose_state_it_measures() {
     let message = "K0150 `soak` is the time for which `compliant` and `failures` have held, and this list has neither";
     assert_eq!(read("{to: b, gates: [{name: g, soak: 1h}]}"), Err(vec![message.to_owned()]));
-    assert!(rings("{name: a, gates: [{name: g, soak: 1h}]}").is_ok(), "a ring always measures failures");
+    assert!(rings("{name: a, prove: [{name: g, soak: 1h}]}").is_ok(), "a ring always measures failures");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn wrong_values_of_rings_are_reported() {
     wrong_rings(twice, "there is another limit for the label `s`");
     wrong_rings("{name: a, pause: soon}", "`pause` is no duration: \"soon\"");
     wrong_rings("{name: a, failures: some}", "`failures` is not a number or a share: \"some\"");
-    wrong_rings("{name: a, gates: [{name: g}]}", "the gate `g` has no condition");
+    wrong_rings("{name: a, prove: [{name: g}]}", "the gate `g` has no condition");
 }
 
 #[test]
@@ -203,4 +203,54 @@ fn wrong_fields_of_a_promotion_are_reported() {
     wrong("{to: b, form: [a]}", "K0105 there is no field `form` here");
     let nothing = "K0150 `select` selects nothing, so no change would ever move";
     wrong("{to: b, select: {platform: false}}", nothing);
+}
+
+#[test]
+fn a_ring_has_gates_before_and_after_its_places() {
+    let window = r#"window: {zoneLabel: zone, from: "01:00", until: "05:00"}"#;
+    let found = rings(&format!(
+        "{{name: r, canary: 2, enter: [{{name: night, {window}, for: [values, main]}}], prove: [{{name: ok, failures: 1}}]}}"
+    ));
+    let ring = found.unwrap().remove(0);
+    assert_eq!(ring.canary, Some(2));
+    assert_eq!(ring.zone_label().map(|label| &**label), Some("zone"));
+    assert_eq!(ring.gates().map(|gate| &*gate.name).collect::<Vec<_>>(), ["night", "ok"]);
+    let for_night: Vec<_> = ring.enter[0].applies_to.iter().copied().collect();
+    assert_eq!(for_night, [ChangeOrigin::Main, ChangeOrigin::Values]);
+    assert_eq!(ring.prove[0].applies_to.len(), ChangeOrigin::ALL.len());
+}
+
+#[test]
+fn the_earlier_name_of_prove_is_read_with_a_note() {
+    let read = |fields: &str| {
+        let text = format!(
+            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: a}}\nspec: {{to: b, rings: [{{name: r, {fields}}}]}}\n"
+        );
+        read_file(FileId::default(), "a.yaml", text.as_bytes())
+    };
+    let found = read("gates: [{name: ok, failures: 1}]");
+    let [AnyObject::Promotion(object)] = &found.objects[..] else { panic!("{:?}", found.diagnostics) };
+    assert_eq!(object.spec.rings[0].prove[0].kind, GateKind::Failures(Amount::Count(1)));
+    let [note] = &found.diagnostics[..] else { panic!("{:?}", found.diagnostics) };
+    assert_eq!((note.severity, note.code), (crate::diagnostic::Severity::Note, Code::GatesOfRing));
+    wrong_rings("{name: r, gates: [], prove: []}", "the ring `r` has `gates` and `prove`, which are the same");
+}
+
+#[test]
+fn gates_in_the_wrong_list_are_reported() {
+    wrong_rings(
+        "{name: r, enter: [{name: ok, soak: 1h}]}",
+        "`soak` can't be in `enter`: no place of the ring has the change then",
+    );
+    wrong_rings(
+        r#"{name: r, prove: [{name: w, window: {zoneLabel: z, from: "01:00", until: "05:00"}}]}"#,
+        "`zoneLabel` is only for `enter` of a ring",
+    );
+    wrong_rings(
+        "{name: r, enter: [{name: g, manual: {}}], prove: [{name: g, failures: 1}]}",
+        "there is another gate named `g`",
+    );
+    wrong_gate(r#"window: {from: "01:00", until: "05:00"}"#, "the window has no time zone");
+    wrong_gate("failures: 1, for: [main]", "`for` has no meaning for `failures`, which measures every change");
+    wrong_gate("manual: {}, for: []", "`for` is empty, so the gate would have no effect");
 }

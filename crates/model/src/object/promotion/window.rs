@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::{Date, Time, Weekday};
 
+use super::gate_list::GateList;
 use super::values;
 use crate::decode;
 use crate::decode::Decoder;
@@ -16,8 +17,10 @@ use crate::yaml::Node;
 /// A weekly window of time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// The name of the time zone in the IANA database.
-    pub zone: Arc<str>,
+    /// The name of the time zone in the IANA database, for everything that `zone_label` gives none. None: the label must name one.
+    pub zone: Option<Arc<str>>,
+    /// The label of a place that names its time zone: each place of a ring has its own window.
+    pub zone_label: Option<Arc<str>>,
     /// The days of the week. Empty: all.
     pub days: Vec<Weekday>,
     /// The beginning on each day.
@@ -34,13 +37,24 @@ impl fmt::Display for Window {
         let days: Vec<_> = DAYS.iter().filter(|(_, day)| self.days.contains(day)).map(|(name, _)| *name).collect();
         let days = if days.is_empty() { "daily".to_owned() } else { days.join(",") };
         let time = |time: Time| format!("{:02}:{:02}", time.hour(), time.minute());
-        write!(f, "{days} {}-{} {}", time(self.from), time(self.until), self.zone)
+        write!(f, "{days} {}-{}", time(self.from), time(self.until))?;
+        self.zone.iter().try_for_each(|zone| write!(f, " {zone}"))?;
+        self.zone_label.iter().try_for_each(|label| write!(f, " in the zone of label {label}"))
     }
 }
 
 /// The shape of a window.
 pub(super) const SHAPE: Shape = Shape::Fields(&[
-    required("zone", Shape::Text, "The time zone, as in the IANA database: `Europe/Berlin`."),
+    optional(
+        "zone",
+        Shape::Text,
+        "The time zone, as in the IANA database: `Europe/Berlin`. With `zoneLabel`, for places whose label names no time zone.",
+    ),
+    optional(
+        "zoneLabel",
+        Shape::Text,
+        "In `enter` of a ring: the label of a place that names its time zone, as `Europe/Berlin` or `Europe.Berlin`. Each place is released while its own window is open.",
+    ),
     optional(
         "days",
         Shape::List(&Shape::OneOf(&["mon", "tue", "wed", "thu", "fri", "sat", "sun"])),
@@ -62,17 +76,40 @@ const DAYS: [(&str, Weekday); 7] = [
 ];
 
 /// Reads a window. Whether its time zone exists is checked where the database of time zones is.
-pub(super) fn decode(value: &Node, decoder: &mut Decoder<'_>) -> Option<Window> {
-    let zone = zone(value, decoder);
+pub(super) fn decode(value: &Node, list: GateList, decoder: &mut Decoder<'_>) -> Option<Window> {
+    let zones = zones(value, list, decoder);
     let days = days(value, decoder);
     let (from, until) = (time(value, "from", decoder), time(value, "until", decoder));
     let except: Option<BTreeSet<_>> =
         decode::items(value, &["except"]).iter().map(|item| date(item, decoder)).collect();
-    Some(Window { zone: zone?, days: days?, from: from?, until: until?, except: except? })
+    let (zone, zone_label) = zones?;
+    Some(Window { zone, zone_label, days: days?, from: from?, until: until?, except: except? })
 }
 
-fn zone(value: &Node, decoder: &mut Decoder<'_>) -> Option<Arc<str>> {
-    let node = value.get("zone")?;
+/// A time zone, and the label that names those of places.
+type Zones = (Option<Arc<str>>, Option<Arc<str>>);
+
+/// The time zone and the label of a window. At least one of them is there.
+fn zones(value: &Node, list: GateList, decoder: &mut Decoder<'_>) -> Option<Zones> {
+    let written = |key| value.get(key).filter(|node| !decode::is_null(node));
+    if let Some(label) = written("zoneLabel").filter(|_| list != GateList::Enter) {
+        decoder.error(Code::InvalidPromotion, label.span, "`zoneLabel` is only for `enter` of a ring");
+        decoder.help("write `zone`: only a ring releases its places one by one, each in its own window");
+        return None;
+    }
+    let label = written("zoneLabel").map(decode::scalar_text).filter(|label| !label.is_empty());
+    match written("zone") {
+        Some(node) => Some((Some(zone(node, decoder)?), label)),
+        None if label.is_some() => Some((None, label)),
+        None => {
+            decoder.error(Code::InvalidPromotion, value.span, "the window has no time zone");
+            decoder.help("add `zone`, such as `Europe/Berlin`");
+            None
+        }
+    }
+}
+
+fn zone(node: &Node, decoder: &mut Decoder<'_>) -> Option<Arc<str>> {
     let name = decode::scalar_text(node);
     let is_possible = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'))

@@ -153,7 +153,7 @@ impl<'s> Known<'s> {
             checks: BTreeSet::new(),
         };
         for (_, promotion) in &scenario.promotions {
-            let gates = promotion.rings.iter().flat_map(|ring| &ring.gates).chain(&promotion.gates);
+            let gates = promotion.rings.iter().flat_map(model::object::promotion::Ring::gates).chain(&promotion.gates);
             known.checks.extend(gates.filter_map(|gate| match &gate.kind {
                 GateKind::Check(check) => Some(&check.name),
                 _ => None,

@@ -126,14 +126,15 @@ fn rings(text: &mut String, random: &mut Random) {
         ]);
         let failures = random.pick(&["", ", failures: \"1\"", ", failures: 30%"]);
         let pause = random.pick(&["", ", pause: 20m", ", pause: 2h"]);
+        let canary = random.pick(&["", "", ", canary: 1"]);
         let gates = random.pick(&[
             "",
             "",
-            ", gates: [{name: present, compliant: {share: 100%, silent: ignore}}]",
-            ", gates: [{name: most, compliant: {share: 50%}}]",
-            ", gates: [{name: smoke, http: {check: smoke}}]",
+            ", prove: [{name: present, compliant: {share: 100%, silent: ignore}}]",
+            ", prove: [{name: most, compliant: {share: 50%}}]",
+            ", prove: [{name: smoke, http: {check: smoke}}]",
         ]);
-        format!("{limits}{failures}{pause}{gates}")
+        format!("{limits}{failures}{pause}{canary}{gates}")
     };
     let (one, other) = (options(), options());
     let _ = writeln!(text, "  rings:\n    - {{name: first, {first}{one}}}\n    - {{name: others{other}}}");

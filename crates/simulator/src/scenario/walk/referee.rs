@@ -40,6 +40,8 @@ struct RolloutRecord {
     /// The content of each place when all rings proved a revision last.
     proved: Vec<ContentId>,
     stable: Option<Revision>,
+    /// The content of each place when each revision was proved.
+    contents: BTreeMap<Revision, Vec<ContentId>>,
     /// Before the step.
     target: Vec<ContentId>,
     states: Vec<PlaceState>,
@@ -98,9 +100,9 @@ impl Referee {
             for (workload, rollout) in environment.workloads.iter().enumerate() {
                 let stable = rollout.state.stable.as_ref().map(|stable| stable.revision.clone());
                 let proved = rollout.reconcilers.published.clone();
-                referee
-                    .rollouts
-                    .insert((number, workload), RolloutRecord { proved, stable, ..RolloutRecord::default() });
+                let contents = stable.iter().map(|stable| (stable.clone(), proved.clone())).collect();
+                let record = RolloutRecord { proved, stable, contents, ..RolloutRecord::default() };
+                referee.rollouts.insert((number, workload), record);
             }
             for subject in 0..=environment.workloads.len() {
                 let at = world.revision_of(number, subject);

@@ -7,6 +7,7 @@ use engine::promotion::report::{Event, EventKind, Report, ReportPhase};
 use engine::promotion::rollout::{self, Changed, RingPlaces, RolloutInput};
 use engine::promotion::state::Revision;
 use jiff::Timestamp;
+use model::object::promotion::Ring;
 
 use super::environment::{Environment, Memory};
 use super::{World, seconds};
@@ -100,7 +101,8 @@ impl World {
         }
         let promotion = environment.promotion.as_ref()?;
         let ring = rollout.state.current.as_ref().and_then(|current| promotion.rings.get(current.ring));
-        let checks = self.system.results(ring.map_or(&[], |ring| &ring.gates), now.as_second());
+        let gates: Vec<_> = ring.into_iter().flat_map(Ring::gates).cloned().collect();
+        let checks = self.system.results(&gates, now.as_second());
         let live = Live::new(environment, workload);
         let changed = live.pick(rollout.memory.changed.as_ref().map_or(&[][..], |(.., places)| places));
         let states = live.pick(&rollout.reconcilers.states);
@@ -125,6 +127,7 @@ impl World {
                 base,
                 revision,
                 places: &changed,
+                is_only_new: environment.is_only_new(workload),
             }),
             checks: &checks,
             approvals: &[],
@@ -192,5 +195,9 @@ impl Live {
 
 /// Whether a move can go on by the time alone.
 pub(super) fn is_restless(report: &Report) -> bool {
-    !report.is_held && !matches!(report.phase, ReportPhase::Rest | ReportPhase::Stopped)
+    match report.phase {
+        ReportPhase::RollingBack => true,
+        ReportPhase::Rest | ReportPhase::Stopped => false,
+        _ => !report.is_held,
+    }
 }

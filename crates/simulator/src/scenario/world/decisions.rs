@@ -71,6 +71,8 @@ impl World {
         let revision =
             state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());
         rollout.state = state;
+        // A rollback may lead to another proved revision than before.
+        rollout.memory.changed = None;
         self.tell_events(&place, &[command.event(revision)]);
         let (environment, mut repository) = self.environment(number);
         environment.keep_positions(workload);

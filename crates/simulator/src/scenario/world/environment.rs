@@ -61,9 +61,9 @@ pub(in crate::scenario) struct Rollout {
 }
 
 impl Rollout {
-    /// Whether the revision of the sources was rolled back or aborted.
-    pub(in crate::scenario) fn is_rejected(&self) -> bool {
-        self.compiled.is_some() && self.state.rejected_revision() == self.compiled.as_ref()
+    /// Why the revision of the sources waits for `retry`. None: it does not.
+    pub(in crate::scenario) fn blocked_because(&self) -> Option<String> {
+        self.state.blocked_because(self.compiled.as_ref()?)
     }
 }
 
@@ -279,13 +279,26 @@ impl Environment {
         rollout.memory.changed = Some((base, revision, changed));
     }
 
+    /// Whether all places that the current move changes had nothing before.
+    pub(super) fn is_only_new(&self, workload: usize) -> bool {
+        let rollout = &self.workloads[workload];
+        let Some((base, _, changed)) = &rollout.memory.changed else { return false };
+        let column = rollout.snapshots.get(base);
+        let is_new = |place: usize| column.and_then(|column| column.get(place)).is_none_or(|before| *before == NOTHING);
+        rollout.state.stable.is_some()
+            && changed.iter().enumerate().all(|(place, is_changed)| !is_changed || is_new(place))
+    }
+
     /// Keeps the contents of the positions that a state names, and only these.
     pub(super) fn keep_positions(&mut self, workload: usize) {
         let position = self.position();
         let rollout = &mut self.workloads[workload];
         let base = rollout.state.current.as_ref().map(|current| current.base.clone());
         let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
-        let named = |wanted: &Position| base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted);
+        let earlier: Vec<_> = rollout.state.earlier.iter().map(|earlier| earlier.at.clone()).collect();
+        let named = |wanted: &Position| {
+            base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted) || earlier.contains(wanted)
+        };
         if named(&position) && !rollout.snapshots.contains_key(&position) {
             rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());
         }

@@ -43,7 +43,7 @@ impl World {
         let rollouts = rollouts.filter(|(_, name)| workload.is_none_or(|meant| *meant == ***name));
         let rollouts = rollouts.filter_map(|(rollout, name)| {
             let report = rollout.memory.report.as_ref()?;
-            let is_rejected = rollout.state.rejected.is_some();
+            let is_rejected = !rollout.state.rejected.is_empty();
             Some(SeenMove::new(format!("{} {name}", environment.name), report, is_rejected))
         });
         rollouts.chain(self.subject_moves(number, workload)).collect()

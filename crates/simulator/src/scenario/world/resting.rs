@@ -2,7 +2,7 @@
 
 use engine::promotion::report::{Report, ReportPhase};
 use engine::promotion::state::Phase;
-use model::object::promotion::{Gate, GateKind};
+use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
 
@@ -30,7 +30,7 @@ impl World {
                 let Some(report) = &rollout.memory.report else { continue };
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
                 let has_returned = matches!(phase, Some(Phase::Stopped { is_withdrawn: true, .. }));
-                let is_rejected = rollout.is_rejected();
+                let is_rejected = rollout.blocked_because().is_some();
                 let about = format!("{} {name}", environment.name);
                 if has_returned || (phase.is_none() && is_rejected) {
                     let answers = vec![format!("resume {about} by ana"), format!("retry {about} by ana")];
@@ -38,7 +38,8 @@ impl World {
                 } else {
                     let ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
                     let ring = environment.promotion.as_ref().and_then(|promotion| promotion.rings.get(ring));
-                    open.extend(open_move(&about, report, ring.map_or(&[], |ring| &ring.gates)));
+                    let gates: Vec<_> = ring.into_iter().flat_map(Ring::gates).cloned().collect();
+                    open.extend(open_move(&about, report, &gates));
                 }
             }
             for (number, subject) in environment.subjects.iter().enumerate() {

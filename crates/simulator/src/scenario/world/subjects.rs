@@ -335,8 +335,7 @@ fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
     rollouts.find_map(|rollout| {
         let Some(current) = &rollout.state.current else {
-            let is_rejected = rollout.is_rejected();
-            return is_rejected.then(|| "its rollout was rolled back or aborted".into());
+            return rollout.blocked_because().map(Into::into);
         };
         match &current.phase {
             Phase::Stopped { reason, .. } | Phase::RollingBack { reason, .. } => Some(Arc::clone(reason)),

@@ -361,7 +361,9 @@ fn the_budget_of_the_last_ring_counts_if_there_are_rings() {
         per: Vec::new(),
         pause: Duration::ZERO,
         failures: Amount::Count(2),
-        gates: Vec::new(),
+        canary: None,
+        enter: Vec::new(),
+        prove: Vec::new(),
     };
     world.promotion.rings.push(ring);
     world.has(2);

@@ -49,7 +49,7 @@ impl World {
             start: Start::Automatic,
             newer: Newer::Wait,
             on_failure: OnFailure::Stop,
-            gates: vec![Gate { name: "healthy".into(), kind }],
+            gates: vec![Gate::new("healthy".into(), kind)],
             rings: Vec::new(),
         };
         let environment = |name: &&str| FromEnvironment {
@@ -81,7 +81,7 @@ impl World {
     }
 
     pub(super) fn gate(&mut self, name: &str, kind: GateKind) {
-        self.promotion.gates.push(Gate { name: name.into(), kind });
+        self.promotion.gates.push(Gate::new(name.into(), kind));
     }
 
     pub(super) fn dry_step(&self) -> AdvanceStep {

@@ -66,7 +66,7 @@ fn a_failed_move_returns_the_whole_environment_by_policy() {
     assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
     assert!(world.kinds().ends_with("rollingBack rolledBack"));
     let reason = "ring `rest`: 1 of 6 reconcilers failed, at most 0 may fail";
-    assert_eq!(world.state.rejected.as_ref().map(|rejected| &*rejected.reason), Some(reason));
+    assert_eq!(world.state.rejected.last().map(|rejected| &*rejected.reason), Some(reason));
     // The revision does not start again by itself, but with `retry`, or when the sources change.
     world.hosts[5] = Host::Healthy;
     command(&mut world, CommandKind::Retry);

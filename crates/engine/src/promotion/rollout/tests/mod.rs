@@ -1,16 +1,18 @@
 //! Examples of each rule of rollouts.
 
+mod entering;
 mod failures;
 mod newer;
 mod order;
 mod properties;
 mod rendered;
+mod returning;
 mod world;
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, OnFailure, Ring, Share, Silent};
+use model::object::promotion::{Amount, DomainLimit, Gate, GateKind, Newer, Ring, Share, Silent};
 
 use self::world::{Host, World, ring};
 use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
@@ -125,7 +127,7 @@ fn the_limit_of_a_site_holds_across_rings() {
     let per = vec![DomainLimit { label: "site".into(), at_once: 1 }];
     let canary = Ring { per: per.clone(), failures: Amount::Count(1), ..ring("canary") };
     let share = GateKind::Compliant { share: Share::of_hundredths(5_000), silent: Silent::Wait };
-    let canary = Ring { gates: vec![Gate { name: "most".into(), kind: share }], ..canary };
+    let canary = Ring { prove: vec![Gate::new("most".into(), share)], ..canary };
     let mut world = World::new(vec![canary, Ring { per, failures: Amount::Count(1), ..ring("rest") }], &[3, 6]);
     world.hosts[0] = Host::Fails(2);
     world.change(2);
@@ -159,8 +161,8 @@ fn silent_hosts_hold_a_ring_unless_its_gate_ignores_them() {
     assert_eq!(world.versions(), "22|1111");
     let text = "1 of 2 reconcilers applied the change, 100% are needed, 1 are silent";
     assert_eq!((&*report.waiting[0].what, &*report.waiting[0].text), ("compliant", text));
-    let gate = Gate { name: "healthy".into(), kind: GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore } };
-    world.promotion.rings[0].gates.push(gate);
+    let gate = Gate::new("healthy".into(), GateKind::Compliant { share: Share::ALL, silent: Silent::Ignore });
+    world.promotion.rings[0].prove.push(gate);
     world.settle();
     assert_eq!(world.stable(), "v2");
 }
@@ -287,7 +289,6 @@ fn sources_with_errors_start_nothing() {
 #[test]
 fn a_hold_stops_everything_but_the_evidence() {
     let mut world = two_rings();
-    world.promotion.on_failure = OnFailure::RollBackEnvironment;
     world.change(2);
     world.step();
     world.step();
@@ -321,15 +322,29 @@ fn an_unknown_state_of_the_fleet_releases_nothing() {
 }
 
 #[test]
-fn an_aborted_move_returns_to_the_stable_revision() {
+fn an_aborted_move_keeps_what_places_have_until_a_newer_revision_or_a_retry() {
     let mut world = two_rings();
     world.change(2);
     world.step();
     world.step();
     world.publish();
     command(&mut world, CommandKind::Abort);
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("22|1111", "v1"));
+    assert_eq!((report.phase, &*report.waiting[0].what), (ReportPhase::Rest, "rejected"));
+    world.change(3);
+    world.step();
+    command(&mut world, CommandKind::Abort);
+    // The second abort does not forget the first.
+    world.change(2);
     world.settle();
-    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("22|1111", "v1"));
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+    world.change(3);
+    world.settle();
+    assert_eq!(world.stable(), "v2", "the other revision stays rejected");
 }
 
 #[test]

@@ -183,7 +183,8 @@ proptest! {
             step(&mut world);
         }
         world.hosts.fill(Host::Healthy);
-        (world.hub_error, world.state.hold) = (None, None);
+        // People let it go on.
+        (world.hub_error, world.state.hold, world.state.rolled_back) = (None, None, None);
         world.change(7);
         for _ in 0..40 {
             world.settle();

@@ -43,7 +43,9 @@ pub(super) struct World {
     pub(super) events: Vec<String>,
     /// The places where the moving revision can't be rendered. Empty: none.
     pub(super) failing: Vec<bool>,
-    sites: Vec<Arc<str>>,
+    pub(super) sites: Vec<Arc<str>>,
+    /// Whether the places that the move changes are new.
+    pub(super) is_only_new: bool,
     applied: Vec<bool>,
     revisions: BTreeMap<Revision, Contents>,
     positions: Vec<Contents>,
@@ -57,7 +59,9 @@ pub(super) fn ring(name: &str) -> Ring {
         per: Vec::new(),
         pause: std::time::Duration::ZERO,
         failures: Amount::Count(0),
-        gates: Vec::new(),
+        canary: None,
+        enter: Vec::new(),
+        prove: Vec::new(),
     }
 }
 
@@ -94,6 +98,7 @@ impl World {
             checks: BTreeMap::new(),
             events: Vec::new(),
             failing: Vec::new(),
+            is_only_new: false,
             sites: (0..places).map(|place| format!("s{}", place % 3).into()).collect(),
             applied: vec![true; places],
             revisions: BTreeMap::new(),
@@ -209,8 +214,12 @@ impl World {
         let places = 0..self.hosts.len();
         let changed = self.state.difference().map(|_| places.map(|place| self.changes(place)).collect::<Vec<_>>());
         let difference = self.state.difference();
-        let changed =
-            difference.zip(changed.as_ref()).map(|((base, revision), places)| Changed { base, revision, places });
+        let changed = difference.zip(changed.as_ref()).map(|((base, revision), places)| Changed {
+            base,
+            revision,
+            places,
+            is_only_new: self.is_only_new,
+        });
         let position = Position((self.positions.len() - 1).to_string().into());
         let input = RolloutInput {
             now: self.now,

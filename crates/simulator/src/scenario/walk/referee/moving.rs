@@ -66,7 +66,7 @@ impl Seen<'_> {
 
     /// How silent reconcilers count in a ring.
     fn silent(&self, ring: usize) -> Silent {
-        let mut modes = self.rings[ring].gates.iter().filter_map(|gate| match gate.kind {
+        let mut modes = self.rings[ring].prove.iter().filter_map(|gate| match gate.kind {
             GateKind::Compliant { silent, .. } => Some(silent),
             _ => None,
         });
@@ -76,10 +76,10 @@ impl Seen<'_> {
     /// Whether the fleet of a ring is good: the gates that measure it hold, and the failures of all places are within its budget.
     fn is_good(&self, ring: usize) -> bool {
         let (measured, options) = (self.measured(ring), &self.rings[ring]);
-        let has_share = options.gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
+        let has_share = options.prove.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
         let is_skipped = |name: &str| self.record.skipped.contains(name);
         (is_skipped("failures") || is_within(&self.measured_released(), options.failures))
-            && measures_hold(&options.gates, &measured, is_skipped)
+            && measures_hold(&options.prove, &measured, is_skipped)
             && (has_share || is_skipped("compliant") || is_compliant(&measured, Share::ALL, Silent::Wait))
     }
 }
@@ -242,6 +242,11 @@ impl Referee {
         }
         if record.stable.as_ref() != stable {
             record.stable = stable.cloned();
+            let is_returning = record.was_rolling_back || phase == Some(ReportPhase::RollingBack);
+            if let Some(contents) = stable.filter(|_| is_returning).and_then(|stable| record.contents.get(stable)) {
+                record.proved.clone_from(contents);
+                return Ok(());
+            }
             // The next move may have begun in the same step.
             let was = |place: &usize| record.target.get(*place).copied().unwrap_or(NOTHING);
             if let Some(place) = there().find(|place| reconcilers.published[*place] != was(place)) {
@@ -249,6 +254,7 @@ impl Referee {
                 return broken("a revision is proved when all places have it", text);
             }
             record.proved.clone_from(&reconcilers.published);
+            record.contents.extend(stable.map(|stable| (stable.clone(), record.proved.clone())));
         }
         Ok(())
     }
@@ -271,7 +277,7 @@ fn check_done(world: &World, seen: &Seen<'_>, clock_changed: i64, (ring, name): 
             format!("{name}: good since {since:?}, now {}", world.now),
         );
     }
-    let failing = options.gates.iter().find(|gate| match &gate.kind {
+    let failing = options.prove.iter().find(|gate| match &gate.kind {
         GateKind::Check(check) => world.check_outcome(&check.name) != Some(true) && !is_skipped(&gate.name),
         _ => false,
     });

@@ -1,0 +1,125 @@
+//! The history of a workload in rings: the revisions that were proved, to which a rollback can return, and those that were rejected.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::promotion::command::Refusal;
+use crate::promotion::state::{Decision, Move, Phase, Proved, Rejection, Revision, RolloutState};
+
+/// The number of proved revisions that a state keeps beside the stable one.
+const EARLIER_MAX: usize = 20;
+/// The number of rejected revisions that a state keeps.
+const REJECTED_MAX: usize = 50;
+
+impl RolloutState {
+    /// The revision that was rejected last, or the rejected one that the sources give.
+    pub fn rejected_revision(&self) -> Option<&Revision> {
+        self.rejected.last().map(|rejected| &rejected.revision)
+    }
+
+    /// The revision that moves, or else the stable one.
+    pub fn present(&self) -> Option<&Revision> {
+        let moving = self.current.as_ref().map(|current| &current.revision);
+        moving.or(self.stable.as_ref().map(|stable| &stable.revision))
+    }
+
+    /// Whether a revision was rejected.
+    pub fn is_rejected(&self, revision: &Revision) -> bool {
+        self.rejected.iter().any(|rejected| rejected.revision == *revision)
+    }
+
+    /// Why a revision waits for `retry`: it was rejected, or a person rolled the workload back. None: it does not.
+    pub fn blocked_because(&self, revision: &Revision) -> Option<String> {
+        if self.stable.as_ref().is_some_and(|stable| stable.revision == *revision) {
+            return None;
+        }
+        if let Some(Decision { by, reason, .. }) = &self.rolled_back {
+            return Some(format!("rolled back by {by}: {reason}"));
+        }
+        let rejected = self.rejected.iter().find(|rejected| rejected.revision == *revision)?;
+        let unknown = "the revision was rolled back or aborted";
+        Some(if rejected.reason.is_empty() { unknown.to_owned() } else { rejected.reason.to_string() })
+    }
+
+    /// Rejects a revision.
+    pub(in crate::promotion) fn reject(&mut self, rejection: Rejection) {
+        self.rejected.retain(|known| known.revision != rejection.revision);
+        self.rejected.push(rejection);
+        let surplus = self.rejected.len().saturating_sub(REJECTED_MAX);
+        self.rejected.drain(..surplus);
+    }
+
+    /// Puts a rejected revision that the sources give to the end of the list: a retry is about it.
+    pub(super) fn touch_rejected(&mut self, desired: &Revision) {
+        if let Some(position) = self.rejected.iter().position(|rejected| rejected.revision == *desired) {
+            self.rejected.get_mut(position..).into_iter().for_each(|newer| newer.rotate_left(1));
+        }
+    }
+
+    /// Another revision is stable now.
+    pub(in crate::promotion) fn set_stable(&mut self, proved: Proved) {
+        self.earlier.retain(|earlier| earlier.revision != proved.revision);
+        let old = self.stable.take().filter(|old| old.revision != proved.revision);
+        self.earlier.extend(old);
+        self.earlier.sort_by_key(|earlier| earlier.on);
+        let surplus = self.earlier.len().saturating_sub(EARLIER_MAX);
+        self.earlier.drain(..surplus);
+        self.stable = Some(proved);
+    }
+
+    /// The proved revision that a rollback returns to: this one, or the newest one that was proved before the present revision.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(in crate::promotion) fn rollback_target(&self, to: Option<&Revision>) -> Result<Proved, Refusal> {
+        let moving = self.current.as_ref().map(|current| &current.revision);
+        let stable = self.stable.as_ref().filter(|stable| Some(&stable.revision) != moving);
+        let Some(to) = to else {
+            // A moving revision returns to the stable one.
+            let of_move = stable.filter(|_| moving.is_some());
+            let is_older = |earlier: &&Proved| self.stable.as_ref().is_some_and(|stable| earlier.on < stable.on);
+            let before = self.earlier.iter().rev().find(is_older);
+            return of_move.or(before).cloned().ok_or(Refusal::NothingProved);
+        };
+        let others = stable.filter(|_| moving.is_some()).into_iter().chain(self.earlier.iter().rev());
+        let mut found = others.clone().filter(|proved| proved.revision.0.starts_with(&*to.0));
+        if let (Some(one), None) = (found.next(), found.next()) {
+            return Ok(one.clone());
+        }
+        let names = others.map(|proved| proved.revision.0.clone()).collect();
+        Err(Refusal::NotProved { revision: to.0.clone(), names })
+    }
+
+    /// Begins a rollback to a proved revision. The present revision is rejected at its end.
+    pub(in crate::promotion) fn return_to(&mut self, target: Proved, (reason, since): (Arc<str>, Timestamp)) {
+        let phase = Phase::RollingBack { reason, since };
+        match (&mut self.current, &self.stable) {
+            (Some(current), _) => {
+                current.phase = phase;
+                current.good_since = None;
+            }
+            (None, Some(stable)) => self.current = Some(back_from(stable, (phase, since))),
+            (None, None) => return,
+        }
+        self.set_stable(target);
+    }
+}
+
+/// The move of a proved revision that returns.
+fn back_from(proved: &Proved, (phase, since): (Phase, Timestamp)) -> Move {
+    Move {
+        revision: proved.revision.clone(),
+        started: since,
+        base: proved.at.clone(),
+        phase,
+        layout: "".into(),
+        ring: 0,
+        ring_started: since,
+        released: std::collections::BTreeMap::new(),
+        good_since: None,
+        gates: Vec::new(),
+        approvals: Vec::new(),
+        done: Vec::new(),
+    }
+}
