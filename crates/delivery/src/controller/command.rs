@@ -256,8 +256,19 @@ fn of_platform(
     check_revision(decision.revision, revision.as_ref())?;
     let after = apply_to_advance(&before, command)?;
     let event = command.event(revision.clone());
+    let has_entered = before.current.as_ref().is_some_and(|current| current.phase.is_admitted());
     let mut change = Change::new(stored, advances);
     change.decide_platform(environment, after, (&event, &command.by));
+    if command.kind == CommandKind::Abort && has_entered {
+        // What the commit brings moves no further through the rings either.
+        for (name, rollout) in stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)))
+        {
+            let Ok(state) = apply_to_rollout(&rollout.state, command) else { continue };
+            let event = command.event(about_rollout(rollout));
+            let rollout = StoredRollout { state, ..rollout.clone() };
+            change.decide_rollout(environment, (name, rollout), (&event, &command.by));
+        }
+    }
     Ok((change, Receipt::of(decision, revision, &event)))
 }
 

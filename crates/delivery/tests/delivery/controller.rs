@@ -16,6 +16,7 @@ use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::{AdvanceState, Rejection, Revision, RolloutState};
 use git::{MemoryRepositories, Person, Repositories as _, RepositoryUrl};
 use hub_api::client::ClientError;
+use hub_api::deployments::TargetNames;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::places::PlaceState;
 use hub_api::promotions::{MovePhase, PromotionEvent, SubjectStatus};
@@ -36,24 +37,38 @@ struct FakeHub {
 }
 
 impl PlaceEvidence for FakeHub {
-    fn place_states(&self, environment: &str, _: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
+    fn place_states(&self, environment: &str, workload: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
         let (expected, succeeded, failed) = self.counts.lock().unwrap().get(environment).copied().unwrap_or((3, 3, 0));
         let counts = Counts { expected, succeeded, failed, ..Counts::default() };
         // It has read the branch.
         let url = RepositoryUrl::from_object(GITOPS).unwrap();
         let head = self.repositories.resolve(&url, &git::Revision::branch(environment)).unwrap();
         let tree = self.repositories.tree(&head).unwrap();
-        let row = |(name, child): (&Arc<str>, &Child)| PlaceState {
-            place: name.to_string(),
-            path: name.to_string(),
+        let row = |path: String, child: &Child| PlaceState {
+            place: path.split('/').next().unwrap_or_default().to_owned(),
+            // One of the two places has reconcilers.
+            counts: if path.starts_with("east") { counts } else { Counts::default() },
+            path,
             repository: GITOPS.to_owned(),
             branch: environment.to_owned(),
             tree: child.id().to_string(),
-            // One of the two places has reconcilers.
-            counts: if **name == *"east" { counts } else { Counts::default() },
             ..PlaceState::default()
         };
-        Ok(tree.children().filter(|(name, child)| child.is_folder() && !name.starts_with('.')).map(row).collect())
+        let places = tree.children().filter(|(name, child)| child.is_folder() && !name.starts_with('.'));
+        if workload.is_none() {
+            return Ok(places.map(|(name, child)| row(name.to_string(), child)).collect());
+        }
+        let mut rows = Vec::new();
+        for (name, child) in places {
+            let folder = child.opened(&|sealed| git::opener(&*self.repositories, &head)(sealed)).unwrap().unwrap();
+            let targets = folder.children().filter(|(_, child)| child.is_folder());
+            let target = |(target, child): (&Arc<str>, &Child)| PlaceState {
+                target: Some(TargetNames::default()),
+                ..row(format!("{name}/{target}"), child)
+            };
+            rows.extend(targets.map(target));
+        }
+        Ok(rows)
     }
 }
 
@@ -410,19 +425,19 @@ fn a_commit_that_was_moved_by_hand_is_not_published_before_its_gates_hold() {
     let delivery = model::object::promotion::ChangeDelivery::Direct;
     let change = CommitMove { environment, promoted, to: second, delivery, title: "By hand", body: "", seconds: 2_000 };
     write(&world.chain.access, Some(&world.chain.hosts), &change).unwrap();
-    let refusals = || {
+    let not_admitted = || {
         let options = Options { is_direct: true, ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
-        publish(&world.chain.access, &request, &|_, _| {}).unwrap().places[0].refusals.len()
+        publish(&world.chain.access, &request, &|_, _| {}).unwrap().places[0].loaded.enforced.not_admitted.len()
     };
     for _ in 0..3 {
-        assert_eq!(refusals(), 1);
+        assert_eq!(not_admitted(), 1);
         world.settle();
     }
     assert_eq!(world.status("stage").moving.unwrap().phase, MovePhase::Gated);
     world.report("dev", (3, 3, 0));
     world.settle();
-    assert_eq!((refusals(), world.status("stage").proved.unwrap().revision), (0, second.to_string()));
+    assert_eq!((not_admitted(), world.status("stage").proved.unwrap().revision), (0, second.to_string()));
 }
 
 #[test]

@@ -81,7 +81,8 @@ impl World {
             Refusal::Diagnostic(found) => format!("{} {}", found.code, found.notes.join("; ")),
             Refusal::Unconfirmed { .. } => "unconfirmed".to_owned(),
         };
-        let refusals: Vec<_> = place.refusals.iter().map(refusal).collect();
+        let not_admitted = place.loaded.enforced.not_admitted.iter().cloned().map(Refusal::Diagnostic);
+        let refusals: Vec<_> = not_admitted.chain(place.refusals.clone()).map(|found| refusal(&found)).collect();
         if refusals.is_empty() { "published".to_owned() } else { refusals.join(", ") }
     }
 
@@ -187,7 +188,8 @@ fn the_controller_decides_where_it_has_a_state() {
     assert_eq!(world.with(Answer::Proved), waits);
     let world = World::new(GATE);
     world.store("prod", proved(world.first));
-    assert_eq!(world.with(Answer::Proved), "K0522 the controller has not let it in");
+    let stays = format!("the output stays at commit {}, which was admitted", world.first.short());
+    assert_eq!(world.with(Answer::Proved), format!("K0522 {stays}; the controller has not let it in"));
     let world = World::new(GATE);
     world.store("prod", candidate(world.newer, CandidatePhase::Entering { since: Timestamp::UNIX_EPOCH }));
     assert_eq!(world.prod(), "published");

@@ -101,6 +101,8 @@ mod tests {
             kept: BTreeMap::new(),
             held: Vec::new(),
             override_reason: None,
+            promoted: None,
+            states: None,
         };
         let published = published
             .iter()

@@ -92,6 +92,9 @@ impl<'a> Machine<'a> {
     /// One transition. False: nothing more changes.
     fn transition(&mut self) -> bool {
         let is_held = self.state.hold.is_some();
+        if !is_held && self.return_to_proved() {
+            return true;
+        }
         if self.state.current.is_none() || (!is_held && self.gives_way()) {
             if !is_held && self.start_next() {
                 return true;

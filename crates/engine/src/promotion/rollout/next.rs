@@ -28,6 +28,23 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns all places at once if the sources give a revision that was proved here before. It takes back what is on its way instead of waiting for it.
+    pub(super) fn return_to_proved(&mut self) -> bool {
+        let Some(desired) = self.input.desired.filter(|_| self.state.rolled_back.is_none()) else { return false };
+        let current = self.state.current.as_ref();
+        let is_returning = current.is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
+        if is_returning || self.state.present() == Some(desired) || self.state.is_rejected(desired) {
+            return false;
+        }
+        let proved = self.state.stable.iter().filter(|_| current.is_some()).chain(&self.state.earlier);
+        let Some(target) = proved.clone().find(|proved| proved.revision == *desired).cloned() else { return false };
+        let (reason, revision) = ("the sources have a proved revision again", self.state.present().cloned());
+        self.emit(EventKind::RollingBack, revision, reason.to_owned());
+        self.state.return_to(target, (reason.into(), self.input.now));
+        self.is_counted = false;
+        true
+    }
+
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
         let Some(desired) = self.input.desired.filter(|_| self.state.rolled_back.is_none()) else { return false };
