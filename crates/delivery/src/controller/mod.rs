@@ -282,7 +282,7 @@ fn move_platform(
     };
     let state = advances.platform.clone().unwrap_or_default();
     let in_force = context.plane.in_force(context.environment, (&step.promotion, own.standing.commit()));
-    let decided = platform::decide(context, &in_force, (&state, own), memory)?;
+    let decided = platform::decide(context, &in_force, (&state, own), memory);
     if context.is_read_only {
         return Ok(Decided::Step(Box::new(decided)));
     }

@@ -51,14 +51,14 @@ pub(super) fn decide(
     promotion: &Promotion,
     (state, own): (&AdvanceState, &Own<'_>),
     memory: &mut Memory,
-) -> Result<AdvanceStep, ControllerError> {
-    let from = from_environments(context, promotion, memory)?;
+) -> AdvanceStep {
+    let from = from_environments(context, promotion, memory);
     let none = Evidence::default();
     let without = advance::step(&input(context, promotion, own, (&from, &none)), state);
-    let Some(current) = &without.state.current else { return Ok(without) };
+    let Some(current) = &without.state.current else { return without };
     let evidence = collect(context, promotion, (own, &current.revision), memory);
     let from = measured(context, from);
-    Ok(advance::step(&input(context, promotion, own, (&from, &evidence)), state))
+    advance::step(&input(context, promotion, own, (&from, &evidence)), state)
 }
 
 /// The evidence about a candidate, beside that about the fleet before it.
@@ -124,29 +124,36 @@ fn input<'a>(
     }
 }
 
-/// The environments before, without the state of their places.
-fn from_environments(
-    context: &Context<'_>,
-    promotion: &Promotion,
-    memory: &mut Memory,
-) -> Result<Vec<FromEnvironment>, ControllerError> {
+/// The environments before, without the state of their places. Of one that can't be read, nothing is known.
+fn from_environments(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> Vec<FromEnvironment> {
     let mut found = Vec::new();
     for name in &promotion.from {
-        let standing = match EnvironmentName::new(Arc::clone(name)) {
-            Ok(name) => context.plane.standing(&name, &mut memory.branches)?.map(|standing| (name, standing)),
-            Err(_) => None,
-        };
-        let (has, settled) = match standing {
-            Some((name, standing)) => {
+        let (has, settled) = match standing_before(context, name, memory) {
+            Ok((name, standing)) => {
                 let settled = context.plane.settled(&name, &standing);
                 (standing.at, settled)
             }
-            None => (None, Err("there is no such environment".into())),
+            Err(reason) => (None, Err(reason)),
         };
         let measured = Err("it is not asked for yet".into());
         found.push(FromEnvironment { name: Arc::clone(name), has, settled, measured });
     }
-    Ok(found)
+    found
+}
+
+/// Where an environment before stands, or why it is not known.
+pub(super) fn standing_before(
+    context: &Context<'_>,
+    name: &Arc<str>,
+    memory: &mut Memory,
+) -> Result<(EnvironmentName, Standing), Arc<str>> {
+    let no_such = || Arc::from("there is no such environment");
+    let name = EnvironmentName::new(Arc::clone(name)).map_err(|_| no_such())?;
+    match context.plane.standing(&name, &mut memory.branches) {
+        Ok(Some(standing)) => Ok((name, standing)),
+        Ok(None) => Err(no_such()),
+        Err(error) => Err(error.to_string().into()),
+    }
 }
 
 fn measured(context: &Context<'_>, from: Vec<FromEnvironment>) -> Vec<FromEnvironment> {

@@ -47,7 +47,7 @@ pub(super) fn move_all(
     if selected.is_empty() {
         return Ok(ReleaseMoves::Found { steps, subjects, problems });
     }
-    let before = Before::read(context, promotion, memory)?;
+    let before = Before::read(context, promotion, memory);
     for (workload, published) in selected {
         let one = ReleaseMove { promotion, workload, published, own, before: &before };
         let stored = rollout_store::read(context.access, context.environment)?;

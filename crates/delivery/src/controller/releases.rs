@@ -10,7 +10,6 @@ use engine::promotion::release;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Commit, Edits};
 use model::git_id::GitId;
-use model::name::EnvironmentName;
 use model::object::promotion::{Gate, GateKind, Promotion};
 
 use super::branch_move::{self, BranchMove};
@@ -50,24 +49,19 @@ struct BeforeEnvironment {
 }
 
 impl Before {
-    /// Reads the records of the environments before.
-    pub(super) fn read(
-        context: &Context<'_>,
-        promotion: &Promotion,
-        memory: &mut Memory,
-    ) -> Result<Self, ControllerError> {
-        let mut environments = Vec::new();
-        for name in &promotion.from {
-            let Ok(environment) = EnvironmentName::new(Arc::clone(name)) else { continue };
-            let Some(standing) = context.plane.standing(&environment, &mut memory.branches)? else { continue };
-            let record = settled::read(context.access, &environment)?;
-            environments.push(BeforeEnvironment {
-                name: Arc::clone(name),
-                releases: record.map(|record| record.releases).unwrap_or_default(),
-                settled: context.plane.settled(&environment, &standing),
+    /// Reads the records of the environments before. Of one that can't be read, nothing is known.
+    pub(super) fn read(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> Self {
+        let mut one = |name: &Arc<str>| {
+            let known = platform::standing_before(context, name, memory).and_then(|(environment, standing)| {
+                let record =
+                    settled::read(context.access, &environment).map_err(|error| Arc::from(error.to_string()))?;
+                let releases = record.map(|record| record.releases).unwrap_or_default();
+                Ok((releases, context.plane.settled(&environment, &standing)))
             });
-        }
-        Ok(Self { environments })
+            let (releases, settled) = known.unwrap_or_else(|reason| (BTreeMap::new(), Err(reason)));
+            BeforeEnvironment { name: Arc::clone(name), releases, settled }
+        };
+        Self { environments: promotion.from.iter().map(&mut one).collect() }
     }
 }
 

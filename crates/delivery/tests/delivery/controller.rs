@@ -228,6 +228,20 @@ fn a_commit_moves_on_when_the_environment_before_proved_it() {
 }
 
 #[test]
+fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.report("dev", (3, 2, 0));
+    world.settle();
+    world.chain.company.delete_environment("dev");
+    let unreadable = "has no branch `dev`";
+    assert!(world.try_step("dev").unwrap_err().to_string().contains(unreadable));
+    let waits = world.waits("stage");
+    assert!(waits.contains(unreadable), "{waits}");
+}
+
+#[test]
 fn without_a_hub_a_commit_waits_and_says_why() {
     let mut world = World::new(DIRECT, "");
     world.has_hub = false;

@@ -109,7 +109,10 @@ impl Evaluation<'_> {
     fn settled(&self, from: &FromEnvironment) -> Result<(), Arc<str>> {
         let revision = &self.candidate.revision;
         match &from.has {
-            None => Err(format!("it is not known which revision `{}` has", from.name).into()),
+            None => Err(match &from.settled {
+                Err(reason) => format!("`{}`: {reason}", from.name).into(),
+                Ok(()) => format!("it is not known which revision `{}` has", from.name).into(),
+            }),
             Some(has) if !self.line.contains(has, revision) => {
                 Err(format!("`{}` has `{}`, which does not contain the revision", from.name, has.0).into())
             }
