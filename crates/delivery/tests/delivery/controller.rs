@@ -10,6 +10,7 @@ use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::publication_preview::preview;
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
@@ -23,6 +24,7 @@ use jiff::Timestamp;
 use model::git_id::GitId;
 use model::rollout::Counts;
 use testkit::chain::environment;
+use testkit::company::GITOPS;
 
 use crate::chain::{Chain, name};
 
@@ -117,6 +119,26 @@ impl World {
         let outcome = self.try_step(environment).unwrap();
         assert_eq!(outcome.warnings, [""; 0]);
         outcome
+    }
+
+    /// Where changes into an environment stand, as a publication would find them.
+    fn look(&self, environment: &str) -> Vec<SubjectStatus> {
+        let environment = &name(environment);
+        let output = preview(&self.chain.access, environment).unwrap();
+        let published = Published::of(&output);
+        let evidence = Evidence { hub: Some(&self.hub), checks: None, teams: &BTreeMap::new() };
+        let request = StepRequest {
+            environment,
+            hosts: Some(&self.chain.hosts),
+            evidence,
+            history: Some(&self.hub),
+            lease: None,
+            published: Some(&published),
+            output: Some(&output),
+            is_read_only: true,
+            now: Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap(),
+        };
+        step(&self.chain.access, &request, &mut Memory::default()).unwrap().status.unwrap().subjects
     }
 
     /// Steps for all environments until nothing is to be published again.
@@ -239,6 +261,26 @@ fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
     assert!(world.try_step("dev").unwrap_err().to_string().contains(unreadable));
     let waits = world.waits("stage");
     assert!(waits.contains(unreadable), "{waits}");
+}
+
+#[test]
+fn a_preview_shows_what_a_step_shows_and_writes_nothing() {
+    let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.settle();
+    let branches = ["main", "stage", "kalypso-rollouts/stage"];
+    let heads = |world: &World| branches.map(|branch| world.chain.company.head(branch));
+    let stepped = world.step("stage").status.unwrap().subjects;
+    let (before, messages) = (heads(&world), world.chain.company.message(GITOPS, "stage"));
+    let looked = world.look("stage");
+    assert!(looked.iter().any(|subject| subject.moving.iter().any(|moving| moving.rings.len() == 2)), "{looked:#?}");
+    assert_eq!(looked, stepped);
+    world.chain.company.change_value("third");
+    world.look("dev");
+    world.look("stage");
+    assert_eq!(heads(&world)[1..], before[1..]);
+    assert_eq!(world.chain.company.message(GITOPS, "stage"), messages);
 }
 
 #[test]
