@@ -8,10 +8,14 @@ use engine::plan::{PlaceFolder, PlacePart};
 use engine::target::Target;
 use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
-use hub_api::publication::{DesiredPlace, DesiredTarget, PathRange, Publication, PublicationReceipt, Role};
+use hub_api::publication::{
+    DesiredPlace, DesiredTarget, PathRange, Publication, PublicationQuery, PublicationReceipt, PublicationState,
+    PublishedOutput, Role,
+};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
+use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
 use model::tree::{Child, OpenError, Sealed, Tree};
 
@@ -38,6 +42,12 @@ pub trait Hub {
     /// # Errors
     /// If the hub can't be reached, or refuses the publication.
     fn publish(&self, publication: &Publication, retry_time: Duration) -> Result<PublicationReceipt, ClientError>;
+
+    /// The last commit of which all places of an output were sent.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query: with the status 404 or 405 if its version is earlier.
+    fn publication_state(&self, query: &PublicationQuery) -> Result<PublicationState, ClientError>;
 }
 
 /// A hub, with the data of publications that does not depend on folders.
@@ -66,49 +76,105 @@ impl From<OpenError> for HubError {
     }
 }
 
-/// Sends the folders that a push changes. A direct push also has its commit. Returns the number of folders. None if the push changed nothing.
+/// Sends what the hub does not have after a delivery: the folders of a proposed change, and all that changed on the branch since the last commit that was sent
+/// completely. So a publication that ended before it reached the hub is completed by the next one. Returns the number of folders. None if the hub has everything.
 pub fn send_changes(
-    Receiver { hub, environments }: Receiver<'_>,
+    receiver: Receiver<'_>,
     loaded: &Loaded,
     (planned, delivered): (&Planned, &Delivered),
 ) -> Option<Result<usize, HubError>> {
-    let commit = match delivered {
-        Delivered::Pushed { branch, commit, seconds } if **branch == *planned.target.place.branch => {
-            Some((commit.to_string(), *seconds))
+    let branch = &planned.target.branch;
+    let sender = Sender { receiver, loaded, planned, commit: None, completes: None };
+    let at_head = Sender { commit: head(planned), ..sender.clone() };
+    match delivered {
+        Delivered::LostRace => None,
+        Delivered::Pushed { branch: pushed, commit, seconds } if **pushed == *planned.target.place.branch => {
+            let sender = Sender { commit: Some((commit.to_string(), *seconds)), ..sender };
+            sender.send_commit(&planned.output.tree, Some(&branch.tree))
         }
-        Delivered::Pushed { .. } | Delivered::Proposed { .. } => None,
-        Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::LostRace => return None,
-    };
-    let sender = Sender { hub, loaded, planned, commit, environments };
-    Some(sender.send_changes(&planned.target.branch.tree, &planned.output.tree))
+        Delivered::UpToDate | Delivered::Withdrawn { .. } => at_head.send_commit(&branch.tree, None),
+        Delivered::Pushed { .. } | Delivered::Proposed { .. } => {
+            let proposed = sender.send_changes(&branch.tree, &planned.output.tree);
+            let is_published = planned.earlier.is_some() && proposed.is_ok();
+            let merged = is_published.then(|| at_head.send_commit(&branch.tree, None)).flatten();
+            Some(proposed.and_then(|count| Ok(count + merged.transpose()?.unwrap_or_default())))
+        }
+    }
 }
 
 /// Sends all folders of the branch. The hub deletes all others. Returns the number of folders.
 ///
 /// # Errors
 /// If a folder can't be opened, or the hub does not accept it.
-pub fn send_branch(
-    Receiver { hub, environments }: Receiver<'_>,
-    loaded: &Loaded,
-    planned: &Planned,
-) -> Result<usize, HubError> {
+pub fn send_branch(receiver: Receiver<'_>, loaded: &Loaded, planned: &Planned) -> Result<usize, HubError> {
+    let sender = Sender { receiver, loaded, planned, commit: head(planned), completes: None };
+    let completes = sender.published()?.map(|_| sender.output());
+    Sender { completes, ..sender }.send_all(&planned.target.branch.tree)
+}
+
+/// The head of the branch, with its time in seconds since 1970.
+fn head(planned: &Planned) -> Option<(String, i64)> {
     let branch = &planned.target.branch;
-    let commit = branch.commit().zip(branch.committed_on()).map(|(commit, seconds)| (commit.to_string(), seconds));
-    Sender { hub, loaded, planned, commit, environments }.send_all(&branch.tree)
+    branch.commit().zip(branch.committed_on()).map(|(commit, seconds)| (commit.to_string(), seconds))
 }
 
 /// Sends publications of one branch.
+#[derive(Clone)]
 struct Sender<'a> {
-    hub: &'a dyn Hub,
+    receiver: Receiver<'a>,
     loaded: &'a Loaded,
     planned: &'a Planned,
     /// The commit with these folders, with its time in seconds since 1970. None: the change is only proposed.
     commit: Option<(String, i64)>,
-    /// The configured order of environments. May be empty.
-    environments: &'a [String],
+    /// The output that is complete after the last request. None: the hub does not learn it.
+    completes: Option<PublishedOutput>,
 }
 
 impl Sender<'_> {
+    /// Sends what changed since the last commit that was sent completely. `before` is the tree before a push. None: nothing was pushed.
+    fn send_commit(&self, tree: &Tree, before: Option<&Tree>) -> Option<Result<usize, HubError>> {
+        let (commit, _) = self.commit.as_ref()?;
+        let known = match (self.published(), before) {
+            (Ok(Some(known)), _) => known,
+            // Without an answer, the hub gets the changes of this push at least.
+            (Ok(None) | Err(_), Some(before)) => return Some(self.send_changes(before, tree)),
+            (Ok(None), None) => return None,
+            (Err(error), None) => return Some(Err(error)),
+        };
+        if known.commit.as_ref() == Some(commit) {
+            return None;
+        }
+        let sender = Self { completes: Some(self.output()), ..self.clone() };
+        let known = known.commit.as_deref().and_then(GitId::from_hex);
+        Some(match known.and_then(|known| self.planned.target.branch.tree_at(known).ok()) {
+            Some(before) => sender.send_changes(&before, tree),
+            None => match sender.send_all(tree) {
+                // A token for some environments may not say that there are no other folders.
+                Err(HubError::Client(ClientError::Refused { status: 403, .. })) => {
+                    sender.send_changes(&Tree::default(), tree)
+                }
+                sent => sent,
+            },
+        })
+    }
+
+    /// The last commit that was sent completely. None: the hub is of an earlier version, which does not know it.
+    fn published(&self) -> Result<Option<PublicationState>, HubError> {
+        let place = &self.planned.target.place;
+        let PublishedOutput { environment, folder } = self.output();
+        let (repository, branch) = (git::without_credential(&place.repo), place.branch.to_string());
+        match self.receiver.hub.publication_state(&PublicationQuery { repository, branch, environment, folder }) {
+            Ok(state) => Ok(Some(state)),
+            Err(ClientError::Refused { status: 404 | 405, .. }) => Ok(None),
+            Err(error) => Err(HubError::Client(error)),
+        }
+    }
+
+    fn output(&self) -> PublishedOutput {
+        let folder = self.planned.target.folder.as_str().to_owned();
+        PublishedOutput { environment: self.loaded.fleet.environment.to_string(), folder }
+    }
+
     /// Sends the folders that differ between two states of the branch. Even if there are none, the hub gets the commit: clusters report it.
     fn send_changes(&self, before: &Tree, after: &Tree) -> Result<usize, HubError> {
         let (mut places, mut count) = (Vec::new(), 0);
@@ -116,11 +182,11 @@ impl Sender<'_> {
             places.extend(self.desired_places(&changed)?);
             while places.len() >= FOLDERS_MAX {
                 let rest = places.split_off(FOLDERS_MAX);
-                count += self.send(std::mem::replace(&mut places, rest), None)?;
+                count += self.send(Part::some(std::mem::replace(&mut places, rest)))?;
             }
         }
-        if !places.is_empty() || (count == 0 && self.commit.is_some()) {
-            count += self.send(places, None)?;
+        if !places.is_empty() || self.commit.is_some() {
+            count += self.send(Part { is_last: true, ..Part::some(places) })?;
         }
         Ok(count)
     }
@@ -142,7 +208,7 @@ impl Sender<'_> {
         }
         ready.extend(waiting.into_values());
         count += self.send_full(&mut ready, &mut last)?;
-        Ok(count + self.send(ready, Some((last, None)))?)
+        Ok(count + self.send(Part { places: ready, range: Some((last, None)), is_last: true })?)
     }
 
     /// Sends all full requests. The range of the first one begins after the last path that was sent.
@@ -151,7 +217,8 @@ impl Sender<'_> {
         while ready.len() >= FOLDERS_MAX {
             let rest = ready.split_off(FOLDERS_MAX);
             let until = ready.last().map(|place| place.path.clone());
-            count += self.send(std::mem::replace(ready, rest), Some((last.take(), until.clone())))?;
+            let places = std::mem::replace(ready, rest);
+            count += self.send(Part { places, range: Some((last.take(), until.clone())), is_last: false })?;
             *last = until;
         }
         Ok(count)
@@ -163,12 +230,9 @@ impl Sender<'_> {
         Ok(engine::plan::folder_changes(inside(before)?, inside(after)?, &open)?.places)
     }
 
-    /// Sends folders. With a `range`, they are all folders after the first path, up to and including the second one. None: no limit at that end.
-    fn send(
-        &self,
-        places: Vec<DesiredPlace>,
-        range: Option<(Option<String>, Option<String>)>,
-    ) -> Result<usize, HubError> {
+    /// Sends folders.
+    fn send(&self, Part { places, range, is_last }: Part) -> Result<usize, HubError> {
+        let Receiver { hub, environments } = self.receiver;
         let place = &self.planned.target.place;
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();
@@ -184,14 +248,15 @@ impl Sender<'_> {
                 until,
             }),
             environments: self.order(),
+            completes: self.completes.clone().filter(|_| is_last),
         };
-        let sent = match self.hub.publish(&publication, RETRY_TIME) {
+        let sent = match hub.publish(&publication, RETRY_TIME) {
             // A token for some environments may not change the order, and no configuration names one here.
             Err(ClientError::Refused { status: 403, .. })
-                if self.environments.is_empty() && !publication.environments.is_empty() =>
+                if environments.is_empty() && !publication.environments.is_empty() =>
             {
                 let publication = Publication { environments: Vec::new(), ..publication };
-                self.hub.publish(&publication, RETRY_TIME)
+                hub.publish(&publication, RETRY_TIME)
             }
             sent => sent,
         };
@@ -201,7 +266,7 @@ impl Sender<'_> {
     /// The environments in the order of promotion. Empty if nothing says the order.
     fn order(&self) -> Vec<String> {
         let graph = &self.loaded.graph;
-        match self.environments {
+        match self.receiver.environments {
             [] if graph.has_steps() => graph.order().iter().map(ToString::to_string).collect(),
             configured => configured.to_vec(),
         }
@@ -239,6 +304,21 @@ impl Sender<'_> {
         let place = PlaceName::new(part.place.clone()).ok()?;
         let target = DeploymentTargetName::new(part.target.clone()?).ok()?;
         self.planned.assignment(&AssignmentId { place, target }, part.folder.as_ref()?.id())
+    }
+}
+
+/// The folders of one request.
+struct Part {
+    places: Vec<DesiredPlace>,
+    /// The folders are all those after the first path, up to and including the second one. None: no limit at that end.
+    range: Option<(Option<String>, Option<String>)>,
+    /// Whether no request about the commit follows.
+    is_last: bool,
+}
+
+impl Part {
+    fn some(places: Vec<DesiredPlace>) -> Self {
+        Self { places, range: None, is_last: false }
     }
 }
 

@@ -27,6 +27,7 @@ mod owner_file;
 pub mod pinned_repositories;
 pub mod planned;
 pub mod promoted_commit;
+pub mod publication_preview;
 pub mod publish;
 pub mod pull_requests;
 pub mod push;

@@ -381,7 +381,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
 
 impl PlaceOutcome {
     /// The result before anything is tried.
-    fn new(loaded: &Arc<Loaded>, planned: Planned) -> Self {
+    pub(crate) fn new(loaded: &Arc<Loaded>, planned: Planned) -> Self {
         let (diagnostics, refusals) = (Vec::new(), Vec::new());
         let loaded = Arc::clone(loaded);
         Self { loaded, planned, diagnostics, refusals, delivered: None, hub: None, pull_request: None }

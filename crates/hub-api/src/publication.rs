@@ -31,6 +31,45 @@ pub struct Publication {
     /// The environments in the order of promotion. Empty: the order is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environments: Vec<String>,
+    /// The output of which the hub has all places of the commit with this publication. None: more requests follow, or the rest is not known. Needs a `commit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completes: Option<PublishedOutput>,
+}
+
+/// The output of an environment in a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PublishedOutput {
+    /// The environment.
+    pub environment: String,
+    /// The folder in the branch. Empty: the whole branch.
+    #[serde(default)]
+    pub folder: String,
+}
+
+/// Which output a publisher asks about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct PublicationQuery {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// The environment.
+    pub environment: String,
+    /// The folder in the branch. Empty: the whole branch.
+    #[serde(default)]
+    pub folder: String,
+}
+
+/// How far the output of an environment in a branch is published to the hub.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PublicationState {
+    /// The last commit of the branch of which all places were published. None: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// A range of paths of a branch, in byte order. Large branches are published in several ranges, each of which is complete.

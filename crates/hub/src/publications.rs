@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use hub_api::audit::Action;
-use hub_api::publication::{Publication, PublicationError, PublicationReceipt};
+use hub_api::publication::{Publication, PublicationError, PublicationQuery, PublicationReceipt, PublicationState};
 use serde_json::json;
 
 use crate::audit::{self, AuditRecord};
-use crate::desired::DesiredUpdate;
+use crate::desired::{self, DesiredUpdate};
 use crate::store::{Database, DatabaseError};
 use crate::writer::{SubmitError, Writer};
 
@@ -33,6 +33,14 @@ pub struct PublicationSink {
 }
 
 impl PublicationSink {
+    /// How far an output is published.
+    ///
+    /// # Errors
+    /// If the database can't be read.
+    pub async fn state(&self, query: &PublicationQuery) -> Result<PublicationState, DatabaseError> {
+        Ok(PublicationState { commit: desired::published_up_to(&self.database, query).await? })
+    }
+
     /// Stores a publication, and notes it in the audit log. `actor` is the publisher.
     ///
     /// # Errors
@@ -46,7 +54,10 @@ impl PublicationSink {
         updates.iter().try_for_each(DesiredUpdate::check).map_err(PublishError::Invalid)?;
         let mut published = PublicationReceipt::default();
         for update in updates {
-            published = self.ingest.update_desired(update).await?;
+            let PublicationReceipt { changed, removed, unchanged } = self.ingest.update_desired(update).await?;
+            published.changed += changed;
+            published.removed += removed;
+            published.unchanged += unchanged;
         }
         let PublicationReceipt { changed, removed, .. } = published;
         // A publication that changes nothing is not noted: its content was noted when it was new.

@@ -76,6 +76,22 @@ impl Exit {
         }
     }
 
+    /// The exit status of two parts of a command: the more severe one.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let severity = |exit| match exit {
+            Self::Good => 0,
+            Self::Pending => 1,
+            Self::Superseded => 2,
+            Self::Late => 3,
+            Self::Problems => 4,
+            Self::Usage => 5,
+            Self::Unreachable => 6,
+            Self::Bug => 7,
+            Self::Interrupted => 8,
+        };
+        if severity(other) > severity(self) { other } else { self }
+    }
+
     /// `Problems` if `problems` is set, else `self`.
     pub(crate) fn unless(self, problems: bool) -> Self {
         if problems { Self::Problems } else { self }
@@ -149,7 +165,12 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     if let Some(help) = failure.as_ref().and_then(|failure| failure.help.as_ref()) {
         let _ = writeln!(stderr, "  = help: {}", message(help));
     }
-    failure.map_or(Exit::Unreachable, |failure| failure.exit)
+    status(error)
+}
+
+/// The exit status for an error.
+pub(crate) fn status(error: &anyhow::Error) -> Exit {
+    failure(error).map_or(Exit::Unreachable, |failure| failure.exit)
 }
 
 /// The failure in an error, or the failure for an error of a known type. None for other errors.
@@ -176,7 +197,8 @@ fn of_reading(error: &ReadError) -> Failure {
     }
 }
 
-fn of_destination(error: &DestinationError) -> Option<Failure> {
+/// The failure for an error of a destination. None if it has no exit status of its own.
+pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
     let message = error.to_string();
     Some(match error {
         DestinationError::Url { .. } | DestinationError::Path { .. } => Failure::refused(message),

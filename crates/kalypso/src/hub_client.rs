@@ -11,7 +11,7 @@ use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::places::PlaceState;
 use hub_api::promotions::PromotionEvent;
-use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
 
@@ -121,6 +121,10 @@ impl Hub {
 impl hub_publication::Hub for Hub {
     fn publish(&self, publication: &Publication, retry_time: Duration) -> Result<PublicationReceipt, ClientError> {
         self.runtime.block_on(self.client.publish(publication, retry_time))
+    }
+
+    fn publication_state(&self, query: &PublicationQuery) -> Result<PublicationState, ClientError> {
+        self.runtime.block_on(self.client.publication_state(query))
     }
 }
 

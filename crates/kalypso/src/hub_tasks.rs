@@ -9,7 +9,7 @@ use hub::leases::Holder;
 use hub::server::Server;
 use hub_api::client::ClientError;
 use hub_api::leases::{LeaseAnswer, LeaseError, LeaseRound, Leases};
-use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use tokio::sync::{mpsc, oneshot};
 use watch::{Resources, WatchSettings};
 
@@ -35,8 +35,13 @@ pub(crate) fn read_branches(server: Server, settings: Option<WatchSettings>) -> 
 /// The hub of this process, for the threads of the service.
 pub(crate) struct LocalHub(mpsc::Sender<Sent>);
 
-/// A publication, and where its receipt goes.
-type Sent = (Publication, oneshot::Sender<Result<PublicationReceipt, ClientError>>);
+/// A request to the hub, with where its answer goes.
+enum Sent {
+    Publication(Box<Publication>, Answer<PublicationReceipt>),
+    Query(PublicationQuery, Answer<PublicationState>),
+}
+
+type Answer<T> = oneshot::Sender<Result<T, ClientError>>;
 
 /// The number of publications that wait.
 const PUBLICATIONS_WAITING_MAX: usize = 16;
@@ -48,27 +53,40 @@ pub(crate) fn receive_publications(server: Server) -> (Server, LocalHub) {
     let (sender, mut receiver) = mpsc::channel::<Sent>(PUBLICATIONS_WAITING_MAX);
     let sink = server.publication_sink();
     let task = async move {
-        while let Some((publication, receipt)) = receiver.recv().await {
-            let result = sink.publish(publication, SERVICE).await;
-            // Who no longer waits for the receipt is stopping.
-            let _ = receipt.send(result.map_err(|error| ClientError::Refused {
-                status: 503,
-                detail: error.to_string(),
-                hint: None,
-                refused: Vec::new(),
-            }));
+        while let Some(sent) = receiver.recv().await {
+            // Who no longer waits for the answer is stopping.
+            match sent {
+                Sent::Publication(publication, answer) => {
+                    drop(answer.send(sink.publish(*publication, SERVICE).await.map_err(unavailable)));
+                }
+                Sent::Query(query, answer) => drop(answer.send(sink.state(&query).await.map_err(unavailable))),
+            }
         }
     };
     (server.with_task(task), LocalHub(sender))
 }
 
-impl delivery::hub_publication::Hub for LocalHub {
-    fn publish(&self, publication: &Publication, _: Duration) -> Result<PublicationReceipt, ClientError> {
+fn unavailable(error: impl std::fmt::Display) -> ClientError {
+    ClientError::Refused { status: 503, detail: error.to_string(), hint: None, refused: Vec::new() }
+}
+
+impl LocalHub {
+    fn ask<T>(&self, sent: impl FnOnce(Answer<T>) -> Sent) -> Result<T, ClientError> {
         let stopped =
             || ClientError::Unreachable { url: "this process".to_owned(), reason: "it is being stopped".to_owned() };
         let (sender, receiver) = oneshot::channel();
-        self.0.blocking_send((publication.clone(), sender)).map_err(|_| stopped())?;
+        self.0.blocking_send(sent(sender)).map_err(|_| stopped())?;
         receiver.blocking_recv().map_err(|_| stopped())?
+    }
+}
+
+impl delivery::hub_publication::Hub for LocalHub {
+    fn publish(&self, publication: &Publication, _: Duration) -> Result<PublicationReceipt, ClientError> {
+        self.ask(|answer| Sent::Publication(Box::new(publication.clone()), answer))
+    }
+
+    fn publication_state(&self, query: &PublicationQuery) -> Result<PublicationState, ClientError> {
+        self.ask(|answer| Sent::Query(query.clone(), answer))
     }
 }
 

@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
+use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::{CheckResults, CheckSubject, Evidence};
+use delivery::controller::plane::Plane;
 use delivery::controller::published::Published;
-use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::publish::Outcome;
 use engine::promotion::evidence::CheckResult;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
@@ -85,9 +87,7 @@ impl PromotionSteps {
             Ok(outcome) => outcome,
             Err(error) => {
                 tracing::warn!(environment = environment.shown, %error, "no step of promotions");
-                let mut state = environment.lock();
-                if let Some(status) = &mut state.promotion {
-                    status.problem = Some(error.to_string());
+                if Self::show_problem(shared, environment, &error) {
                     self.next = Some(Instant::now() + interval);
                 }
                 return;
@@ -105,6 +105,19 @@ impl PromotionSteps {
             "a step of promotions"
         );
         Self::show(shared, environment, outcome);
+    }
+
+    /// Shows why no step was made, beside where changes stood before. False if the environment is in no promotion, as far as is known.
+    fn show_problem(shared: &Shared, environment: &Environment, error: &ControllerError) -> bool {
+        let mut known = environment.lock().promotion.clone();
+        if known.is_none() {
+            let access = shared.access();
+            let plane = Plane::read(&access).ok().filter(|plane| plane.is_part(&environment.name));
+            known = plane.map(|plane| status_of(&plane.graph, &environment.name, Timestamp::now()));
+        }
+        let Some(status) = known else { return false };
+        environment.lock().promotion = Some(PromotionStatus { problem: Some(error.to_string()), ..status });
+        true
     }
 
     /// Shows where changes stand, and asks for what follows: a sync of this environment, and steps of those after it.
@@ -131,7 +144,7 @@ impl PromotionSteps {
         shared: &Shared,
         environment: &Environment,
         output: Option<&Outcome>,
-    ) -> Result<StepOutcome, delivery::controller::error::ControllerError> {
+    ) -> Result<StepOutcome, ControllerError> {
         let settings = &shared.settings;
         let (teams, checks) = (teams(&settings.evidence), ConfiguredChecks(&settings.evidence.checks));
         let evidence = Evidence { hub: settings.promotion.places.as_deref(), checks: Some(&checks), teams: &teams };

@@ -12,7 +12,7 @@ use git_host::hosts::memory::MemoryHost;
 use model::git_id::GitId;
 use model::tree::{Tree, closed};
 
-use crate::company::{CONTROL_PLANE, GITOPS, HostedBranches};
+use crate::company::{CONTROL_PLANE, GITOPS, HostedBranches, delete};
 
 /// The repository with the manifests of the workload.
 const MANIFESTS: &str = "https://git.example/shop/shop-gitops";
@@ -66,6 +66,11 @@ impl MemoryChain {
     /// Commits exactly these files to a branch of an environment.
     pub fn write_environment(&self, name: &str, files: &BTreeMap<String, String>) -> GitId {
         self.commit(CONTROL_PLANE, name, files)
+    }
+
+    /// Deletes the branch of an environment.
+    pub fn delete_environment(&self, name: &str) {
+        delete(&self.repositories, (CONTROL_PLANE, name));
     }
 
     /// The head of a branch of the control plane.

@@ -97,7 +97,7 @@ impl MemoryCompany {
 
     /// Deletes a branch of the GitOps repository.
     pub fn delete_branch(&self, branch: &str) {
-        delete(&self.repositories, branch);
+        delete(&self.repositories, (GITOPS, branch));
     }
 
     /// A git host with the repositories of this world.
@@ -215,10 +215,11 @@ fn declaration(environment: &str) -> String {
     )
 }
 
-fn delete(repositories: &MemoryRepositories, branch: &str) {
-    let expected = repositories.head(&url(GITOPS), branch);
+pub(crate) fn delete(repositories: &MemoryRepositories, (repository, branch): (&str, &str)) {
+    let url = url(repository);
+    let expected = repositories.head(&url, branch);
     let push = Push { branch, expected, commit: None, progress: &Progress::default() };
-    repositories.push(&url(GITOPS), &push).expect("it is in memory");
+    repositories.push(&url, &push).expect("it is in memory");
 }
 
 /// The branches of a repository in memory, as the git host sees them.

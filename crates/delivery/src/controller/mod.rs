@@ -55,6 +55,7 @@ use self::published_folders::GitOpsCommit;
 use self::release_moves::ReleaseMoves;
 use self::rollouts::Rollouts;
 use self::settled::Settled;
+pub use self::status::of_environment as status_of;
 use crate::access::RepositoryAccess;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::pull_requests::GitHosts;
@@ -146,7 +147,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let mut outcome = StepOutcome::none();
-    let mut status = status_of(context);
+    let mut status = status_of(&context.plane.graph, environment, context.now);
     let rollouts = move_rollouts(context, request, memory)?;
     if rollouts.has_lost_race {
         return Ok(Round::Again { has_moved: false });
@@ -376,18 +377,6 @@ fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Me
     };
     let sent = events::send(&*context.access.repositories, (head.as_ref(), &mut memory.sent), history);
     sent.err().map(|error| error.to_string())
-}
-
-fn status_of(context: &Context<'_>) -> PromotionStatus {
-    let (graph, environment) = (&context.plane.graph, context.environment.as_str());
-    PromotionStatus {
-        environment: environment.to_owned(),
-        before: graph.before(environment).iter().map(ToString::to_string).collect(),
-        after: graph.after(environment).map(ToString::to_string).collect(),
-        evaluated_on: Some(events::timestamp(context.now)),
-        problem: None,
-        subjects: Vec::new(),
-    }
 }
 
 impl StepOutcome {

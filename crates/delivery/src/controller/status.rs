@@ -1,16 +1,31 @@
 //! Where changes stand, as the API of the hub shows it.
 
+use engine::promotion::graph::Graph;
 use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
 use engine::promotion::state::{
     AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
 };
 use hub_api::promotions::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, ProvedStatus, RingCounts, RingProgress,
-    RingState, SubjectKind, SubjectStatus, Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,
+    RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 use jiff::Timestamp;
+use model::name::EnvironmentName;
 
 use super::events::timestamp;
+
+/// An environment of which nothing is evaluated yet.
+pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timestamp) -> PromotionStatus {
+    let environment = environment.as_str();
+    PromotionStatus {
+        environment: environment.to_owned(),
+        before: graph.before(environment).iter().map(ToString::to_string).collect(),
+        after: graph.after(environment).map(ToString::to_string).collect(),
+        evaluated_on: Some(timestamp(now)),
+        problem: None,
+        subjects: Vec::new(),
+    }
+}
 
 /// The state of the platform's commits in an environment.
 pub(super) fn of_platform(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {

@@ -10,6 +10,7 @@ use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::published::Published;
 use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::publication_preview::preview;
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
@@ -152,6 +153,26 @@ impl World {
         outcome
     }
 
+    /// Where changes into an environment stand, as a publication would find them.
+    fn look(&self, environment: &str) -> Vec<SubjectStatus> {
+        let environment = &name(environment);
+        let output = preview(&self.chain.access, environment).unwrap();
+        let published = Published::of(&output);
+        let evidence = Evidence { hub: Some(&self.hub), checks: None, teams: &BTreeMap::new() };
+        let request = StepRequest {
+            environment,
+            hosts: Some(&self.chain.hosts),
+            evidence,
+            history: Some(&self.hub),
+            lease: None,
+            published: Some(&published),
+            output: Some(&output),
+            is_read_only: true,
+            now: Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap(),
+        };
+        step(&self.chain.access, &request, &mut Memory::default()).unwrap().status.unwrap().subjects
+    }
+
     /// Steps for all environments until nothing is to be published again.
     pub(crate) fn settle(&self) {
         for _ in 0..6 {
@@ -258,6 +279,40 @@ fn a_commit_moves_on_when_the_environment_before_proved_it() {
     let head = world.chain.company.head("stage");
     world.settle();
     assert_eq!(world.chain.company.head("stage"), head);
+}
+
+#[test]
+fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.report("dev", (3, 2, 0));
+    world.settle();
+    world.chain.company.delete_environment("dev");
+    let unreadable = "has no branch `dev`";
+    assert!(world.try_step("dev").unwrap_err().to_string().contains(unreadable));
+    let waits = world.waits("stage");
+    assert!(waits.contains(unreadable), "{waits}");
+}
+
+#[test]
+fn a_preview_shows_what_a_step_shows_and_writes_nothing() {
+    let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.settle();
+    let branches = ["main", "stage", "kalypso-rollouts/stage"];
+    let heads = |world: &World| branches.map(|branch| world.chain.company.head(branch));
+    let stepped = world.step("stage").status.unwrap().subjects;
+    let (before, messages) = (heads(&world), world.chain.company.message(GITOPS, "stage"));
+    let looked = world.look("stage");
+    assert!(looked.iter().any(|subject| subject.moving.iter().any(|moving| moving.rings.len() == 2)), "{looked:#?}");
+    assert_eq!(looked, stepped);
+    world.chain.company.change_value("third");
+    world.look("dev");
+    world.look("stage");
+    assert_eq!(heads(&world)[1..], before[1..]);
+    assert_eq!(world.chain.company.message(GITOPS, "stage"), messages);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use delivery::hub_publication::{Hub, HubError, Receiver};
 use delivery::publish::{Options, Request, publish};
 use delivery::push::Delivered;
 use hub_api::client::ClientError;
-use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState, PublishedOutput};
 
 use crate::chain::{Chain, name};
 use crate::world::{BASE, World};
@@ -18,6 +18,8 @@ struct MemoryHub {
     is_down: bool,
     /// Whether its token may not change the order of environments.
     is_limited: bool,
+    /// Whether it does not know how far outputs are published.
+    is_earlier: bool,
     publications: Mutex<Vec<Publication>>,
 }
 
@@ -32,6 +34,34 @@ impl Hub for MemoryHub {
         }
         self.publications.lock().unwrap().push(publication.clone());
         Ok(PublicationReceipt::default())
+    }
+
+    fn publication_state(&self, query: &PublicationQuery) -> Result<PublicationState, ClientError> {
+        if self.is_down {
+            return Err(ClientError::Unreachable { url: "http://hub".to_owned(), reason: "it is down".to_owned() });
+        }
+        if self.is_earlier {
+            return Err(ClientError::Refused { status: 405, detail: String::new(), hint: None, refused: Vec::new() });
+        }
+        let output = PublishedOutput { environment: query.environment.clone(), folder: query.folder.clone() };
+        let publications = self.publications.lock().unwrap();
+        let last = publications.iter().rev().find(|publication| publication.completes.as_ref() == Some(&output));
+        Ok(PublicationState { commit: last.and_then(|publication| publication.commit.clone()) })
+    }
+}
+
+impl MemoryHub {
+    /// Publishes directly to this hub. Returns the number of folders of each request, and whether it has the head of the branch.
+    fn publish_to(&self, world: &World) -> Vec<(usize, bool)> {
+        let receiver = Receiver { hub: self, environments: &[] };
+        let options = Options { is_direct: true, confirmed: &[], ..Options::default() };
+        let before = self.publications.lock().unwrap().len();
+        let outcome = world.try_publish(options, Some(receiver), &|_, _| {}).unwrap();
+        assert!(outcome.places[0].hub.iter().all(Result::is_ok));
+        let head = world.head(BASE).map(|head| head.to_string());
+        let publications = self.publications.lock().unwrap();
+        let sent = |publication: &Publication| (publication.places.len(), publication.commit == head);
+        publications.iter().skip(before).map(sent).collect()
     }
 }
 
@@ -57,6 +87,52 @@ fn the_hub_gets_the_folders_of_a_proposal_without_a_commit() {
 #[test]
 fn the_hub_gets_the_folders_of_a_direct_push_with_the_commit() {
     check(Options { is_direct: true, ..Options::default() }, (18, true));
+}
+
+/// A publication that is killed after its push, and before it reaches the hub.
+fn publish_killed(world: &World) {
+    let outcome = world.publish(Options { is_direct: true, ..Options::default() });
+    assert!(matches!(outcome.places[0].delivered, Some(Delivered::Pushed { .. })));
+}
+
+#[test]
+fn a_publication_that_did_not_reach_the_hub_is_completed_by_the_next() {
+    let (mut world, hub) = (World::new(), MemoryHub::default());
+    publish_killed(&world);
+    assert_eq!(hub.publish_to(&world), [(18, true)]);
+    assert_eq!(hub.publish_to(&world), []);
+    let path = "workloads/app-0000.yaml";
+    let workload = world.files()[path].replace("branch: ", "branch: next-");
+    world.change(&[(path, Some(&workload))]);
+    publish_killed(&world);
+    let [(changed, true)] = hub.publish_to(&world)[..] else { panic!("one publication of the head") };
+    assert!((1..18).contains(&changed), "{changed}");
+    assert_eq!(hub.publish_to(&world), []);
+}
+
+#[test]
+fn a_push_also_sends_what_the_push_before_did_not() {
+    let (mut world, hub) = (World::new(), MemoryHub::default());
+    publish_killed(&world);
+    world.change_value("changed");
+    assert_eq!(hub.publish_to(&world), [(18, true)]);
+}
+
+#[test]
+fn the_hub_gets_a_commit_of_others_without_folders() {
+    let (world, hub) = (World::new(), MemoryHub::default());
+    hub.publish_to(&world);
+    world.write_gitops("other.txt", "Another program.\n");
+    assert_eq!(hub.publish_to(&world), [(0, true)]);
+    assert_eq!(hub.publish_to(&world), []);
+}
+
+#[test]
+fn an_earlier_hub_gets_the_changes_of_pushes_only() {
+    let (world, hub) = (World::new(), MemoryHub { is_earlier: true, ..MemoryHub::default() });
+    assert_eq!(hub.publish_to(&world), [(18, true)]);
+    assert_eq!(hub.publish_to(&world), []);
+    assert!(hub.publications.lock().unwrap().iter().all(|publication| publication.completes.is_none()));
 }
 
 #[test]

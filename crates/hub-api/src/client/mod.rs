@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 pub use self::events::{EventStream, StreamItem};
 use crate::limits::EVENTS_KEEP_ALIVE;
 use crate::problem::Problem;
-use crate::publication::{Publication, PublicationReceipt};
+use crate::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use crate::report::receipt::{Receipt, RefusedReport};
 
 /// The time limit for one answer.
@@ -157,6 +157,18 @@ impl Client {
     ) -> Result<PublicationReceipt, ClientError> {
         let body = serde_json::to_vec(publication).map_err(|error| self.unexpected(&error.to_string()))?;
         self.read(self.post("publications", ("application/json", body), retry_time).await?).await
+    }
+
+    /// The last commit of which all places of an output were published.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the query. An earlier version of the hub does not know it, with the status 404 or 405.
+    pub async fn publication_state(&self, query: &PublicationQuery) -> Result<PublicationState, ClientError> {
+        let PublicationQuery { repository, branch, environment, folder } = query;
+        let parameters =
+            [("repository", repository), ("branch", branch), ("environment", environment), ("folder", folder)];
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value.clone()));
+        self.get(&["publications"], &parameters).await
     }
 
     async fn post(

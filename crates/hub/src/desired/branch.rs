@@ -1,9 +1,10 @@
 //! Branches of GitOps repositories: their commits in order, and the commit up to which each was read.
 
 use hub_api::limits::FUTURE_MAX;
-use hub_api::publication::{BranchContent, ReadProgress, Role};
+use hub_api::publication::{BranchContent, PublicationQuery, ReadProgress, Role};
 use hub_api::timestamp::Timestamp;
 
+use super::CompletedOutput;
 use crate::store::{BranchId, CommitId, Database, DatabaseError, Transaction, Value};
 
 /// A stored branch.
@@ -111,6 +112,26 @@ impl Branch {
         Ok(!transaction.exists(&sql, values).await?)
     }
 
+    /// Stores the commit of which all places of an output were published. Does nothing if it is not the last commit of the branch: of an earlier commit, only the
+    /// plans were stored.
+    pub(super) async fn set_published(
+        &self,
+        transaction: &mut Transaction,
+        CompletedOutput { commit, output, .. }: &CompletedOutput,
+    ) -> Result<(), DatabaseError> {
+        let sql = "insert into published_output (branch_id, environment, folder, commit_id) \
+            select c.branch_id, $3, $4, c.commit_id from gitops_commit c where c.branch_id = $1 and c.commit_id = $2 \
+            and c.sequence = (select max(l.sequence) from gitops_commit l where l.branch_id = $1) \
+            on conflict (branch_id, environment, folder) do update set commit_id = excluded.commit_id";
+        let values = vec![
+            self.id.into(),
+            commit.as_str().into(),
+            output.environment.as_str().into(),
+            output.folder.as_str().into(),
+        ];
+        transaction.execute(sql, values).await
+    }
+
     /// Stores the commit up to which the branch was read.
     pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
         let dialect = transaction.dialect();
@@ -118,6 +139,23 @@ impl Branch {
         let values = vec![commit.into(), self.id.into(), Timestamp::now().into()];
         transaction.execute(&sql, values).await
     }
+}
+
+/// The last commit of a branch of which all places of an output were published; none if there is none.
+///
+/// # Errors
+/// The database cannot be reached.
+pub async fn published_up_to(database: &Database, query: &PublicationQuery) -> Result<Option<String>, DatabaseError> {
+    let sql = "select o.commit_id from gitops_branch b join published_output o on o.branch_id = b.id \
+        where b.repository = $1 and b.branch = $2 and o.environment = $3 and o.folder = $4";
+    let PublicationQuery { repository, branch, environment, folder } = query;
+    let values: Vec<Value> = vec![
+        hub_api::endpoint::repository(repository).into(),
+        branch.trim().into(),
+        environment.as_str().into(),
+        folder.as_str().into(),
+    ];
+    database.first(sql, values).await
 }
 
 /// The commit up to which a branch was read; none if it was never read.

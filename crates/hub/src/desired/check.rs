@@ -4,7 +4,7 @@ use hub_api::endpoint::Endpoint;
 use hub_api::publication::{PublicationError, check_name, check_places};
 use hub_api::timestamp::Timestamp;
 
-use super::{DesiredUpdate, PlannedContent};
+use super::{CompletedOutput, DesiredUpdate, PlannedContent};
 
 impl DesiredUpdate {
     /// Checks an update that comes from a client.
@@ -16,6 +16,10 @@ impl DesiredUpdate {
             Self::Planned(PlannedContent { repository, branch, places }) => check_places(repository, branch, places),
             Self::Ordered(environments) => {
                 environments.iter().try_for_each(|environment| check_name("environments", Some(environment)))
+            }
+            Self::Completed(CompletedOutput { repository, branch, output, .. }) => {
+                Endpoint::new(repository, branch, &output.folder)?;
+                check_name("completes.environment", Some(&output.environment))
             }
             Self::Published(content) => content.check(false, Timestamp::now()),
             Self::Observed(content, _) => content.check(true, Timestamp::now()),

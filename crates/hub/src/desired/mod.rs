@@ -11,11 +11,11 @@ mod publish;
 mod range;
 mod vocabulary;
 
-use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Publication, ReadProgress};
+use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Publication, PublishedOutput, ReadProgress};
 use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use self::branch::{desired_paths, read_up_to};
+pub use self::branch::{desired_paths, published_up_to, read_up_to};
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
 pub(crate) use self::publish::update;
@@ -31,6 +31,8 @@ pub enum DesiredUpdate {
     Observed(BranchContent, ReadProgress),
     /// The content that places will hold when a proposed change is merged. It is stored until that content is observed.
     Planned(PlannedContent),
+    /// All places of an output at a commit were published, by the updates before this one.
+    Completed(CompletedOutput),
     /// The environments, in the order in which changes reach them. The order is independent of branches.
     Ordered(Vec<String>),
 }
@@ -38,7 +40,11 @@ pub enum DesiredUpdate {
 impl DesiredUpdate {
     /// The updates of a publication, in their order.
     pub fn of_publication(publication: Publication) -> Vec<Self> {
-        let Publication { repository, branch, commit, committed_on, places, range, environments } = publication;
+        let Publication { repository, branch, commit, committed_on, places, range, environments, completes } =
+            publication;
+        let completed = commit.clone().zip(completes).map(|(commit, output)| {
+            Self::Completed(CompletedOutput { repository: repository.clone(), branch: branch.clone(), commit, output })
+        });
         let update = match commit {
             None => Self::Planned(PlannedContent { repository, branch, places }),
             Some(commit) => {
@@ -51,8 +57,21 @@ impl DesiredUpdate {
             }
         };
         let order = (!environments.is_empty()).then_some(Self::Ordered(environments));
-        order.into_iter().chain([update]).collect()
+        order.into_iter().chain([update]).chain(completed).collect()
     }
+}
+
+/// The output of an environment of which all places were published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletedOutput {
+    /// The URL of the repository.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// The commit with the output.
+    pub commit: String,
+    /// The output.
+    pub output: PublishedOutput,
 }
 
 /// The content that places of a branch will hold when a proposed change is merged.

@@ -74,6 +74,11 @@ pub(crate) async fn update(
             order::set(transaction, environments).await?;
             Ok(PublicationReceipt::default())
         }
+        DesiredUpdate::Completed(completed) => {
+            let branch = Branch::find(transaction, &completed.repository, &completed.branch).await?;
+            branch.set_published(transaction, completed).await?;
+            Ok(PublicationReceipt::default())
+        }
         DesiredUpdate::Planned(plan) => note(transaction, contents, plan).await,
         DesiredUpdate::Observed(publication, seen) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;

@@ -20,6 +20,10 @@ pub(super) struct LimitedReader(pub(super) Identity);
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
 
+/// A caller that may publish, possibly only for some environments: the handler has to apply that limit.
+#[derive(Clone, Debug)]
+pub(super) struct Publisher(pub(super) Identity);
+
 /// A caller that may manage tokens and hosts.
 #[derive(Clone, Debug)]
 pub struct Manager(pub Identity);
@@ -37,6 +41,25 @@ impl FromRequestParts<App> for Manager {
         }
         Ok(Self(identity))
     }
+}
+
+impl FromRequestParts<App> for Publisher {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
+        let identity = identify(app, parts).await?;
+        check_publisher(&identity)?;
+        Ok(Self(identity))
+    }
+}
+
+/// Checks that a caller may publish.
+pub(super) fn check_publisher(identity: &Identity) -> Result<(), ProblemResponse> {
+    if identity.may_publish() {
+        return Ok(());
+    }
+    let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
+    Err(ProblemResponse::new(Kind::Forbidden, "this token is not for publications").hint(hint))
 }
 
 impl FromRequestParts<App> for Reader {

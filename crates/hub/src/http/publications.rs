@@ -3,18 +3,20 @@
 use axum::Json;
 use axum::extract::State;
 use hub_api::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
-use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
+use super::caller::{self, Publisher};
+use super::extract::Query;
 use super::problem::{Kind, ProblemResponse};
 use super::submission::Submission;
 use crate::publications::{PublicationSink, PublishError};
 use crate::tokens::{self, PublishingError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(publish))
+    OpenApiRouter::new().routes(routes!(publish, state))
 }
 
 /// Publish the desired content of places of a branch
@@ -24,11 +26,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// With a `range`, the places are all platform folders in the folder `below`, after the path `after` and up to `until`, in the order of bytes. The hub
 /// removes folders of this range that are not listed. `environments` is the order in which changes reach environments.
+///
+/// The last request about a commit names in `completes` the output of which all places are sent now. A publisher that ended before that asks with GET how
+/// far the output is published, and sends the rest.
 #[utoipa::path(
     post,
     path = "/api/v1/publications",
     tag = "Publications",
-    request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, `range` and `environments`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
+    request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, `range`, `environments` and `completes`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
     responses(
         (status = 200, description = "Stored: how many places changed, were removed, and stayed", body = PublicationReceipt),
         ProblemResponse,
@@ -36,10 +41,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 )]
 async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<PublicationReceipt>, ProblemResponse> {
     submission.check_type(&["application/json"])?;
-    if !submission.identity.may_publish() {
-        let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
-        return Err(ProblemResponse::new(Kind::Forbidden, "this token is not for publications").hint(hint));
-    }
+    caller::check_publisher(&submission.identity)?;
     let publication: Publication = serde_json::from_slice(&submission.body)
         .map_err(|error| ProblemResponse::new(Kind::Malformed, format!("the publication can't be read: {error}")))?;
     if publication.places.len() > PUBLICATION_PLACES_MAX {
@@ -55,6 +57,26 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     tokens::check_publication(submission.identity.scope.reach(), &app.database, &publication).await?;
     let sink = PublicationSink { database: app.database.clone(), ingest: app.ingest.clone() };
     Ok(Json(sink.publish(publication, &submission.identity.name).await?))
+}
+
+/// Show how far an output is published
+///
+/// The last commit of the branch of which all places of the environment were published.
+#[utoipa::path(
+    get,
+    path = "/api/v1/publications",
+    tag = "Publications",
+    params(PublicationQuery),
+    responses((status = 200, description = "The last commit, if there is one", body = PublicationState), ProblemResponse),
+)]
+async fn state(
+    State(app): State<App>,
+    Publisher(identity): Publisher,
+    Query(query): Query<PublicationQuery>,
+) -> Result<Json<PublicationState>, ProblemResponse> {
+    tokens::check_environment(identity.scope.reach(), &query.environment)?;
+    let sink = PublicationSink { database: app.database.clone(), ingest: app.ingest.clone() };
+    Ok(Json(sink.state(&query).await?))
 }
 
 impl From<PublishError> for ProblemResponse {

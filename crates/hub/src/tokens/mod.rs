@@ -20,7 +20,7 @@ use crate::limits::REACH_NAMES_MAX;
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Transaction, Value,
 };
-pub use publishing::{PublishingError, check_publication};
+pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
 pub use scope::{Identity, claim};
 

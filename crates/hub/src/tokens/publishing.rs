@@ -42,6 +42,9 @@ pub async fn check_publication(
     if let Some(what) = publication.places.iter().find_map(|place| names_outside(reach, place)) {
         return Err(outside(what));
     }
+    if let Some(output) = &publication.completes {
+        check_environment(reach, &output.environment)?;
+    }
     let mut transaction = database.begin_reading().await?;
     if !publication.environments.is_empty()
         && order::read(&mut transaction).await? != EnvironmentOrder::new(&publication.environments)
@@ -53,6 +56,18 @@ pub async fn check_publication(
         Some(what) => Err(outside(what)),
         None => Ok(()),
     }
+}
+
+/// Checks that an environment is within the reach.
+///
+/// # Errors
+/// It is outside of the reach.
+pub fn check_environment(reach: &Reach, environment: &str) -> Result<(), PublishingError> {
+    if reach.has_environment(environment) {
+        return Ok(());
+    }
+    let what = format!("environment `{environment}` is outside of it");
+    Err(PublishingError::Outside { reach: reach.to_string(), what })
 }
 
 /// The reason why the names in a place are outside of the reach; none if they are within it. A removed place has no names: the database has its owner.

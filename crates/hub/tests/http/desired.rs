@@ -44,6 +44,35 @@ async fn publications_are_for_publishers_and_count_once() {
 }
 
 #[tokio::test]
+async fn a_publisher_learns_how_far_an_output_is_published() {
+    let hub = Hub::start().await;
+    let reach = |name: &str| Reach { environments: vec![name.into()], ..Reach::ALL };
+    let [own, other] = ["prod", "dev"].map(|name| Scope::Publish(reach(name)));
+    let (own, other) = (hub.token("own", own).await, hub.token("other", other).await);
+    let path = "/api/v1/publications?repository=https://git.example/r&branch=prod&environment=prod";
+    let ask = async || -> Value { hub.get(path).bearer_auth(own.reveal()).send().await.unwrap().json().await.unwrap() };
+    let publish = |token: &hub_api::token::TokenText, (digit, second): (&str, i64), is_last: bool| {
+        let mut body = publication(Some(&digit.repeat(40)));
+        body["committedOn"] = format!("2026-03-02T10:00:0{second}Z").into();
+        if is_last {
+            body["completes"] = json!({"environment": "prod"});
+        }
+        hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(&body).send()
+    };
+    assert_eq!(ask().await, json!({}));
+    publish(&own, ("c", 2), false).await.unwrap();
+    assert_eq!(ask().await, json!({}));
+    publish(&own, ("c", 2), true).await.unwrap();
+    assert_eq!(ask().await, json!({"commit": "c".repeat(40)}));
+    // It is late: of its content, only the plans are stored.
+    publish(&own, ("b", 1), true).await.unwrap();
+    assert_eq!(ask().await, json!({"commit": "c".repeat(40)}));
+    assert_eq!(problem(publish(&other, ("d", 3), true).await.unwrap()).await.0, StatusCode::FORBIDDEN);
+    let asking = hub.get(path).bearer_auth(other.reveal()).send().await.unwrap();
+    assert_eq!(problem(asking).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
 async fn watched_branches_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let url = git::RepositoryUrl::from_configuration(&folder.path().join("none").display().to_string()).unwrap();

@@ -210,7 +210,8 @@ fn without_host(options: &Publish) -> anyhow::Result<Option<GitHosts>> {
     Ok(None)
 }
 
-fn failure(error: PublicationError) -> anyhow::Error {
+/// The error for a publication that failed.
+pub(super) fn failure(error: PublicationError) -> anyhow::Error {
     match error {
         PublicationError::Read(error) => error.into(),
         PublicationError::Destination(error) => error.into(),

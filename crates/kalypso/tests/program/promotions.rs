@@ -116,6 +116,34 @@ fn a_step_that_cannot_be_made_is_no_success() {
 }
 
 #[test]
+fn one_environment_that_cannot_be_read_stops_no_other() {
+    let platform = Platform::new();
+    platform.pin(&platform.promote("to-prod", "{from: [qa], to: prod}"));
+    git(&platform.path("control-plane"), &["update-ref", "-d", "refs/heads/qa"]);
+    for command in ["rollout advance", "rollout status"] {
+        let graph = platform.run(&format!("{command} -o json")).json();
+        let [qa, prod] = &graph["environments"].as_array().unwrap()[..] else { panic!("{graph}") };
+        assert!(qa["problem"].as_str().unwrap().contains("has no branch `qa`"), "{graph}");
+        assert_eq!([&prod["environment"], &prod["subjects"][0]["kind"]], ["prod", "platform"], "{graph}");
+    }
+    platform.run("rollout advance").ends(1).says(&["can't be evaluated", "prod  after qa"]);
+}
+
+#[test]
+fn a_repository_that_cannot_be_reached_is_no_success() {
+    let platform = Platform::new();
+    platform.promote("to-qa", "{from: [dev], to: qa}");
+    for (repository, said) in [("platform-gitops.git", "nothing is published to"), ("control-plane", "can't be read")] {
+        let (here, gone) = (platform.path(repository), platform.path("gone"));
+        fs::rename(&here, &gone).unwrap();
+        for command in ["rollout advance", "rollout status"] {
+            platform.run(command).ends(69).says(&[said, repository.trim_end_matches(".git")]);
+        }
+        fs::rename(&gone, &here).unwrap();
+    }
+}
+
+#[test]
 fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
     let platform = Platform::new();
     let first =

@@ -84,6 +84,18 @@ fn a_commit_that_changes_no_folder_is_known() {
 }
 
 #[test]
+fn a_publication_that_ended_before_the_hub_was_told_is_completed_by_the_next() {
+    let world = World::new();
+    // As if the program was killed between the push and the hub.
+    world.company.kalypso("publish -e dev --direct").ends(0);
+    world.run("publish -e dev --direct").ends(0).says(&["Nothing to do", "Sent 4 folders to the hub"]);
+    let row = world.applied("west/shop-test");
+    assert_eq!((&row["target"], &row["state"]), (&json!("test"), &json!("succeeded")));
+    let again = world.run("publish -e dev --direct").ends(0);
+    assert!(!again.out.contains("Sent"), "{}", again.out);
+}
+
+#[test]
 fn what_was_proposed_is_known_once_it_is_merged() {
     let world = World::new();
     let told = world.run("publish -e dev -o json").ends(0).json();

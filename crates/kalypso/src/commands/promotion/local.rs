@@ -9,23 +9,25 @@ use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::plane::Plane;
 use delivery::controller::published::Published;
-use delivery::controller::{Memory, StepOutcome, StepRequest, step};
+use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::hub_publication::Receiver;
-use delivery::publish::{Options, Request, publish};
+use delivery::promoted_commit::PromotedCommitError;
+use delivery::publication_preview::preview;
+use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
-use git::Person;
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
+use git::{Person, RepositoryError};
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
-use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt};
+use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use service::{ConfiguredChecks, teams};
 
 use crate::arguments::HubConnection;
 use crate::configuration;
-use crate::exit::Failure;
+use crate::exit::{self, Exit, Failure};
 use crate::hub_client::Hub;
 
 /// The number of times that a step publishes what it moved.
@@ -38,6 +40,23 @@ pub(super) struct LocalController {
     sources: checks::EvidenceSources,
     hub: Option<Hub>,
     environments: Vec<String>,
+}
+
+/// An environment of the control plane.
+pub(super) struct LocalEnvironment {
+    pub(super) name: EnvironmentName,
+    /// Whether it is in a promotion.
+    is_part: bool,
+    /// Its status, before anything is evaluated.
+    status: PromotionStatus,
+}
+
+/// The result of a step of one environment.
+pub(super) struct LocalStep {
+    /// Where the changes into it stand. None: it is in no promotion.
+    pub(super) status: Option<PromotionStatus>,
+    pub(super) exit: Exit,
+    pub(super) warnings: Vec<String>,
 }
 
 impl LocalController {
@@ -60,38 +79,60 @@ impl LocalController {
         Ok(vec![found.clone()])
     }
 
-    /// Publishes an environment and makes steps, until nothing is to be published again.
-    pub(super) fn advance(&self, environment: &EnvironmentName) -> anyhow::Result<StepOutcome> {
-        let mut memory = Memory::default();
-        let mut outcome = self.published_step(environment, &mut memory)?;
-        for _ in 1..ROUNDS_MAX {
-            if !outcome.must_publish {
-                break;
-            }
-            let warnings = std::mem::take(&mut outcome.warnings);
-            outcome = self.published_step(environment, &mut memory)?;
-            outcome.warnings.extend(warnings);
-        }
-        outcome.warnings.sort_unstable();
-        outcome.warnings.dedup();
-        Ok(outcome)
+    /// The environments in the order of promotion, or the named one, each without its subjects.
+    pub(super) fn environments(&self, named: Option<&str>) -> anyhow::Result<Vec<LocalEnvironment>> {
+        let names = self.names(named)?;
+        let plane = Plane::read(&self.access).map_err(|error| Failure::outside(error.to_string()))?;
+        let environment = |name: EnvironmentName| {
+            let status = status_of(&plane.graph, &name, jiff::Timestamp::now());
+            LocalEnvironment { is_part: plane.is_part(&name), status, name }
+        };
+        Ok(names.into_iter().map(environment).collect())
     }
 
-    fn published_step(&self, environment: &EnvironmentName, memory: &mut Memory) -> anyhow::Result<StepOutcome> {
+    /// Publishes an environment and makes steps, until nothing is to be published again.
+    pub(super) fn advance(&self, environment: &LocalEnvironment) -> LocalStep {
+        let (mut memory, mut warnings) = (Memory::default(), Vec::new());
+        let mut made = self.published_step(&environment.name, &mut memory);
+        for _ in 1..ROUNDS_MAX {
+            match &mut made {
+                Ok((outcome, _)) if outcome.must_publish => warnings.append(&mut outcome.warnings),
+                _ => break,
+            }
+            made = self.published_step(&environment.name, &mut memory);
+        }
+        LocalStep::new(environment, made, warnings)
+    }
+
+    fn published_step(
+        &self,
+        environment: &EnvironmentName,
+        memory: &mut Memory,
+    ) -> anyhow::Result<(StepOutcome, Option<Failure>)> {
         let hub = self.hub.as_ref().map(|hub| Receiver { hub, environments: &self.environments });
         let options = Options { hosts: self.hosts.as_ref(), ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
         let output = publish(&self.access, &request, &|_, _| {});
-        let output = output.map_err(|error| Failure::outside(error.to_string()))?;
+        let output = output.map_err(super::super::publish::failure)?;
         let published = Published::of(&output);
         let request = StepRequest { published: Some(&published), output: Some(&output), ..self.request(environment) };
-        self.step(&request, memory)
+        Ok((self.step(&request, memory)?, unpublished(&output)))
     }
 
     /// Where changes into an environment stand. Nothing is written.
-    pub(super) fn look(&self, environment: &EnvironmentName) -> anyhow::Result<StepOutcome> {
-        let request = StepRequest { is_read_only: true, ..self.request(environment) };
-        self.step(&request, &mut Memory::default())
+    pub(super) fn look(&self, environment: &LocalEnvironment) -> LocalStep {
+        if !environment.is_part {
+            return LocalStep { status: None, exit: Exit::Good, warnings: Vec::new() };
+        }
+        LocalStep::new(environment, self.planned_step(&environment.name), Vec::new())
+    }
+
+    fn planned_step(&self, environment: &EnvironmentName) -> anyhow::Result<(StepOutcome, Option<Failure>)> {
+        let output = preview(&self.access, environment).map_err(super::super::publish::failure)?;
+        let published = Published::of(&output);
+        let request = self.request(environment);
+        let request = StepRequest { is_read_only: true, published: Some(&published), output: Some(&output), ..request };
+        Ok((self.step(&request, &mut Memory::default())?, unpublished(&output)))
     }
 
     fn request<'a>(&'a self, environment: &'a EnvironmentName) -> StepRequest<'a> {
@@ -149,6 +190,60 @@ pub(in crate::commands) fn author(access: &RepositoryAccess) -> Person {
     git::checkout::identity(&access.settings.git, &here).unwrap_or_else(ours)
 }
 
+impl LocalStep {
+    /// The result of a step, or the reason why it could not be made, as a problem of the environment.
+    fn new(
+        environment: &LocalEnvironment,
+        made: anyhow::Result<(StepOutcome, Option<Failure>)>,
+        mut warnings: Vec<String>,
+    ) -> Self {
+        let (outcome, failure) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                let status = PromotionStatus { problem: Some(format!("{error:#}")), ..environment.status.clone() };
+                return Self { status: Some(status), exit: exit::status(&error), warnings };
+            }
+        };
+        warnings.extend(outcome.warnings);
+        warnings.sort_unstable();
+        warnings.dedup();
+        let mut status = outcome.status;
+        let is_broken = status.as_ref().is_some_and(|status| status.problem.is_some());
+        let moving = if outcome.is_moving { Exit::Pending } else { Exit::Good };
+        let mut exit = moving.unless(outcome.is_stopped || is_broken);
+        if let Some(failure) = failure {
+            let status = status.get_or_insert_with(|| environment.status.clone());
+            status.problem.get_or_insert(failure.message);
+            exit = exit.and(failure.exit);
+        }
+        Self { status, exit, warnings }
+    }
+
+    /// The exit status if something could not be reached. Otherwise success: what waits or failed is shown.
+    pub(super) fn unreachable(&self) -> Exit {
+        if self.exit == Exit::Unreachable { self.exit } else { Exit::Good }
+    }
+}
+
+/// Why the output of an environment is not published or compared at all. None: it is, also if it has errors.
+fn unpublished(outcome: &Outcome) -> Option<Failure> {
+    match &outcome.end {
+        End::Complete => {}
+        End::LostRaces => return Some(Failure::outside("other programs moved its branches while it was published")),
+        End::Incomplete(loaded) => {
+            let errors = || loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+            let first = errors().find(|error| error.code.is_outside()).or_else(|| errors().next());
+            let reason = first.map(|error| format!(": [{}] {}", error.code, error.message)).unwrap_or_default();
+            let make = if loaded.is_unreachable() { Failure::outside } else { Failure::refused };
+            return Some(make(format!("not all of it can be read{reason}")));
+        }
+    }
+    let DestinationFailure { gitops_repo, error } = outcome.failures.first()?;
+    let message = format!("nothing is published to {gitops_repo}: {error}");
+    let exit = exit::of_destination(error).map_or(Exit::Unreachable, |failure| failure.exit);
+    Some(Failure { exit, ..Failure::outside(message) })
+}
+
 fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
     let incomplete = || Failure::usage("the command is not complete");
     Ok(match command.command {
@@ -171,8 +266,13 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
 }
 
 fn failure(error: ControllerError) -> Failure {
+    use RepositoryError::{Empty, NoRevision};
     match error {
-        ControllerError::UnknownEnvironment(_) => Failure::refused(error.to_string()),
+        ControllerError::UnknownEnvironment(_)
+        | ControllerError::Repository(NoRevision { .. } | Empty { .. })
+        | ControllerError::Environment(
+            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. }) | PromotedCommitError::NoCommit { .. },
+        ) => Failure::refused(error.to_string()),
         _ => Failure::outside(error.to_string()),
     }
 }

@@ -8,7 +8,6 @@ mod what;
 
 use std::time::Duration;
 
-use delivery::controller::StepOutcome;
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionStatus, SubjectStatus};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
@@ -68,7 +67,7 @@ pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
 
 pub(super) fn promote(options: &Promote) -> anyhow::Result<Exit> {
     let controller = LocalController::open(&options.connection);
-    let status = || graph(&options.connection, Some(&options.to));
+    let status = || Ok(graph(&options.connection, Some(&options.to))?.0);
     let wanted = match (&controller, what::plain(options)) {
         // The service finds out whether it has such a commit or workload.
         (Err(_), Some(plain)) if !options.dry_run && service(&options.connection)?.is_some() => vec![plain],
@@ -140,7 +139,7 @@ fn service(connection: &HubConnection) -> anyhow::Result<Option<Hub>> {
 pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     let mut shown = None;
     loop {
-        let graph = graph(&options.connection, options.filter.environment.as_deref())?;
+        let (graph, exit) = graph(&options.connection, options.filter.environment.as_deref())?;
         let text = graph_text::text(&graph, Timestamp::now());
         if shown.as_ref() != Some(&graph) {
             match options.connection.output {
@@ -150,7 +149,7 @@ pub(super) fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
             shown = Some(graph);
         }
         if !options.watch {
-            return Ok(Exit::Good);
+            return Ok(exit);
         }
         std::thread::sleep(WATCH_INTERVAL);
     }
@@ -173,36 +172,35 @@ fn is_open(subject: &SubjectStatus) -> bool {
     moving.is_some() || !waiting_revisions.is_empty() || rejected.is_some() || hold.is_some()
 }
 
-fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<Vec<PromotionStatus>> {
+/// Where changes stand, and whether all of it is known: asked of the service, or computed here.
+fn graph(connection: &HubConnection, environment: Option<&str>) -> anyhow::Result<(Vec<PromotionStatus>, Exit)> {
     if let Some(hub) = Hub::configured(connection)? {
         let found = hub.ask(hub.client.promotions())?;
         if !found.is_empty() {
             let is_shown = |one: &PromotionStatus| environment.is_none_or(|name| name == one.environment);
-            return Ok(found.into_iter().filter(is_shown).collect());
+            return Ok((found.into_iter().filter(is_shown).collect(), Exit::Good));
         }
     }
     let controller = LocalController::open(connection)?;
-    let names = controller.names(environment)?;
-    let looked = names.iter().map(|name| controller.look(name)).collect::<anyhow::Result<Vec<_>>>()?;
-    // When it is computed here, each call has another time.
-    let status = |outcome: StepOutcome| outcome.status.map(|status| PromotionStatus { evaluated_on: None, ..status });
-    Ok(looked.into_iter().filter_map(status).collect())
+    let (mut graph, mut exit) = (Vec::new(), Exit::Good);
+    for environment in controller.environments(environment)? {
+        let found = controller.look(&environment);
+        exit = exit.and(found.unreachable());
+        // When it is computed here, each call has another time.
+        graph.extend(found.status.map(|status| PromotionStatus { evaluated_on: None, ..status }));
+    }
+    Ok((graph, exit))
 }
 
-/// `kalypso rollout advance`: one step of each environment.
+/// `kalypso rollout advance`: one step of each environment. One that fails does not affect the others.
 pub(super) fn advance(options: &RolloutAdvance) -> anyhow::Result<Exit> {
     let controller = LocalController::open(&options.connection)?;
     let (mut graph, mut exit) = (Vec::new(), Exit::Good);
-    for name in controller.names(options.environment.as_deref())? {
-        let outcome = controller.advance(&name)?;
-        outcome.warnings.iter().for_each(|warning| terminal::warn(&format!("{name}: {warning}")));
-        let is_broken = outcome.status.as_ref().is_some_and(|status| status.problem.is_some());
-        exit = match (exit, outcome.is_stopped || is_broken, outcome.is_moving) {
-            (Exit::Problems, ..) | (_, true, _) => Exit::Problems,
-            (_, _, true) => Exit::Pending,
-            (exit, ..) => exit,
-        };
-        graph.extend(outcome.status);
+    for environment in controller.environments(options.environment.as_deref())? {
+        let done = controller.advance(&environment);
+        done.warnings.iter().for_each(|warning| terminal::warn(&format!("{}: {warning}", environment.name)));
+        exit = exit.and(done.exit);
+        graph.extend(done.status);
     }
     match options.connection.output {
         Format::Human => terminal::answer(&graph_text::text(&graph, Timestamp::now()))?,
