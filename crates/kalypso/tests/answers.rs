@@ -223,7 +223,7 @@ metadata: {name: to-dev}
 spec:
   to: dev
   gates: [{name: by-hand, manual: {}}]
-  rings: [{name: first, labelSelector: {matchLabels: {region: west-us}}, prove: [{name: let, manual: {}}]}, {name: rest}]
+  rings: [{name: first, labelSelector: {matchLabels: {region: west-us}}, enter: [{name: begin, manual: {}}], prove: [{name: let, manual: {}}]}, {name: rest}]
 ";
 
 /// The answer of a command in a plain folder with one object of most kinds, and in the demo, with the other kinds.

@@ -93,7 +93,12 @@ async fn carry_out(
     let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
     let PromotionCommand { subject, command, revision, to, gate, reason } = command;
     let revision = receipt.revision.clone().or(revision);
-    let detail = json!({ "command": command, "subject": subject, "revision": revision, "to": to, "gate": gate, "reason": reason });
+    let mut detail =
+        json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
+    // Only a rollback has it.
+    if let (Some(to), Some(fields)) = (to, detail.as_object_mut()) {
+        fields.insert("to".to_owned(), to.into());
+    }
     let action = Action::Promotion;
     let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };
     audit::note_done(&database, record).await?;

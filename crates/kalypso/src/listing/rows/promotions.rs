@@ -37,7 +37,7 @@ pub(super) fn promotion(object: &Object<Promotion>) -> Row {
                 "name": &*ring.name,
                 "members": ring.members.to_string(),
                 "enter": gates_json(&ring.enter),
-                "prove": gates_json(&ring.prove),
+                "gates": gates_json(&ring.prove),
             })).collect::<Vec<_>>(),
             "start": start,
             "delivery": delivery,

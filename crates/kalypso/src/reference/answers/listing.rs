@@ -60,6 +60,8 @@ const PROMOTIONS: &[Described] = &[
     ("items[].gates[].condition", "its condition, in words"),
     ("items[].rings[].name", "the name of a ring, in the order of the rings"),
     ("items[].rings[].members", "its places, in words"),
+    ("items[].rings[].enter[].name", "the name of a gate before the ring"),
+    ("items[].rings[].enter[].condition", "its condition, in words"),
     ("items[].rings[].gates[].name", "the name of a gate before the next ring"),
     ("items[].rings[].gates[].condition", "its condition, in words"),
     ("items[].start", "`automatic` or `manual`"),
