@@ -85,6 +85,6 @@ pub(crate) fn check_not_gone(
     }
     let heads = destinations.iter().filter_map(|found| found.heads.as_ref().ok());
     let published = heads.filter_map(|heads| Publications::read(repositories, &heads.base, environment).ok());
-    let named = published.filter_map(|published| published.newest()?.states).next();
+    let named = published.find_map(|published| published.newest()?.states);
     named.map_or(Ok(()), |commit| Err(AdmissionError::Gone { environment: environment.clone(), branch, commit }))
 }

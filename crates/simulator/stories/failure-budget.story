@@ -2,6 +2,7 @@
       00:10             change c1
       00:11  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `stores`
              prod shop  c1: the ring `stores` begins
              prod shop  c1: 8 of 8 changed places of the ring `stores` have the revision, or get it now
@@ -18,6 +19,7 @@
       04:00             change c2
       04:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c2: the move begins with the ring `stores`
              prod shop  c2: the ring `stores` begins
              prod shop  c2: 8 of 8 changed places of the ring `stores` have the revision, or get it now

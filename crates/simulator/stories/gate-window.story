@@ -3,7 +3,7 @@
              stage  c1: waits for settled: `dev`: it is not published yet
       00:02  stage  c1: the gates hold
                         settled: `dev` has the revision
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       00:03  prod   c1: waits for office-hours: the window opens on Tue 2026-03-31 09:00 (Europe/Berlin)
@@ -13,7 +13,7 @@
    3d 14:30  prod   c1: the gates hold
                         settled: `stage` has the revision
                         office-hours: the window is open until Tue 2026-03-31 17:00 (Europe/Berlin)
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
    3d 14:33  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -7,7 +7,7 @@
                         healthy: 1 of 1 reconciler applied the change
              stage  c1: a pull request waits for its merge
       00:18  stage  c1: the pull request is merged
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       00:19  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 98% are needed
@@ -21,7 +21,7 @@
                         an-hour: good since 2026-03-02T08:23:00Z; 1h end at 2026-03-02T09:23:00Z
              prod   c1: a pull request waits for its merge
       01:33  prod   c1: the pull request is merged
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       01:38  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -6,7 +6,7 @@
                         settled: `dev` has the revision
       06:00  stage  c1: a pull request waits for its merge
       06:10  stage  c1: the pull request is merged
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       06:11  prod   c1: the gates hold
@@ -16,7 +16,7 @@
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
       06:21  prod   c1: the pull request is merged
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       06:28  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -2,6 +2,7 @@
       00:05             change c1
       00:06  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `stores`
              prod shop  c1: the ring `stores` begins
              prod shop  c1: 2 of 8 changed places of the ring `stores` have the revision, or get it now

@@ -3,7 +3,7 @@
              stage  c1: waits for settled: `dev`: it is not published yet
       00:02  stage  c1: the gates hold
                         settled: `dev` has the revision
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       00:03  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
@@ -13,14 +13,14 @@
              prod   c1: waits for a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
       00:30         write c1 into prod by hand
              prod   c1: a person wrote it into the environment, past the gates
-   1d 00:08  prod   c1: the gates hold
-                        settled: `stage` has the revision
-                        healthy: 3 of 3 reconcilers applied the change
-                        a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
-             prod   c1: the environment proved it
+      01:00         override prod by ana because the fix can not wait
+             prod   c1: override `c1` by ana: the fix can not wait
+             prod   c1: waits for compliant: 4 places are not published yet
+      01:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail
 
 Expectations
-      00:33  ok      prod has c1 by 2h
-   1d 00:09  ok      everything rests
+      00:59  ok      prod lacks c1 at 59m
+      01:03  ok      prod has c1 by 2h
+      01:04  ok      everything rests

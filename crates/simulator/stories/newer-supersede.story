@@ -1,6 +1,7 @@
       00:00             change c1
       00:01  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
@@ -11,6 +12,7 @@
              prod       c1: `c2` replaces it
              prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: `c2` replaces it
              prod shop  c2: the move begins with the ring `canary`
              prod shop  c2: the ring `canary` begins
@@ -22,6 +24,7 @@
              prod       c2: `c3` replaces it
              prod       c3: it is the newest revision that can move
              prod       c3: the gates hold
+             prod       c3: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c2: `c3` replaces it
              prod shop  c3: the move begins with the ring `canary`
              prod shop  c3: the ring `canary` begins

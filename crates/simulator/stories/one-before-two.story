@@ -8,7 +8,7 @@
       00:08  eu  c1: the gates hold
                      settled: `stage` has the revision
                      healthy: 2 of 2 reconcilers applied the change
-             eu  c1: waits for compliant: 2 places are not published yet
+             eu  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              us  c1: waits for six-hours: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
       00:13  eu  c1: the environment proved it
                      compliant: 2 of 2 reconcilers applied the change
@@ -17,7 +17,7 @@
                      settled: `stage` has the revision
                      healthy: 2 of 2 reconcilers applied the change
                      six-hours: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
-             us  c1: waits for compliant: 2 places are not published yet
+             us  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       06:13  us  c1: the environment proved it
                      compliant: 2 of 2 reconcilers applied the change
                      failures: 0 of 2 reconcilers failed, at most 0 may fail

@@ -1,6 +1,7 @@
       00:00             change c1
       00:01  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `few`
              prod shop  c1: the ring `few` begins
              prod shop  c1: 4 of 4 changed places of the ring `few` have the revision, or get it now
@@ -43,6 +44,7 @@
       20:00             change c2
       20:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c2: the move begins with the ring `few`
              prod shop  c2: the ring `few` begins
              prod shop  c2: 5 of 5 changed places of the ring `few` have the revision, or get it now

@@ -7,7 +7,7 @@
                                     settled: `stage` has the revision
                                     healthy: 2 of 2 reconcilers applied the change
                                     two-hours: good since 2026-03-02T08:08:00Z; 2h end at 2026-03-02T10:08:00Z
-             prod shop release  2.4.0: waits for compliant: 3 places are not published yet
+             prod shop release  2.4.0: waits for compliant: the state of the fleet is not known: its output is not published yet
       02:13  prod shop release  2.4.0: the environment proved it
                                     compliant: 3 of 3 reconcilers applied the change
                                     failures: 0 of 3 reconcilers failed, at most 0 may fail
@@ -20,7 +20,7 @@
                                     settled: `stage` has the revision
                                     healthy: 2 of 2 reconcilers applied the change
                                     two-hours: good since 2026-03-02T18:08:00Z; 2h end at 2026-03-02T20:08:00Z
-             prod shop release  2.5.0: waits for compliant: 3 places are not published yet
+             prod shop release  2.5.0: waits for compliant: the state of the fleet is not known: its output is not published yet
       12:13  prod shop release  2.5.0: the environment proved it
                                     compliant: 3 of 3 reconcilers applied the change
                                     failures: 0 of 3 reconcilers failed, at most 0 may fail

@@ -2,13 +2,14 @@
       01:00             change c1
       01:01  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c1: waits for failures: 2 places are not published yet
       01:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       01:08  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
+             prod shop  c1: the sources have a proved revision again
       01:13  prod shop  c1: all places have the proved revision again
       01:14  prod       c1: the environment has the proved revision again
       05:00             retry prod by ana
@@ -16,6 +17,7 @@
              prod       retry by ana
       05:01  prod       c1: requested by ana
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now

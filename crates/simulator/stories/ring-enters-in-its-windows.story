@@ -1,6 +1,7 @@
       00:00             change c1
       00:01  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `lab`
              prod shop  c1: the ring `lab` begins
              prod shop  c1: 1 of 1 changed place of the ring `lab` have the revision, or get it now

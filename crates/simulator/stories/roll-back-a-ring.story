@@ -2,6 +2,7 @@
       00:10             change c1
       00:11  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now

@@ -2,6 +2,7 @@
       00:10             change c1
       00:11  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
@@ -15,13 +16,14 @@
              prod shop  c1: waits for failures: 6 places are not published yet
       00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
       00:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
+             prod shop  c1: the sources have a proved revision again
       00:28  prod shop  c1: all places have the proved revision again
       00:29  prod       c1: the environment has the proved revision again
       10:00             change c2
                         repair store-2
       10:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c2: the move begins with the ring `canary`
              prod shop  c2: the ring `canary` begins
              prod shop  c2: 2 of 2 changed places of the ring `canary` have the revision, or get it now

@@ -1,6 +1,7 @@
       00:00             change c1
       00:01  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
@@ -29,6 +30,7 @@
       05:00             change c2
       05:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod       c2: rolled back by ana: prices are wrong
       07:00             retry prod shop by ana
              prod shop  retry by ana

@@ -4,7 +4,7 @@
              stage  c1: waits for settled: `dev`: it is not published yet
       01:02  stage  c1: the gates hold
                         settled: `dev` has the revision
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       01:03  prod   c1: waits for present: 0 of 3 reconcilers applied the change, 100% are needed, 1 are silent
@@ -16,7 +16,7 @@
       06:03  prod   c1: the gates hold
                         settled: `stage` has the revision
                         present: 3 of 3 reconcilers applied the change
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       06:08  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

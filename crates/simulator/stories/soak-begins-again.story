@@ -3,7 +3,7 @@
              stage  c1: waits for settled: `dev`: it is not published yet
       00:02  stage  c1: the gates hold
                         settled: `dev` has the revision
-             stage  c1: waits for compliant: 3 places are not published yet
+             stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
              prod   c1: it is the newest revision that can move
              prod   c1: waits for settled: `stage`: it is not published yet
       00:03  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
@@ -18,7 +18,7 @@
                         settled: `stage` has the revision
                         healthy: 3 of 3 reconcilers applied the change
                         two-hours: good since 2026-03-02T10:03:00Z; 2h end at 2026-03-02T12:03:00Z
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       04:08  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

@@ -2,6 +2,7 @@
       00:10             change c1
       00:11  prod       c1: it is the newest revision that can move
              prod       c1: the gates hold
+             prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
@@ -14,6 +15,7 @@
       01:01  prod       c1: `c2` replaces it
              prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
+             prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
              prod       c2: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
              prod shop  c1: `c2` replaces it
              prod shop  c2: the move begins with the ring `canary`

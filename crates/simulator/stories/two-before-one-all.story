@@ -10,7 +10,7 @@
                        stage/healthy: 2 of 2 reconcilers applied the change
                        qa/settled: `qa` has the revision
                        qa/healthy: 2 of 2 reconcilers applied the change
-             prod  c1: waits for compliant: 3 places are not published yet
+             prod  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       06:08  prod  c1: the environment proved it
                        compliant: 3 of 3 reconcilers applied the change
                        failures: 0 of 3 reconcilers failed, at most 0 may fail

@@ -6,7 +6,7 @@
       00:18  prod  c1: the gates hold
                        stage/settled: `stage` has the revision
                        stage/healthy: 2 of 2 reconcilers applied the change
-             prod  c1: waits for compliant: 3 places are not published yet
+             prod  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
       00:23  prod  c1: the environment proved it
                        compliant: 3 of 3 reconcilers applied the change
                        failures: 0 of 3 reconcilers failed, at most 0 may fail

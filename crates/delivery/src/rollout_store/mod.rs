@@ -315,7 +315,7 @@ fn changed_tree(
     match &change.promotion {
         PromotionChange::Keep => {}
         PromotionChange::Set(promotion) => {
-            put(promotion::FILE, Some(String::from_utf8_lossy(&promotion.file).into_owned()))?
+            put(promotion::FILE, Some(String::from_utf8_lossy(&promotion.file).into_owned()))?;
         }
         PromotionChange::Remove => put(promotion::FILE, None)?,
     }

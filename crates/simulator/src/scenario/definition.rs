@@ -310,6 +310,8 @@ pub enum PersonDecision {
     Retry,
     /// Skips a gate.
     Skip(Arc<str>),
+    /// Admits the revision that waits past its gates.
+    Override,
     /// Returns to the last proved release.
     RollBack,
     /// Moves a revision. None: the newest one.

@@ -134,8 +134,9 @@ impl Evaluation<'_> {
             measuring.iter().map(|gate| Gate { name: self.name(from, &gate.name), ..gate.clone() }).collect();
         let is_known = measured.is_ok();
         let report = gates::evaluate(&gates, &self.gate_input(measured, self.candidate.good_since));
-        // The time goes on while a newer revision is on its way.
-        let good_since = report.good_since.or(self.candidate.good_since.filter(|_| is_successor && !report.is_failed));
+        // The time goes on while a newer revision is on its way. It does not while the hub can't say how the fleet is.
+        let is_on_its_way = is_successor && !report.is_failed && (from.settled.is_err() || is_known);
+        let good_since = report.good_since.or(self.candidate.good_since.filter(|_| is_on_its_way));
         let is_steady = is_known && report.all_hold;
         let mut records = report.records;
         records.insert(0, self.settled_record(from, settled));

@@ -70,8 +70,8 @@ impl<'a> Machine<'a> {
             self.return_by_hand(at, before.is_some());
             return;
         }
-        let is_back = self.state.has_proved(at);
-        if let Some(replaced) = admitted.filter(|replaced| is_back || self.line.is_older(at, replaced)) {
+        self.state.stays = None;
+        if let Some(replaced) = admitted.filter(|replaced| self.goes_back(replaced, at)) {
             self.state.reject(replaced, "a person wrote an older revision into the environment".into());
         }
         self.reject_what_rolls_back();
@@ -211,13 +211,18 @@ impl<'a> Machine<'a> {
         true
     }
 
+    /// Whether a revision is older than the one that it replaces. Where their order is not known, one that the environment has proved is.
+    fn goes_back(&self, replaced: &Revision, to: &Revision) -> bool {
+        let is_proved = || self.state.has_proved(to) && !self.line.is_older(replaced, to);
+        replaced != to && (self.line.is_older(to, replaced) || is_proved())
+    }
+
     /// From now on, the output has the candidate.
     fn admit(&mut self) -> bool {
         let Some(revision) = self.state.current.as_ref().map(|current| current.revision.clone()) else { return false };
         let replaced = self.state.admitted.replace(revision.clone());
-        let is_back = self.state.has_proved(&revision);
-        let is_older = |replaced: &Revision| is_back || self.line.is_older(&revision, replaced);
-        if let Some(replaced) = replaced.filter(|replaced| *replaced != revision && is_older(replaced)) {
+        self.state.stays = None;
+        if let Some(replaced) = replaced.filter(|replaced| self.goes_back(replaced, &revision)) {
             if !self.state.is_rejected(&replaced) {
                 let reason = format!("the older `{}` replaced it", revision.0);
                 self.state.reject(replaced, reason.into());

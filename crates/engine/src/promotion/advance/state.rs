@@ -194,6 +194,7 @@ impl AdvanceState {
     }
 
     /// The state of an earlier version, which did not record what is admitted: the environment had what moved into it, or what it proved.
+    #[must_use]
     pub fn with_admitted(mut self) -> Self {
         if self.admitted.is_none() {
             let moved =

@@ -35,6 +35,7 @@ pub(super) const FORMS: &[(&str, &str)] = &[
     ("retry", "retry ENVIRONMENT [WORKLOAD] by ACCOUNT"),
     ("skip", "skip ENVIRONMENT [WORKLOAD] gate NAME by ACCOUNT because REASON"),
     ("rollback", "rollback ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
+    ("override", "override ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
     ("promote", "promote ENVIRONMENT [WORKLOAD] [to REVISION] by ACCOUNT because REASON"),
     ("expect", "expect CLAIM"),
 ];
@@ -165,6 +166,7 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
         "abort" => PersonDecision::Abort,
         "retry" => PersonDecision::Retry,
         "rollback" => PersonDecision::RollBack,
+        "override" => PersonDecision::Override,
         "skip" => {
             words.must("gate")?;
             PersonDecision::Skip(words.name("the name of a gate")?)
@@ -175,7 +177,7 @@ fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, E
     words.must("by")?;
     let by = words.name("an account")?;
     let reason = words.rest_after("because");
-    if reason.is_empty() && matches!(verb, "hold" | "abort" | "skip" | "rollback" | "promote") {
+    if reason.is_empty() && matches!(verb, "hold" | "abort" | "skip" | "rollback" | "override" | "promote") {
         return Err("`because REASON` is missing at the end".to_owned());
     }
     Ok(Event::Decide { environment, subject, by, decision, reason })

@@ -187,6 +187,7 @@ impl<'s> Walker<'s> {
                 subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
             match decision {
                 PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, (number, workload), gate),
+                PersonDecision::Override => self.referee.note_override(&self.world, (number, workload)),
                 PersonDecision::Approve => self.referee.note_approval(&self.world, (number, workload), by),
                 _ => {}
             }

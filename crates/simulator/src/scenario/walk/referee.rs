@@ -71,8 +71,8 @@ struct SubjectRecord {
     measured: Option<Measured>,
     is_settled: bool,
     sources: Option<Sources>,
-    /// Since when this environment has been good without interruption.
-    good_since: Option<i64>,
+    /// The revisions that this environment has shown, and since when it has been good without interruption with them or their successors.
+    good_since: BTreeMap<Revision, Option<i64>>,
     /// Since when the state of this environment has not been known, or a rollout has been open in it.
     unknown_since: Option<i64>,
     /// The revision whose gates held. It is on its way into the environment.
@@ -172,6 +172,15 @@ impl Referee {
         }
     }
 
+    /// A person admitted the candidate of an environment past all its gates.
+    pub(super) fn note_override(&mut self, world: &World, (number, workload): (usize, Option<usize>)) {
+        let gates = world.environments[number].promotion.iter().flat_map(|promotion| &promotion.gates);
+        let gates: Vec<_> = gates.map(|gate| Arc::clone(&gate.name)).chain(["settled".into()]).collect();
+        for gate in &gates {
+            self.note_skip(world, (number, workload), gate);
+        }
+    }
+
     /// A person approved the candidate of an environment.
     pub(super) fn note_approval(&mut self, world: &World, (number, workload): (usize, Option<usize>), by: &Arc<str>) {
         let subject = workload.map_or(0, |workload| workload + 1);
@@ -232,6 +241,13 @@ fn is_compliant(measured: &Measured, share: Share, silent: Silent) -> bool {
 /// Whether not too many reconcilers failed.
 fn is_within(measured: &Measured, budget: Amount) -> bool {
     measured.failed <= budget.of(measured.expected)
+}
+
+/// Whether no more fail than gates allow.
+fn failures_hold(gates: &[Gate], measured: &Measured) -> bool {
+    measures_hold(gates, measured, |name| {
+        gates.iter().any(|gate| *gate.name == *name && !matches!(gate.kind, GateKind::Failures(_)))
+    })
 }
 
 /// Whether the gates of a list that measure the fleet hold.

@@ -31,6 +31,11 @@ impl World {
             PersonDecision::Retry => CommandKind::Retry,
             PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
             PersonDecision::RollBack => CommandKind::Rollback { to: None },
+            PersonDecision::Override => {
+                let waiting = self.environments[number].subjects[subject].state.current.as_ref();
+                let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
+                CommandKind::Override { revision }
+            }
             PersonDecision::Promote(revision) => {
                 let newest = self.line(subject).into_iter().next();
                 let revision = revision.clone().map(Revision).or(newest);

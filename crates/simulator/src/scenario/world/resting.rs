@@ -61,12 +61,15 @@ fn open_move(about: &str, report: &Report, gates: &[Gate]) -> Option<OpenMove> {
     if report.is_held {
         answers.push(format!("resume {about} by ana"));
     }
-    let is_rejected = report.waiting.iter().any(|waiting| *waiting.what == *"rejected");
+    let is_rejected = report.waiting.iter().any(|waiting| matches!(&*waiting.what, "rejected" | "stopped"));
     if report.phase == ReportPhase::Rest && !report.is_held && !is_rejected {
         return None;
     }
     if is_rejected {
         answers.push(format!("retry {about} by ana"));
+    }
+    if report.waiting.iter().any(|waiting| waiting.text.contains("does not contain the revision")) {
+        answers.push(format!("override {about} by ana because the walk ends"));
     }
     for waiting in &report.waiting {
         let is_meant = |gate: &&Gate| waiting.what.rsplit('/').next() == Some(&*gate.name);

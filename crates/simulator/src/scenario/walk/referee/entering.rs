@@ -5,7 +5,7 @@ use engine::promotion::gates::UNKNOWN_MAX;
 use engine::promotion::state::{CandidatePhase, Revision};
 use model::object::promotion::{Gate, GateKind, Promotion, Require};
 
-use super::{Checked, Referee, SubjectRecord, broken, is_after, measures_hold};
+use super::{Checked, Referee, SubjectRecord, broken, failures_hold, is_after, measures_hold};
 use crate::scenario::world::World;
 
 impl Referee {
@@ -28,11 +28,23 @@ impl Referee {
             record.unknown_since = if is_known { None } else { record.unknown_since.or(Some(world.now)) };
             // A short time without evidence does not interrupt a soak.
             let is_tolerated = record.unknown_since.is_some_and(|since| world.now - since <= UNKNOWN_MAX.as_secs());
-            record.good_since = if [before, changed].iter().flatten().any(is_good) {
-                record.good_since.or(Some(world.now))
-            } else {
-                record.good_since.filter(|_| is_tolerated)
-            };
+            // A newer revision on its way does not interrupt it either, until one fails.
+            let is_within =
+                |measured: &Measured| after.iter().any(|promotion| failures_hold(&promotion.gates, measured));
+            let is_open = !record.is_settled && !is_settled;
+            let is_on_its_way = is_open || [before, changed].iter().flatten().any(is_within);
+            if [before, changed].iter().flatten().any(is_good) {
+                let at = [record.at.clone(), world.revision_of(*number, *subject)];
+                for revision in at.into_iter().flatten() {
+                    record.good_since.entry(revision).or_default();
+                }
+                // What it has shown before is good for as long as its successors are.
+                for since in record.good_since.values_mut() {
+                    since.get_or_insert(world.now);
+                }
+            } else if !is_tolerated && !is_on_its_way {
+                record.good_since.values_mut().for_each(|since| *since = None);
+            }
         }
     }
 
@@ -188,10 +200,10 @@ impl Referee {
             _ => None,
         });
         let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
-        match soaks
-            .max()
-            .filter(|time| !is_measure_skipped && !is_after(self.clock_changed, *good_since, world.now, *time))
-        {
+        match soaks.max().filter(|time| {
+            !is_measure_skipped
+                && !is_after(self.clock_changed, good_since.get(revision).copied().flatten(), world.now, *time)
+        }) {
             Some(_) => Err("the soak is not over"),
             None => Ok(()),
         }
