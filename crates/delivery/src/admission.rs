@@ -9,43 +9,10 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 
 use crate::access::RepositoryAccess;
-use crate::controller::line;
+use crate::error::AdmissionError;
 use crate::heads::DestinationHeads;
+use crate::loaded::Admission;
 use crate::rollout_store::{self, StoredStates, branch_name};
-
-/// What was admitted into an environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admission {
-    /// The commit of the main branch.
-    pub main: GitId,
-    /// The commit with the states that records it.
-    pub state: GitId,
-}
-
-/// The reason why it is not known what was admitted. Nothing is published then.
-#[derive(Debug, thiserror::Error)]
-pub enum AdmissionError {
-    /// The states can't be read.
-    #[error("it is not known what was admitted into `{environment}`: {reason}")]
-    Unreadable {
-        /// The environment.
-        environment: EnvironmentName,
-        /// The reason.
-        reason: String,
-    },
-    /// The branch with the states was deleted.
-    #[error(
-        "the branch `{branch}`, which records what was admitted into `{environment}`, does not exist any more. Restore it at commit {commit}, which the last publication names: `git push <control plane> {commit}:refs/heads/{branch}`"
-    )]
-    Gone {
-        /// The environment.
-        environment: EnvironmentName,
-        /// The branch.
-        branch: String,
-        /// The commit that the last publication names.
-        commit: GitId,
-    },
-}
 
 /// What was admitted into an environment, by its states. None: no commit of the main branch was admitted by the controller.
 ///
@@ -65,7 +32,7 @@ pub fn of_states(stored: &StoredStates) -> Result<Option<Admission>, String> {
     let (Some(head), Some(advances)) = (&stored.head, &stored.advances) else { return Ok(None) };
     let advances = advances.as_ref().map_err(ToString::to_string)?;
     let Some(admitted) = advances.platform.as_ref().and_then(|state| state.admitted.as_ref()) else { return Ok(None) };
-    let main = line::commit(admitted).ok_or_else(|| format!("`{}` is no commit", admitted.0))?;
+    let main = GitId::from_hex(&admitted.0).ok_or_else(|| format!("`{}` is no commit", admitted.0))?;
     Ok(Some(Admission { main, state: head.id }))
 }
 
@@ -84,7 +51,7 @@ pub(crate) fn check_not_gone(
         return Ok(());
     }
     let heads = destinations.iter().filter_map(|found| found.heads.as_ref().ok());
-    let published = heads.filter_map(|heads| Publications::read(repositories, &heads.base, environment).ok());
+    let mut published = heads.filter_map(|heads| Publications::read(repositories, &heads.base, environment).ok());
     let named = published.find_map(|published| published.newest()?.states);
     named.map_or(Ok(()), |commit| Err(AdmissionError::Gone { environment: environment.clone(), branch, commit }))
 }

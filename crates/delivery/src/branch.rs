@@ -14,11 +14,11 @@ use model::object::{GitOpsRepo, Object};
 use model::tree::{OpenError, Sealed, Tree, closed};
 
 use crate::access::SharedRepositories;
+use crate::earlier_files::with_publications;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
 use crate::loaded::Loaded;
 use crate::pinned_repositories::PinnedRepositories;
-use crate::reading::with_publications;
 
 /// The maximum size of a file of the GitOps branch that is read, in bytes.
 const CONTENT_BYTES_MAX: u64 = 8 << 20;

@@ -6,10 +6,10 @@ use git::load::DirectoryError;
 use git::publish::PublishError;
 use git::{RepositoryUrl, UrlError};
 use model::diagnostic::Diagnostic;
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
-use crate::admission::AdmissionError;
 use crate::write_lease::LeaseEnded;
 
 /// The reason why no environment can be read.
@@ -109,4 +109,29 @@ fn no_gitops_repo(environment: &EnvironmentName, name: Option<&str>) -> String {
         Some(name) => format!("{environment} has no GitOpsRepo `{name}`"),
         None => format!("{environment} has no GitOpsRepo: its output has nowhere to go"),
     }
+}
+
+/// The reason why it is not known what was admitted. Nothing is published then.
+#[derive(Debug, thiserror::Error)]
+pub enum AdmissionError {
+    /// The states can't be read.
+    #[error("it is not known what was admitted into `{environment}`: {reason}")]
+    Unreadable {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The reason.
+        reason: String,
+    },
+    /// The branch with the states was deleted.
+    #[error(
+        "the branch `{branch}`, which records what was admitted into `{environment}`, does not exist any more. Restore it at commit {commit}, which the last publication names: `git push <control plane> {commit}:refs/heads/{branch}`"
+    )]
+    Gone {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The branch.
+        branch: String,
+        /// The commit that the last publication names.
+        commit: GitId,
+    },
 }

@@ -12,6 +12,7 @@ pub mod changes;
 pub mod code_owners;
 pub mod compilation;
 pub mod controller;
+mod earlier_files;
 pub mod enforcement;
 pub mod error;
 pub mod expired_pins;

@@ -12,12 +12,21 @@ use git::publications::{KeptObject, SourceName};
 use git::publish::PublishError;
 use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
+use model::git_id::GitId;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::acknowledgement::Entry;
-use crate::admission::Admission;
 use crate::error::DestinationError;
 use crate::heads::DestinationHeads;
+
+/// What was admitted into an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// The commit of the main branch.
+    pub main: GitId,
+    /// The commit with the states that records it.
+    pub state: GitId,
+}
 
 /// An environment that was read.
 pub struct Loaded {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::plan::ChangeKind;
-use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME, ForeignCommits, PublishError};
-use git::{Person, RepositoryError};
+use git::RepositoryError;
+use git::publish::{ForeignCommits, PublishError};
 use git_host::error::HostError;
 use model::count::count;
 use model::diagnostic::Diagnostic;
@@ -16,7 +16,6 @@ use model::tree::Sealed;
 
 use crate::access::RepositoryAccess;
 use crate::compilation::KnownResults;
-use crate::controller::command::{CommandError, override_gates};
 use crate::enforcement::{self, Proof};
 use crate::error::{DestinationError, ReadError};
 use crate::hub_publication::{self, HubError, Receiver};
@@ -65,18 +64,13 @@ pub struct Options<'a> {
     pub proofs: &'a [&'a dyn Proof],
     /// Publishes past gates, for this reason. None: gates refuse.
     pub override_reason: Option<&'a str>,
-    /// Who publishes past gates. None: Kalypso.
-    pub author: Option<&'a Person>,
+    /// The reason with which a person admitted the commit past its gates for this publication.
+    pub overridden: Option<&'a str>,
     /// The permission to write, if other replicas may have it at other times. It is checked before each write. None: it is not limited.
     pub lease: Option<&'a WriteLease>,
 }
 
 impl Options<'_> {
-    fn author(&self) -> Person {
-        let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-        self.author.cloned().unwrap_or_else(ours)
-    }
-
     fn check_lease(&self) -> Result<(), LeaseEnded> {
         self.lease.map_or(Ok(()), WriteLease::check)
     }
@@ -143,9 +137,6 @@ pub enum PublicationError {
     /// The hub did not accept the content of the branch.
     #[error(transparent)]
     Hub(#[from] HubError),
-    /// The override can't be recorded.
-    #[error(transparent)]
-    Override(#[from] CommandError),
 }
 
 /// Publishes an environment to all its destinations. If another program pushes at the same time, the heads of the branches and all sources are read again, and
@@ -173,18 +164,12 @@ pub fn publish_again(
     on_compiled: &dyn Fn(&Loaded, &Compiled),
 ) -> Result<Outcome, PublicationError> {
     let (mut places, mut failures): (Vec<PlaceOutcome>, Vec<DestinationFailure>) = Default::default();
-    let overridden = match request.options.override_reason.filter(|_| !request.is_hub_only) {
-        Some(reason) => {
-            let by = (&request.options.author(), reason);
-            override_gates(access, request.environment, by, request.options.lease)?.map(|_| Arc::from(reason))
-        }
-        None => None,
-    };
     for _ in 0..RACES_MAX {
         let mut loaded = for_publication(access, request.environment, request.gitops_repo)?;
         if !request.is_hub_only {
             enforcement::enforce(&mut loaded, request.options.proofs, request.options.override_reason);
-            loaded.enforced.override_reason = loaded.enforced.override_reason.take().or_else(|| overridden.clone());
+            let overridden = || request.options.overridden.map(Arc::from);
+            loaded.enforced.override_reason = loaded.enforced.override_reason.take().or_else(overridden);
         }
         let loaded = Arc::new(loaded);
         if !loaded.is_complete {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use engine::promotion::graph::{self, Graph};
 use git::load::{Declarations, Directory, Snapshot};
 use git::publications::Publications;
-use git::publish::PublishError;
 use git::{Repositories, RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -17,6 +16,7 @@ use model::source::Files;
 
 use crate::access::{RepositoryAccess, destination_url};
 use crate::admission;
+use crate::earlier_files::with_publications;
 use crate::error::ReadError;
 use crate::heads;
 use crate::loaded::Loaded;
@@ -233,22 +233,6 @@ fn read_consistently(
     let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
     let loaded = Loaded { destinations: found, publications_error, admission, ..Loaded::new(read, None, Some(access)) };
     Ok(Some(loaded))
-}
-
-/// Loads an environment again with its publications, if a file can't be read. Returns the error if the publications can't be read.
-pub(crate) fn with_publications(
-    (snapshot, name): (&Snapshot<'_>, &EnvironmentName),
-    read: git::load::Loaded,
-    publications: impl FnOnce() -> Result<Vec<Publications>, RepositoryError>,
-) -> (git::load::Loaded, Option<PublishError>) {
-    if read.is_readable || !read.is_complete {
-        return (read, None);
-    }
-    match publications() {
-        Ok(published) if published.iter().all(|published| published.publications.is_empty()) => (read, None),
-        Ok(published) => (snapshot.load_after(name, &published), None),
-        Err(error) => (read, Some(error.into())),
-    }
 }
 
 /// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where

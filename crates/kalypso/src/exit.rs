@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use delivery::admission::AdmissionError;
-use delivery::error::{DestinationError, ReadError};
+use delivery::controller::command::CommandError;
+use delivery::error::{AdmissionError, DestinationError, ReadError};
 use model::diagnostic::Diagnostic;
 
 use crate::visible::message;
@@ -208,6 +208,16 @@ pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
         DestinationError::LeaseEnded(_) | DestinationError::Rollouts { .. } => Failure::outside(message),
         DestinationError::Open(_) | DestinationError::Directory => return None,
     })
+}
+
+/// The failure for a decision about a promotion that is not stored.
+pub(crate) fn refusal(error: CommandError) -> Failure {
+    match error {
+        CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
+            Failure::outside(error.to_string())
+        }
+        _ => Failure::refused(error.to_string()),
+    }
 }
 
 /// A failure with the advice of a diagnostic.

@@ -1276,9 +1276,9 @@ codes! {
     /// A commit was moved past a gate.
     ///
     /// The environment's branch names a commit of the main branch that no promotion let in: a person, or another program, wrote it. Its gates did not hold, or were not
-    /// evaluated, so nothing is published. The message shows the gates that it still waits for.
+    /// evaluated, so the environment keeps the admitted commit, and its own changes are published with that. The message shows the gates that it still waits for.
     ///
-    /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, and let `kalypso promote` move the new one. `kalypso publish --override REASON` publishes it anyway.
+    /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, or wait: it is admitted when its gates hold. `kalypso publish --override REASON` admits it anyway.
     MovedPastGate = "K0522",
     /// The proof of a commit can't be read.
     ///

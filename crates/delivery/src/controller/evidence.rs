@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::evidence::{CheckResult, Measured, PlaceState};
+use engine::promotion::evidence::{CheckResult, Measured};
 use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState as HubPlace;
 use model::object::promotion::{Check, Gate, GateKind};
-use model::rollout::Counts;
 
 use super::published_folders::{GitOpsCommit, PublishedFolders};
 use crate::access::RepositoryAccess;
@@ -78,24 +77,4 @@ impl Evidence<'_> {
         };
         gates.iter().filter_map(result).collect()
     }
-}
-
-/// The state of the reconcilers of a folder.
-pub fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
-    let number = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
-    PlaceState {
-        expected: number(counts.expected),
-        succeeded: number(counts.succeeded),
-        failed: number(counts.failed),
-        silent: number(counts.silent),
-        is_published,
-    }
-}
-
-/// Adds the numbers that count for gates.
-pub(super) fn add(to: &mut Counts, more: &Counts) {
-    to.expected += more.expected;
-    to.succeeded += more.succeeded;
-    to.failed += more.failed;
-    to.silent += more.silent;
 }

@@ -8,8 +8,6 @@ use hub_api::places::PlaceState as HubPlace;
 use model::git_id::GitId;
 use model::rollout::Counts;
 
-use super::evidence::{add, place_state};
-
 /// The folders that each place is to have, by target.
 pub(super) type Expected = Vec<BTreeMap<Arc<str>, GitId>>;
 
@@ -63,6 +61,26 @@ impl<'a> PlaceSums<'a> {
         };
         self.sums.iter().map(state).collect()
     }
+}
+
+/// The state of the reconcilers of a folder.
+pub(super) fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
+    let number = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+    PlaceState {
+        expected: number(counts.expected),
+        succeeded: number(counts.succeeded),
+        failed: number(counts.failed),
+        silent: number(counts.silent),
+        is_published,
+    }
+}
+
+/// Adds the numbers that count for gates.
+pub(super) fn add(to: &mut Counts, more: &Counts) {
+    to.expected += more.expected;
+    to.succeeded += more.succeeded;
+    to.failed += more.failed;
+    to.silent += more.silent;
 }
 
 #[cfg(test)]

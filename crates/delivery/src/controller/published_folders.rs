@@ -16,7 +16,7 @@ use model::object::environment::RepositoryPlace;
 use model::rollout::Counts;
 use model::tree::{Child, Sealed};
 
-use super::evidence::{add, place_state};
+use super::place_sums::{add, place_state};
 use crate::access::{RepositoryAccess, destination_url};
 
 /// A commit of a GitOps branch, with the folder of the output in it.

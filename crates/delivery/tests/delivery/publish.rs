@@ -21,7 +21,7 @@ const DIRECT: Options<'_> = Options {
     hosts: None,
     proofs: &[],
     override_reason: None,
-    author: None,
+    overridden: None,
     lease: None,
 };
 

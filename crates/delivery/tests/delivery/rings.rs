@@ -19,7 +19,7 @@ use crate::world::{BASE, World};
 
 const DIRECT: Options<'_> = Options {
     override_reason: None,
-    author: None,
+    overridden: None,
     proofs: &[],
     is_direct: true,
     confirmed: &[],

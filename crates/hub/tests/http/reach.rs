@@ -44,6 +44,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("post", "/api/v1/hosts/{name}/restore", Refused),
     ("post", "/api/v1/hosts/{name}/retire", Refused),
     ("put", "/api/v1/hosts/{name}", Refused),
+    ("get", "/api/v1/publications", Refused),
     ("post", "/api/v1/publications", Refused),
     ("post", "/api/v1/refresh", Refused),
     ("get", "/api/v1/syncs", Refused),

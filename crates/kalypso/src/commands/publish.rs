@@ -2,7 +2,9 @@
 
 mod pull_request;
 
+use delivery::access::RepositoryAccess;
 use delivery::compilation::{Reuse, reuse};
+use delivery::controller::command::override_gates;
 use delivery::enforcement::Proof;
 use delivery::hub_publication::Receiver;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, PlaceOutcome, PublicationError, Request};
@@ -21,8 +23,9 @@ use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Publish};
+use crate::control_plane_branch;
 use crate::diagnostics::{Batch, Report, reuse_text};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
 use crate::proofs::Proofs;
@@ -81,7 +84,7 @@ impl Answer {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Publishes all environments. An error of one of them does not affect the others.
     fn all(&self) -> anyhow::Result<Exit> {
         let watch = Watch::start();
@@ -127,7 +130,7 @@ impl Run<'_> {
                 .into());
         }
         let proofs = Proofs::without_hub(options.config.as_deref())?;
-        let author = super::promotion::author(&access);
+        let overridden = self.overridden(&access, environment)?;
         let committed = Options {
             is_direct: options.direct,
             confirmed: &options.confirm,
@@ -137,7 +140,7 @@ impl Run<'_> {
             hosts: self.hosts,
             proofs: &[],
             override_reason: options.override_reason.as_deref(),
-            author: Some(&author),
+            overridden,
             lease: None,
         };
         let publish = |proofs: &[&dyn Proof]| {
@@ -156,6 +159,15 @@ impl Run<'_> {
             return Err(first(failures));
         }
         Ok(Answer { failures, ..show((options, environment), &outcome, watch)? })
+    }
+
+    /// Admits the commit that the branch names past its gates, if the user says so: the reason.
+    fn overridden(&self, access: &RepositoryAccess, environment: &EnvironmentName) -> anyhow::Result<Option<&'a str>> {
+        let is_hub_only = self.options.publication_hub.hub_only;
+        let Some(reason) = self.options.override_reason.as_deref().filter(|_| !is_hub_only) else { return Ok(None) };
+        let author = control_plane_branch::author(access);
+        let admitted = override_gates(access, environment, (&author, reason), None).map_err(refusal)?;
+        Ok(admitted.map(|_| reason))
     }
 }
 
@@ -216,7 +228,6 @@ pub(super) fn failure(error: PublicationError) -> anyhow::Error {
         PublicationError::Read(error) => error.into(),
         PublicationError::Destination(error) => error.into(),
         PublicationError::Hub(error) => publication_failure(&error).into(),
-        PublicationError::Override(error) => super::promotion::refusal(error).into(),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::FromEnvironment;
 use super::machine::Machine;
-use super::state::{Candidate, CandidatePhase};
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, Waiting, reason};
+use crate::promotion::state::{Candidate, CandidatePhase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {

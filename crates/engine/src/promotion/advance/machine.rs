@@ -6,10 +6,10 @@ use model::object::promotion::{Gate, GateKind, OnFailure};
 
 use super::line::Line;
 use super::standing::Proofs;
-use super::state::{AdvanceState, Candidate, CandidatePhase};
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::{Event, EventKind};
+use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase};
 use crate::promotion::state::{GateRecord, GateStatus, Position, Proved, Revision};
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
@@ -80,7 +80,7 @@ impl<'a> Machine<'a> {
         if self.state.current.as_ref().is_none_or(|current| current.revision != *at) {
             self.state.current = Some(self.new_candidate(at.clone(), CandidatePhase::Gated));
         }
-        let text = "a person wrote it into the environment, past the gates";
+        let text = "a person wrote it into the branch of the environment; it waits for its gates";
         self.emit(EventKind::MovedByHand, Some(at.clone()), text.to_owned());
     }
 

@@ -8,7 +8,6 @@ mod line;
 mod machine;
 mod next;
 mod standing;
-pub mod state;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +17,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
-use self::state::{AdvanceState, ProofRecord};
 use super::evidence::{Approver, CheckResult, Measured};
 use super::report::{Event, Report};
 use super::state::Revision;
+use super::state::{AdvanceState, ProofRecord};
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 use model::object::promotion::{Newer, Start};
 
 use super::machine::Machine;
-use super::state::{Candidate, CandidatePhase, MoveRequest};
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
 use crate::promotion::state::Revision;
+use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest};
 
 impl Machine<'_> {
     /// Remembers a newer candidate while another revision moves.

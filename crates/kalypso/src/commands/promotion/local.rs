@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
-use delivery::controller::command::{CommandError, PersonDecision, decide};
+use delivery::controller::command::{PersonDecision, decide};
 use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::plane::Plane;
@@ -17,8 +17,8 @@ use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publ
 use delivery::pull_requests::GitHosts;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
-use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
-use git::{Person, RepositoryError};
+use git::RepositoryError;
+use git::publish::AUTHOR_EMAIL;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus};
 use model::name::EnvironmentName;
@@ -27,7 +27,8 @@ use service::{ConfiguredChecks, teams};
 
 use crate::arguments::HubConnection;
 use crate::configuration;
-use crate::exit::{self, Exit, Failure};
+use crate::control_plane_branch::author;
+use crate::exit::{self, Exit, Failure, refusal};
 use crate::hub_client::Hub;
 
 /// The number of times that a step publishes what it moved.
@@ -183,13 +184,6 @@ impl LocalController {
     }
 }
 
-/// The person who decides: the user of git, or Kalypso if git knows none.
-pub(in crate::commands) fn author(access: &RepositoryAccess) -> Person {
-    let here = std::env::current_dir().unwrap_or_default();
-    let ours = || Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
-    git::checkout::identity(&access.settings.git, &here).unwrap_or_else(ours)
-}
-
 impl LocalStep {
     /// The result of a step, or the reason why it could not be made, as a problem of the environment.
     fn new(
@@ -274,15 +268,5 @@ fn failure(error: ControllerError) -> Failure {
             PromotedCommitError::Repository(NoRevision { .. } | Empty { .. }) | PromotedCommitError::NoCommit { .. },
         ) => Failure::refused(error.to_string()),
         _ => Failure::outside(error.to_string()),
-    }
-}
-
-/// The failure for a decision that is not stored.
-pub(in crate::commands) fn refusal(error: CommandError) -> Failure {
-    match error {
-        CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
-            Failure::outside(error.to_string())
-        }
-        _ => Failure::refused(error.to_string()),
     }
 }

@@ -13,7 +13,6 @@ use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use self::local::LocalController;
-pub(super) use self::local::{author, refusal};
 use self::what::Wanted;
 
 use crate::arguments::{

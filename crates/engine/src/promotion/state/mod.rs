@@ -1,11 +1,13 @@
 //! The stored state of moves: what git keeps between two steps of the controller.
 
+mod advance;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use super::advance::state::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord};
+pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord};
 use super::evidence::{Approver, Measured};
 
 /// What moves: the digest of a workload's folders, a commit of the main branch, or a release.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::{Decision, GateRecord, Proved, Rejection, Revision};
 use crate::promotion::evidence::{Approver, Measured};
-use crate::promotion::state::{Decision, GateRecord, Proved, Rejection, Revision};
 
 /// The number of proved revisions, of rejected revisions, and of records of evidence that are kept. Older ones are forgotten first.
 const KEPT_MAX: usize = 50;
@@ -172,7 +172,7 @@ impl AdvanceState {
     }
 
     /// Keeps the proof of a revision.
-    pub(super) fn prove(&mut self, proved: Proved, measured: Option<Measured>) {
+    pub(in crate::promotion) fn prove(&mut self, proved: Proved, measured: Option<Measured>) {
         self.proofs.retain(|proof| proof.revision != proved.revision);
         self.proofs.push(ProofRecord { revision: proved.revision.clone(), on: proved.on, measured });
         forget_oldest(&mut self.proofs);
@@ -180,7 +180,12 @@ impl AdvanceState {
     }
 
     /// Keeps what an environment before has shown about a revision.
-    pub(super) fn note_exercised(&mut self, environment: &Arc<str>, revision: &Revision, since: Timestamp) {
+    pub(in crate::promotion) fn note_exercised(
+        &mut self,
+        environment: &Arc<str>,
+        revision: &Revision,
+        since: Timestamp,
+    ) {
         if self.exercised(environment, revision).is_none() {
             self.evidence.push(Exercised { environment: Arc::clone(environment), revision: revision.clone(), since });
             forget_oldest(&mut self.evidence);
@@ -188,7 +193,7 @@ impl AdvanceState {
     }
 
     /// Since when an environment before has shown a revision.
-    pub(super) fn exercised(&self, environment: &str, revision: &Revision) -> Option<Timestamp> {
+    pub(in crate::promotion) fn exercised(&self, environment: &str, revision: &Revision) -> Option<Timestamp> {
         let is_it = |found: &&Exercised| *found.environment == *environment && found.revision == *revision;
         self.evidence.iter().find(is_it).map(|found| found.since)
     }
