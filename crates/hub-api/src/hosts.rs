@@ -51,6 +51,144 @@ pub struct Reconciler {
     pub reported_on: Option<Timestamp>,
     /// The time at which it was taken out of service. None: it is in service.
     pub retired_on: Option<Timestamp>,
+    /// Who registered it for its place.
+    pub registered_by: RegisteredBy,
+}
+
+/// Who registered a reconciler for its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RegisteredBy {
+    /// An operator, or a reporter for the whole platform.
+    Operator,
+    /// A token of its host.
+    Token,
+    /// Nobody: it was known before the hub checked places, and is accepted there.
+    Upgrade,
+}
+
+impl RegisteredBy {
+    /// The word in lists.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Token => "token",
+            Self::Upgrade => "upgrade",
+        }
+    }
+
+    /// The stored number.
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Operator => 0,
+            Self::Token => 1,
+            Self::Upgrade => 2,
+        }
+    }
+
+    /// The value with a stored number. An unknown number gives the fewest rights.
+    pub fn from_number(number: i64) -> Self {
+        match number {
+            0 => Self::Operator,
+            2 => Self::Upgrade,
+            _ => Self::Token,
+        }
+    }
+}
+
+/// The latest reports that are kept apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ApartReports {
+    /// The reports, newest first.
+    pub items: Vec<ApartReport>,
+}
+
+/// Reports of a token of hosts about a place that its host is not registered for. Nothing counts them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApartReport {
+    /// The name of the token.
+    pub token: String,
+    /// The host.
+    pub host: String,
+    /// The reconciler.
+    pub reconciler: String,
+    /// The place, as `repository/branch/path`.
+    pub place: String,
+    /// Why it is kept apart.
+    pub reason: ApartReason,
+    /// The status of the latest report.
+    pub status: String,
+    /// The revision of the latest report. Empty: it names none.
+    pub revision: String,
+    /// The message of the latest report.
+    pub message: String,
+    /// The number of reports.
+    pub reports: usize,
+    /// The time of the latest report, by the clock of the reporter.
+    pub observed_on: Timestamp,
+    /// The arrival of the first report.
+    pub first_on: Timestamp,
+    /// The arrival of the latest report.
+    pub received_on: Timestamp,
+}
+
+/// Why a report is kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ApartReason {
+    /// The host is not registered for the place.
+    Place,
+    /// Several clusters have the name of the host.
+    Clusters,
+    /// Another reconciler of the host is at the place.
+    Occupied,
+    /// The token names other places or environments.
+    Token,
+}
+
+impl ApartReason {
+    /// The stored text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Place => "place",
+            Self::Clusters => "clusters",
+            Self::Occupied => "occupied",
+            Self::Token => "token",
+        }
+    }
+
+    /// Parses a stored text.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Place, Self::Clusters, Self::Occupied, Self::Token].into_iter().find(|reason| reason.as_str() == text)
+    }
+
+    /// The reason, with the way on.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Place => {
+                "kept apart and not counted: the host is not registered for this place. An operator registers it with `kalypso hub host add`, or names \
+                 the place in the token with `--place`"
+            }
+            Self::Clusters => {
+                "kept apart and not counted: several clusters have the name of the host. An operator names one in the token with `--environment`"
+            }
+            Self::Occupied => {
+                "kept apart and not counted: the host has another reconciler at this place. An operator retires that one with `kalypso hub host retire`, \
+                 or registers this one with `kalypso hub host add`"
+            }
+            Self::Token => "kept apart and not counted: the token is limited to other places or environments",
+        }
+    }
+}
+
+/// The number of listed reports that are kept apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ApartFilter {
+    /// The maximum number of entries. Default 100, at most 1000.
+    pub limit: Option<usize>,
 }
 
 /// The requested page of hosts.

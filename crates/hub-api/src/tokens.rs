@@ -45,11 +45,8 @@ pub struct Token {
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Scope {
     /// Report for one host.
-    Host {
-        /// Its name.
-        host: String,
-    },
-    /// Report for the hosts of a group. They are registered by their first report.
+    Host(HostScope),
+    /// Report for the hosts of a group, as far as they are declared clusters, are registered, or are at the places of the token.
     Group(Group),
     /// Query.
     Read(Reach),
@@ -65,18 +62,46 @@ pub enum Scope {
 static NO_LIMIT: Reach = Reach::ALL;
 
 impl Scope {
+    /// Report for this host, at the places that it is registered for.
+    pub fn host(name: impl Into<String>) -> Self {
+        Self::Host(HostScope { host: name.into(), ..HostScope::default() })
+    }
+
     /// Whether it permits reports.
     pub fn may_report(&self) -> bool {
         !matches!(self, Self::Read(_) | Self::Publish(_) | Self::Manage)
     }
 
-    /// The workspaces and environments that it is limited to.
+    /// The environments that it is limited to, for queries, publications or reports. Empty: all of them.
+    pub fn environments(&self) -> &[String] {
+        match self {
+            Self::Host(host) => &host.environments,
+            Self::Group(group) => &group.environments,
+            Self::Read(_) | Self::Publish(_) | Self::Manage | Self::Admin => &self.reach().environments,
+        }
+    }
+
+    /// The workspaces and environments that its queries and publications are limited to.
     pub fn reach(&self) -> &Reach {
         match self {
             Self::Read(reach) | Self::Publish(reach) => reach,
-            Self::Host { .. } | Self::Group(_) | Self::Manage | Self::Admin => &NO_LIMIT,
+            Self::Host(_) | Self::Group(_) | Self::Manage | Self::Admin => &NO_LIMIT,
         }
     }
+}
+
+/// The host of a token.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HostScope {
+    /// Its name.
+    pub host: String,
+    /// The prefixes of the endpoints that the host is registered for, by whole segments. Empty: the folders of the `Cluster` with its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
+    /// The environments that the host may report about. Empty: all environments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<String>,
 }
 
 /// Hosts that share a token.
@@ -87,10 +112,14 @@ pub struct Group {
     pub hosts: String,
     /// The types of reconcilers that may report. Empty: all types.
     pub reconciler_types: Vec<String>,
-    /// The prefixes of the endpoints that may be reported, by whole segments. Empty: all endpoints.
+    /// The prefixes of the endpoints that may be reported, by whole segments. All hosts of the pattern are registered for them. Empty: the folders of the
+    /// `Cluster`s with the names of the hosts.
     pub places: Vec<String>,
     /// Labels for the hosts. They override reported labels.
     pub labels: BTreeMap<String, String>,
+    /// The environments that the hosts may report about. Empty: all environments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<String>,
 }
 
 /// The workspaces and environments that a token is limited to. An empty list is no limit.
@@ -146,7 +175,8 @@ pub struct TokenRequest {
     /// The types of reconcilers that may report, for the role `group`. Empty: all types.
     #[serde(default)]
     pub reconciler_types: Vec<String>,
-    /// The prefixes of the endpoints that may be reported, for the role `group`. Empty: all endpoints.
+    /// The prefixes of the endpoints that may be reported, for the roles `host` and `group`. Empty: the folders of the `Cluster`s with the names of the
+    /// hosts.
     #[serde(default)]
     pub places: Vec<String>,
     /// Labels for the hosts, for the role `group`.
@@ -155,7 +185,7 @@ pub struct TokenRequest {
     /// The workspaces that it is limited to, for the roles `read` and `publish`. Empty: all of them.
     #[serde(default)]
     pub workspaces: Vec<String>,
-    /// The environments that it is limited to, for the roles `read` and `publish`. Empty: all of them.
+    /// The environments that it is limited to, for the roles `read`, `publish`, `host` and `group`. Empty: all of them.
     #[serde(default)]
     pub environments: Vec<String>,
     /// Whether signatures are accepted in addition to the token itself.

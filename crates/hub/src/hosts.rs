@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::audit::Action;
 use hub_api::endpoint::Endpoint;
-use hub_api::hosts::{Host, Reconciler};
+use hub_api::hosts::{ApartReason, ApartReport, Host, Reconciler, RegisteredBy};
 use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
@@ -103,16 +103,19 @@ async fn add_reconciler(
         let moving = transaction.query(sql, values).await?;
         report_places::leave(transaction, moving.into_iter().collect()).await?;
     }
-    let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id) values ($1, $2, $3, $4, $5) \
-        on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, \
+    let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id, registered_by) values ($1, $2, $3, $4, $5, $6) \
+        on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, registered_by = excluded.registered_by, \
         manifests_endpoint = coalesce(excluded.manifests_endpoint, reconciler.manifests_endpoint), \
         place_id = case when excluded.manifests_endpoint is null then reconciler.place_id else excluded.place_id end \
         returning id";
     let (name, kind) = (reconciler.name.as_str(), reconciler.kind.as_str());
-    let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), Value::from(place_id)];
+    let by = RegisteredBy::Operator.number();
+    let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), Value::from(place_id), by.into()];
     let id: ReconcilerId = transaction.one(sql, values).await?;
     let sql = "insert into reconciler_state (reconciler_id, status, digest) values ($1, 0, 0) on conflict do nothing";
     transaction.execute(sql, vec![id.into()]).await?;
+    let sql = "delete from apart_report where host = (select name from host where id = $1) and reconciler = $2";
+    transaction.execute(sql, vec![host_id.into(), name.into()]).await?;
     if reconciler.place.is_none() {
         naming::send_home(transaction, id, name).await?;
     }
@@ -196,7 +199,7 @@ pub async fn list(database: &Database, filter: &HostFilter) -> Result<Vec<Host>,
     let hosts: Vec<(HostId, Host)> =
         transaction.query(&sql, vec![after.into(), filter.with_retired.into(), limit.into()]).await?;
     let sql = format!(
-        "select r.host_id, r.name, r.reconciler_type, r.manifests_endpoint, {}, {} from reconciler r \
+        "select r.host_id, r.name, r.reconciler_type, r.manifests_endpoint, {}, {}, r.registered_by from reconciler r \
          left join reconciler_state s on s.reconciler_id = r.id where {} order by r.name",
         dialect.millis("s.reported_on"),
         dialect.millis("r.retired_on"),
@@ -211,6 +214,59 @@ pub async fn list(database: &Database, filter: &HostFilter) -> Result<Vec<Host>,
     Ok(hosts.into_iter().map(with_reconcilers).collect())
 }
 
+/// The latest reports that are kept apart, because a token of hosts sent them about places that its hosts are not registered for.
+///
+/// # Errors
+/// The database can't answer.
+pub async fn apart(database: &Database, limit: usize) -> Result<Vec<ApartReport>, DatabaseError> {
+    let dialect = database.dialect();
+    let sql = format!(
+        "select token, host, reconciler, endpoint, reason, status, revision, message, reports, {}, {}, {} from apart_report \
+         order by received_on desc, token, host, reconciler, endpoint limit $1",
+        dialect.millis("observed_on"),
+        dialect.millis("first_on"),
+        dialect.millis("received_on"),
+    );
+    database.query(&sql, vec![i64::try_from(limit).unwrap_or(i64::MAX).into()]).await
+}
+
+/// Deletes reports that are kept apart and arrived before a timestamp.
+///
+/// # Errors
+/// The database can't delete them.
+pub async fn delete_apart(database: &Database, before: Timestamp) -> Result<(), DatabaseError> {
+    let sql = format!("delete from apart_report where received_on < {}", database.dialect().instant("$1"));
+    let mut transaction = database.begin().await?;
+    transaction.execute(&sql, vec![before.into()]).await?;
+    transaction.commit().await
+}
+
+impl FromRow for ApartReport {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (token, host, reconciler, place) = columns.take()?;
+        let (reason, status) = columns.take::<(String, String)>()?;
+        let (revision, message, reports) = columns.take::<(Option<String>, Option<String>, usize)>()?;
+        let (observed_on, first_on, received_on) = columns.take()?;
+        let reason = ApartReason::parse(&reason).unwrap_or(ApartReason::Place);
+        let (revision, message) = (revision.unwrap_or_default(), message.unwrap_or_default());
+        let of_host = Self {
+            token,
+            host,
+            reconciler,
+            place,
+            reason,
+            status,
+            revision,
+            message,
+            reports,
+            observed_on,
+            first_on,
+            received_on,
+        };
+        Ok(of_host)
+    }
+}
+
 impl FromRow for Host {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (name, kind, labels) = columns.take::<(_, _, Option<String>)>()?;
@@ -223,7 +279,8 @@ impl FromRow for Host {
 impl FromRow for Reconciler {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (name, kind, place, reported_on, retired_on) = columns.take()?;
-        Ok(Self { name, kind, place, reported_on, retired_on })
+        let registered_by = RegisteredBy::from_number(columns.take()?);
+        Ok(Self { name, kind, place, reported_on, retired_on, registered_by })
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Imported {
     pub confirmed: usize,
     /// The number of reports that were stored before.
     pub repeated: usize,
+    /// The number of reports that are kept apart, because their hosts are not registered for their places. Nothing counts them.
+    pub apart: usize,
     /// The number of rejected reports.
     pub refused: usize,
     /// The first of the rejected reports, with the reasons.
@@ -169,11 +171,12 @@ impl Import<'_> {
         if reports.is_empty() {
             return Ok(());
         }
-        for outcome in self.ingest.submit(reports).await?.outcomes {
+        for outcome in self.ingest.submit_from(&self.identity, reports).await?.outcomes {
             *match outcome {
                 Outcome::Stored => &mut self.imported.stored,
                 Outcome::Confirmed => &mut self.imported.confirmed,
                 Outcome::Repeated => &mut self.imported.repeated,
+                Outcome::Apart(_) => &mut self.imported.apart,
             } += 1;
         }
         Ok(())

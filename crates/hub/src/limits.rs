@@ -193,3 +193,12 @@ pub const NOTIFICATIONS_KEPT: Duration = Duration::from_hours(24 * 30);
 
 /// The most requests for syncs that a replica of the service receives in one transaction. Usually there are a few; those beyond come with the next one.
 pub const SYNC_REQUESTS_MAX: usize = 1_000;
+
+/// Reports of each token that are kept apart because its hosts are not registered for their places. A forger can fill this list, and nothing else.
+pub const APART_REPORTS_MAX: usize = 1_000;
+
+/// Characters of the message of a report that is kept apart.
+pub const APART_MESSAGE_CHARACTERS: usize = 500;
+
+/// How long the hub keeps a report apart after it arrived.
+pub const APART_REPORTS_KEPT: Duration = Duration::from_hours(24 * 30);

@@ -63,6 +63,11 @@ impl Batch {
         Self { entries: entries.collect(), ignored: self.ignored }
     }
 
+    /// The positions of the accepted reports, in the order of the request.
+    pub fn accepted_positions(&self) -> Vec<Position> {
+        self.entries.iter().filter(|(_, entry)| entry.is_ok()).map(|(position, _)| *position).collect()
+    }
+
     /// The accepted and the refused reports, both in the order of the request.
     pub fn into_parts(self) -> (Vec<Report>, Vec<Refused>) {
         let (mut taken, mut refused) = (Vec::with_capacity(self.entries.len()), Vec::new());

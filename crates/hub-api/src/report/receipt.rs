@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::batch::Refused;
 
-/// The results of sent reports. All reports that are not refused are stored.
+/// The results of sent reports. All reports that are neither refused nor kept apart are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Receipt {
@@ -19,6 +19,9 @@ pub struct Receipt {
     pub ignored: usize,
     /// The refused reports.
     pub refused: Vec<RefusedReport>,
+    /// The reports that are kept apart, with the reasons: the host is not registered for their places, so nothing counts them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<RefusedReport>,
 }
 
 impl Receipt {
@@ -28,14 +31,16 @@ impl Receipt {
         self.confirmed += part.confirmed;
         self.repeated += part.repeated;
         self.ignored += part.ignored;
-        self.refused.extend(part.refused.into_iter().map(|refused| {
+        let in_whole = |refused: RefusedReport| {
             let line = lines.and_then(|lines| lines.get(refused.index).copied()).or(refused.line);
             RefusedReport { index: before + refused.index, line, ..refused }
-        }));
+        };
+        self.refused.extend(part.refused.into_iter().map(in_whole));
+        self.apart.extend(part.apart.into_iter().map(in_whole));
     }
 }
 
-/// A refused report.
+/// A report that was refused or is kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedReport {
     /// The number of reports before it.
@@ -43,7 +48,7 @@ pub struct RefusedReport {
     /// Its line, from 1, if reports are lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The invalid field.
+    /// The field that is the reason.
     pub field: String,
     /// The problem.
     pub message: String,

@@ -5,7 +5,7 @@ use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
 use hub_api::endpoint::Endpoint;
-use hub_api::hosts::{HostPage, HostRegistration, Hosts, ReconcilerOfHost};
+use hub_api::hosts::{ApartFilter, ApartReports, HostPage, HostRegistration, Hosts, ReconcilerOfHost};
 use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -23,6 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(register))
         .routes(routes!(retire))
         .routes(routes!(restore))
+        .routes(routes!(apart))
 }
 
 /// The parameters of requests that retire or restore.
@@ -76,16 +77,44 @@ async fn list(
     _manager: Manager,
     Query(HostPage { after, retired, limit }): Query<HostPage>,
 ) -> Result<Json<Hosts>, ProblemResponse> {
-    let limit = limit.unwrap_or(PAGE_DEFAULT);
-    if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(ProblemResponse::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
-    }
+    let limit = checked(limit)?;
     let filter = HostFilter { after, with_retired: retired, limit: limit + 1 };
     let mut items = hosts::list(&app.database, &filter).await?;
     let is_more = items.len() > limit;
     items.truncate(limit);
     let next = items.last().filter(|_| is_more).map(|host| host.name.clone());
     Ok(Json(Hosts { items, next }))
+}
+
+/// List reports that are kept apart
+///
+/// Tokens of hosts sent them about places that their hosts are not registered for. Nothing counts them. The newest come first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/apart-reports",
+    tag = "Management",
+    params(ApartFilter),
+    responses(
+        (status = 200, description = "The reports", body = ApartReports),
+        ProblemResponse,
+    ),
+)]
+async fn apart(
+    State(app): State<App>,
+    _manager: Manager,
+    Query(ApartFilter { limit }): Query<ApartFilter>,
+) -> Result<Json<ApartReports>, ProblemResponse> {
+    let items = hosts::apart(&app.database, checked(limit)?).await?;
+    Ok(Json(ApartReports { items }))
+}
+
+/// The requested number of items of a list.
+fn checked(limit: Option<usize>) -> Result<usize, ProblemResponse> {
+    let limit = limit.unwrap_or(PAGE_DEFAULT);
+    if (1..=PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(ProblemResponse::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")))
 }
 
 /// Register a host

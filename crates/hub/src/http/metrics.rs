@@ -140,6 +140,8 @@ impl Metrics {
                 self.count(source, "stored", of(Outcome::Stored));
                 self.count(source, "confirmed", of(Outcome::Confirmed));
                 self.count(source, "repeated", of(Outcome::Repeated));
+                let is_apart = |outcome: &&Outcome| matches!(outcome, Outcome::Apart(_));
+                self.count(source, "apart", receipt.outcomes.iter().filter(is_apart).count());
             }
             Err(SubmitError::Busy { .. }) => self.count(source, "busy", count),
             Err(_) => self.count(source, "failed", count),

@@ -76,7 +76,7 @@ async fn export(
 ) -> Result<ExportLogsServiceResponse, ProblemResponse> {
     let batch = otlp::read(request, Timestamp::now())?;
     let taken = reports::take(app, Source::Otlp, identity, batch).await?;
-    Ok(otlp::answer(&taken.refused))
+    Ok(otlp::answer(&taken.refused, &taken.apart))
 }
 
 fn encoded(media_type: &'static str, body: Vec<u8>) -> Response {

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
-use hub_api::report::batch::{Batch, BodyError, Refused};
+use hub_api::report::ReportError;
+use hub_api::report::batch::{Batch, BodyError, Position, Refused};
 use hub_api::report::generic;
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
@@ -31,7 +32,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Report the state of reconcilers
 ///
 /// The body is one report, a list of reports, or one report on each line (NDJSON). After the answer 200, all reports that are not in `refused` are stored
-/// durably. A report that is sent twice is stored once.
+/// durably. A report that is sent twice is stored once. A token of hosts counts only at the places that its hosts are registered for: other reports are
+/// in `apart`, and nothing counts them.
 #[utoipa::path(
     post,
     path = "/api/v1/reports",
@@ -110,6 +112,8 @@ pub(super) struct Taken {
     ignored: usize,
     /// The reports that were refused.
     pub(super) refused: Vec<Refused>,
+    /// The reports that are kept apart, with the reasons.
+    pub(super) apart: Vec<Refused>,
 }
 
 /// Stores the reports that are valid and that the caller has the permission to send. Returns the result for each. If no report is left, the result is
@@ -128,7 +132,9 @@ pub(super) async fn take(
         claimed += 1;
         tokens::claim(identity, report).inspect_err(|_| forbidden += 1)
     });
-    let (reports, refused) = batch.and_then(|report| report.check(now)).into_parts();
+    let batch = batch.and_then(|report| report.check(now));
+    let positions = batch.accepted_positions();
+    let (reports, refused) = batch.into_parts();
     app.metrics.refused(source, refused.len());
     if let (true, Some(first)) = (reports.is_empty(), refused.first()) {
         let kind = if forbidden > 0 && forbidden == claimed { Kind::Forbidden } else { Kind::Unprocessable };
@@ -138,11 +144,28 @@ pub(super) async fn take(
         return Ok(Taken { ignored, ..Taken::default() });
     }
     let sent = reports.len();
-    let stored = timeout(SUBMIT_TIMEOUT, app.ingest.submit(reports)).await;
+    let stored = timeout(SUBMIT_TIMEOUT, app.ingest.submit_from(identity, reports)).await;
     let stored = stored.map_err(|_| late())?;
     app.metrics.submitted(source, sent, &stored);
     app.metrics.stored(started.elapsed());
-    Ok(Taken { outcomes: stored?.outcomes, ignored, refused })
+    let outcomes = stored?.outcomes;
+    let apart = apart(&outcomes, &positions);
+    if let Some(first) = apart.first() {
+        let (token, reports) = (&identity.name, apart.len());
+        tracing::warn!(token, reports, reason = first.error.message, "reports are kept apart and not counted");
+    }
+    Ok(Taken { outcomes, ignored, refused, apart })
+}
+
+/// The reports that are kept apart, with the reasons.
+fn apart(outcomes: &[Outcome], positions: &[Position]) -> Vec<Refused> {
+    let apart = |(outcome, position): (&Outcome, &Position)| match outcome {
+        Outcome::Apart(reason) => {
+            Some(Refused { position: *position, error: ReportError::new("place", reason.message()) })
+        }
+        Outcome::Stored | Outcome::Confirmed | Outcome::Repeated => None,
+    };
+    outcomes.iter().zip(positions).filter_map(apart).collect()
 }
 
 fn late() -> ProblemResponse {
@@ -161,6 +184,7 @@ impl From<Taken> for Receipt {
             repeated: count(Outcome::Repeated),
             ignored: taken.ignored,
             refused: taken.refused.into_iter().map(Into::into).collect(),
+            apart: taken.apart.into_iter().map(Into::into).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
-use hub_api::tokens::{CreatedToken, Group, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
+use hub_api::tokens::{CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -94,26 +94,34 @@ fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), ProblemRespon
 
 fn new_token(request: TokenRequest) -> Result<NewToken, ProblemResponse> {
     let wrong = |detail: &str| Err(ProblemResponse::new(Kind::Unprocessable, detail));
-    let group = !request.reconciler_types.is_empty() || !request.places.is_empty() || !request.labels.is_empty();
+    let is_of_group = !request.reconciler_types.is_empty() || !request.labels.is_empty();
+    let is_of_hosts = matches!(request.role, TokenRole::Host | TokenRole::Group);
+    let (places, environments) = (request.places, request.environments.clone());
     let reach = Reach { workspaces: request.workspaces, environments: request.environments };
     if request.host.is_some() != (request.role == TokenRole::Host) {
         return wrong("`host` belongs to the role `host`, and to no other");
     }
-    if request.hosts.is_some() != (request.role == TokenRole::Group) || group && request.role != TokenRole::Group {
+    if request.hosts.is_some() != (request.role == TokenRole::Group) || is_of_group && request.role != TokenRole::Group
+    {
+        return wrong("`hosts`, `reconcilerTypes` and `labels` belong to the role `group`, which needs `hosts`");
+    }
+    if !places.is_empty() && !is_of_hosts {
+        return wrong("`places` belong to the roles `host` and `group`");
+    }
+    let is_limited = matches!(request.role, TokenRole::Read | TokenRole::Publish);
+    if !reach.workspaces.is_empty() && !is_limited || !reach.environments.is_empty() && !is_limited && !is_of_hosts {
         return wrong(
-            "`hosts`, `reconcilerTypes`, `places` and `labels` belong to the role `group`, which needs `hosts`",
+            "`workspaces` belong to the roles `read` and `publish`, and `environments` to these, `host` and `group`",
         );
     }
-    if !reach.is_all() && !matches!(request.role, TokenRole::Read | TokenRole::Publish) {
-        return wrong("`workspaces` and `environments` belong to the roles `read` and `publish`");
-    }
     let scope = match request.role {
-        TokenRole::Host => Scope::Host { host: request.host.unwrap_or_default() },
+        TokenRole::Host => Scope::Host(HostScope { host: request.host.unwrap_or_default(), places, environments }),
         TokenRole::Group => Scope::Group(Group {
             hosts: request.hosts.unwrap_or_default(),
             reconciler_types: request.reconciler_types,
-            places: request.places,
+            places,
             labels: request.labels,
+            environments,
         }),
         TokenRole::Read => Scope::Read(reach),
         TokenRole::Publish => Scope::Publish(reach),

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::hosts::ApartReason;
 use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, Late, Link, NewRow, RowContent};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, CountedPlace, Meaning, Revision};
+use super::registered;
 use super::report_places;
 use super::retally::recount;
 use super::subjects::{self, Own, ReconcilerChange, State, Subject};
@@ -15,7 +17,7 @@ use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
 use super::work::Work;
-use super::{labels, registry, silences};
+use super::{apart, labels, registry, silences};
 use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, Transaction};
 
 /// The outcome of a report that was accepted.
@@ -28,6 +30,8 @@ pub enum Outcome {
     Confirmed,
     /// The report had arrived before, or another report with the same timestamp counts.
     Repeated,
+    /// The report is kept apart: the host of the token is not registered for its place.
+    Apart(ApartReason),
 }
 
 /// Caches that are kept from one transaction to the next.
@@ -37,8 +41,31 @@ pub(crate) struct Memory {
     pub(crate) ids: Ids,
 }
 
-/// Stores reports, and returns the outcome of each, in their order. The caller commits the transaction.
+/// Stores reports, and returns the outcome of each, in their order. Reports that do not count are kept apart. The caller commits the transaction.
 pub(crate) async fn store(
+    transaction: &mut Transaction,
+    memory: &mut Memory,
+    reports: &[&Submitted],
+    now: Timestamp,
+) -> Result<Vec<Outcome>, DatabaseError> {
+    let apart = registered::separate(transaction, &memory.ids, reports).await?;
+    if apart.is_empty() {
+        return store_counted(transaction, memory, reports, now).await;
+    }
+    let of_apart = apart.iter().filter_map(|(number, apart)| Some((*reports.get(*number)?, apart)));
+    apart::write(transaction, of_apart, now).await?;
+    let counted = reports.iter().enumerate().filter(|(number, _)| !apart.contains_key(number));
+    let counted: Vec<&Submitted> = counted.map(|(_, report)| *report).collect();
+    let mut outcomes = store_counted(transaction, memory, &counted, now).await?.into_iter();
+    let outcome = |number| match apart.get(&number) {
+        Some(apart) => Outcome::Apart(apart.reason),
+        None => outcomes.next().unwrap_or(Outcome::Repeated),
+    };
+    Ok((0..reports.len()).map(outcome).collect())
+}
+
+/// Stores reports that count, and returns the outcome of each, in their order.
+async fn store_counted(
     transaction: &mut Transaction,
     Memory { contents, ids }: &mut Memory,
     reports: &[&Submitted],

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hub_api::report::names::TargetName;
 
-use super::report_places;
+use super::{assigned, report_places};
 use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// The folder with the manifests of a target.
@@ -134,13 +134,22 @@ pub(crate) async fn bring_home(
     );
     let found = transaction.with::<(ReconcilerId, String, Option<PlaceId>)>(rows, &statement).await?;
     let homes = homes(transaction, found.iter().map(|(_, name, _)| name.as_str()).collect()).await?;
+    let home = |(id, name, place_id): &(ReconcilerId, String, Option<PlaceId>)| {
+        Some((*id, homes.get(name).filter(|home| Some(home.place_id) != *place_id)?.clone()))
+    };
+    move_to(transaction, found.iter().filter_map(home).collect()).await
+}
+
+/// Moves reconcilers to these folders, if their hosts are registered for them. Returns the moved reconcilers.
+pub(super) async fn move_to(
+    transaction: &mut Transaction,
+    homes: BTreeMap<ReconcilerId, Home>,
+) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
+    let moves = homes.iter().map(|(id, home)| (*id, home.endpoint.as_str()));
+    let moving = assigned::may_move(transaction, moves).await?;
     let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
-    let mut moving = BTreeSet::new();
-    for (id, name, place_id) in &found {
-        let Some(home) = homes.get(name).filter(|home| Some(home.place_id) != *place_id) else { continue };
-        if moving.insert(*id) {
-            rows.push(vec![(*id).into(), home.place_id.into(), home.endpoint.as_str().into()]);
-        }
+    for (id, home) in homes.iter().filter(|(id, _)| moving.contains(id)) {
+        rows.push(vec![(*id).into(), home.place_id.into(), home.endpoint.as_str().into()]);
     }
     report_places::leave(transaction, moving.clone()).await?;
     transaction.execute_with(rows, MOVE).await?;
@@ -148,7 +157,7 @@ pub(crate) async fn bring_home(
 }
 
 /// Moves reconcilers to the folders that their names give.
-pub(super) const MOVE: &str = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
+const MOVE: &str = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
     from source s where reconciler.id = s.id";
 
 /// Moves a reconciler for which no place is known to the folder that its name gives, if there is one.

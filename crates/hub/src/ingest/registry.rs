@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use hub_api::hosts::RegisteredBy;
 use hub_api::report::WorkloadName;
 use hub_api::timestamp::Timestamp;
 
 use super::naming::Home;
+use super::registered::registered_by;
 use super::work::Work;
 use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
@@ -32,6 +34,7 @@ pub(super) async fn follow(
         ("workload_environment", Kind::Text),
         ("is_by_version", Kind::Int),
         ("heartbeat_seconds", Kind::Int),
+        ("registered_by", Kind::Int),
         ("updated_on", Kind::Timestamp),
     ]);
     for work in works {
@@ -43,7 +46,7 @@ pub(super) async fn follow(
     }
     let statement = "update reconciler set reconciler_type = s.kind, manifests_endpoint = s.endpoint, \
         place_id = s.place_id, is_named = s.is_named, heartbeat_seconds = s.heartbeat_seconds, workload_name = s.workload_name, \
-        workload_environment = s.workload_environment, is_by_version = s.is_by_version, updated_on = s.updated_on \
+        workload_environment = s.workload_environment, is_by_version = s.is_by_version, registered_by = s.registered_by, updated_on = s.updated_on \
         from source s where reconciler.id = s.id";
     transaction.execute_with(rows, statement).await
 }
@@ -77,6 +80,7 @@ fn row(
     let before = (own.kind.as_str(), &own.endpoint, work.subject.place_id, own.is_named, own.heartbeat_seconds);
     let is_same = before == (kind, &endpoint, place_id, is_named, heartbeat)
         && (own.workload.as_ref(), own.is_by_version) == (workload, is_by_version);
+    let registered_by = if endpoint == own.endpoint { own.registered_by } else { work.registered_by() };
     let row = (!is_same).then(|| {
         vec![
             Value::from(work.subject.reconciler_id),
@@ -88,11 +92,20 @@ fn row(
             workload.and_then(|workload| workload.environment.as_deref()).into(),
             is_by_version.into(),
             heartbeat.into(),
+            registered_by.number().into(),
             now.into(),
         ]
     });
     (work.endpoint, work.place_id) = (endpoint, place_id);
     row
+}
+
+impl Work<'_> {
+    /// Who registers the reconciler for the place that these reports give.
+    fn registered_by(&self) -> RegisteredBy {
+        let is_of_token = self.reports.iter().any(|(_, report)| registered_by(report) == RegisteredBy::Token);
+        if is_of_token { RegisteredBy::Token } else { RegisteredBy::Operator }
+    }
 }
 
 /// The endpoint whose place has to be looked up: the one that its reports name, unless the reconciler is there already.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::hosts::RegisteredBy;
 use hub_api::timestamp::Timestamp;
 
 use super::history;
@@ -9,7 +10,7 @@ use super::naming::{self, Named};
 use super::places::{self, Contents, Meaning};
 use super::subjects::{self, ReconcilerChange, State};
 use super::tally::{self, Transition};
-use super::{silences, workloads};
+use super::{assigned, silences, workloads};
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, DeploymentId, FromRow, Kind, PlaceId, ReconcilerId, Rows,
     Transaction, Value,
@@ -85,16 +86,28 @@ async fn at_places(
     transaction.query(sql, vec![places.into()]).await
 }
 
-/// Assigns new places to reconcilers that reported these places before content was desired there.
+/// Assigns new places to reconcilers that reported these places before content was desired there, if their hosts are registered for the places.
 async fn adopt(
     transaction: &mut Transaction,
     added: BTreeMap<String, PlaceId>,
 ) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text), ("place_id", Kind::Int)]);
-    added.into_iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint), id.into()]));
-    let statement = "update reconciler set place_id = s.place_id from source s \
-        where reconciler.manifests_endpoint = s.endpoint and reconciler.place_id is null returning reconciler.id";
-    Ok(transaction.with(rows, statement).await?.into_iter().collect())
+    added.iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint.as_str()), (*id).into()]));
+    let statement = "select r.id, r.registered_by, s.endpoint from source s join reconciler r on r.manifests_endpoint = s.endpoint \
+        where r.place_id is null";
+    let found = transaction.with::<(ReconcilerId, i64, String)>(rows, statement).await?;
+    let is_of_operator = |number: i64| RegisteredBy::from_number(number) == RegisteredBy::Operator;
+    let (sure, unsure): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, number, _)| is_of_operator(*number));
+    let mut adopted =
+        assigned::may_move(transaction, unsure.iter().map(|(id, _, endpoint)| (*id, &**endpoint))).await?;
+    adopted.extend(sure.iter().map(|(id, ..)| *id));
+    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int)]);
+    for (id, _, endpoint) in sure.iter().chain(&unsure).filter(|(id, ..)| adopted.contains(id)) {
+        rows.push(vec![(*id).into(), added.get(endpoint).copied().into()]);
+    }
+    let statement = "update reconciler set place_id = s.place_id from source s where reconciler.id = s.id";
+    transaction.execute_with(rows, statement).await?;
+    Ok(adopted)
 }
 
 /// Reconcilers that identify their content only by a version, at places where other content became desired with that version. They then hold the

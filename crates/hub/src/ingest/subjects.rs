@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::hosts::RegisteredBy;
 use hub_api::report::{Status, WorkloadName};
 use hub_api::timestamp::Timestamp;
 
 use super::ids::Ids;
+use super::registered::registered_by;
 use super::submitted::Group;
 use super::submitted::Submitted;
 use crate::store::{
@@ -39,7 +41,9 @@ pub(super) struct Own {
     pub(super) is_named: bool,
     /// Whether its reports identify the held content only by a version.
     pub(super) is_by_version: bool,
-    place_id: Option<PlaceId>,
+    /// Who registered it for its place.
+    pub(super) registered_by: RegisteredBy,
+    pub(super) place_id: Option<PlaceId>,
     is_retired: bool,
 }
 
@@ -116,7 +120,7 @@ fn says_the_same(state: &State, group: &Group<'_>) -> bool {
 }
 
 /// The ids of the reconcilers that are still missing, by the number of the report.
-async fn look_up(
+pub(super) async fn look_up(
     transaction: &mut Transaction,
     reports: &[&Submitted],
     ids: &[Option<ReconcilerId>],
@@ -133,7 +137,7 @@ async fn look_up(
 }
 
 /// Reads the rows of reconcilers and hosts. The lock on the state of a reconciler also protects these rows.
-async fn owns(
+pub(super) async fn owns(
     transaction: &mut Transaction,
     ids: Vec<ReconcilerId>,
 ) -> Result<HashMap<ReconcilerId, Own>, DatabaseError> {
@@ -143,7 +147,7 @@ async fn owns(
     let sql = format!(
         "select r.id, r.host_id, h.labels, r.reconciler_type, r.manifests_endpoint, r.heartbeat_seconds, r.place_id, \
          case when h.retired_on is null and r.retired_on is null then 0 else 1 end, \
-         r.workload_name, r.workload_environment, r.is_named, r.is_by_version from reconciler r join host h on h.id = r.host_id where {}",
+         r.workload_name, r.workload_environment, r.is_named, r.is_by_version, r.registered_by from reconciler r join host h on h.id = r.host_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
     Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect())
@@ -165,6 +169,7 @@ impl FromRow for Own {
             },
             is_named: columns.take()?,
             is_by_version: columns.take()?,
+            registered_by: RegisteredBy::from_number(columns.take()?),
         })
     }
 }
@@ -190,16 +195,18 @@ async fn register<'a>(
     }
     let statement = "insert into host (name, host_type) select name, host_type from source where true on conflict (name) do nothing";
     transaction.execute_with(hosts, statement).await?;
-    let mut reconcilers = Rows::new(&[("host", Kind::Text), ("name", Kind::Text), ("kind", Kind::Text)]);
+    let mut reconcilers =
+        Rows::new(&[("host", Kind::Text), ("name", Kind::Text), ("kind", Kind::Text), ("registered_by", Kind::Int)]);
     for report in reports {
         reconcilers.push(vec![
             report.host.as_str().into(),
             report.reconciler.as_str().into(),
             report.kind.as_str().into(),
+            registered_by(report).number().into(),
         ]);
     }
-    let statement = "insert into reconciler (host_id, name, reconciler_type) \
-        select h.id, s.name, s.kind from source s join host h on h.name = s.host where true \
+    let statement = "insert into reconciler (host_id, name, reconciler_type, registered_by) \
+        select h.id, s.name, s.kind, s.registered_by from source s join host h on h.name = s.host where true \
         on conflict (host_id, name) do nothing returning id";
     let added = transaction.with::<ReconcilerId>(reconcilers, statement).await?;
     let mut states = Rows::new(&[("id", Kind::Int)]);

@@ -1,14 +1,19 @@
 //! Reports with values that are computed once, when a report arrives, before the single writer gets it.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
+
+use crate::tokens::Speaker;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitted {
     report: Report,
+    /// The token of hosts that sent it; none if the sender speaks for the whole platform.
+    speaker: Option<Arc<Speaker>>,
     /// The digest of the content of the report, without its timestamp.
     pub(super) digest: i64,
     /// The commit that the report names.
@@ -23,14 +28,20 @@ pub(crate) struct Submitted {
 pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 impl Submitted {
-    pub(crate) fn new(report: Report) -> Self {
+    pub(crate) fn new(report: Report, speaker: Option<Arc<Speaker>>) -> Self {
         Self {
+            speaker,
             digest: report.digest(),
             profile: report.profile(),
             commit: report.commit().to_owned(),
             endpoint: report.endpoint.as_ref().map(ToString::to_string),
             report,
         }
+    }
+
+    /// The token of hosts that sent it; none if the sender speaks for the whole platform.
+    pub(super) fn speaker(&self) -> Option<&Speaker> {
+        self.speaker.as_deref()
     }
 
     /// The host and the reconciler that the report is about.

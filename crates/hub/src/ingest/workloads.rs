@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::naming::Home;
-use super::report_places;
+use super::naming::{self, Home};
 use crate::store::{
     ColumnError, Columns, DatabaseError, EnvironmentId, FromRow, HostId, Kind, PlaceId, ReconcilerId, Rows, TargetId,
     Transaction, Value, WorkloadId,
@@ -280,17 +279,11 @@ pub(crate) async fn bring_home(
     };
     let (found, query): (Vec<_>, Vec<_>) = found.into_iter().map(query).unzip();
     let resolved = resolve(transaction, &query).await?;
-    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
-    let mut moving = BTreeSet::new();
-    for ((id, place_id), resolved) in found.into_iter().zip(resolved) {
-        let Resolved::Home(home) = resolved else { continue };
-        if place_id != Some(home.place_id) && moving.insert(id) {
-            rows.push(vec![id.into(), home.place_id.into(), home.endpoint.into()]);
-        }
-    }
-    report_places::leave(transaction, moving.clone()).await?;
-    transaction.execute_with(rows, super::naming::MOVE).await?;
-    Ok(moving)
+    let home = |((id, place_id), resolved): ((ReconcilerId, Option<PlaceId>), Resolved)| match resolved {
+        Resolved::Home(home) if place_id != Some(home.place_id) => Some((id, home)),
+        _ => None,
+    };
+    naming::move_to(transaction, found.into_iter().zip(resolved).filter_map(home).collect()).await
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn check(batch: Batch, now: Timestamp) {
         let again = generic::read_one(generic::write(&report).as_bytes(), now);
         assert_eq!(again.and_then(|report| report.check(now)).as_ref(), Ok(&report));
     }
-    let _ = otlp::encode_protobuf(&otlp::answer(&refused));
+    let _ = otlp::encode_protobuf(&otlp::answer(&refused, &[]));
 }
 
 #[cfg(test)]

@@ -82,13 +82,14 @@ pub fn read(request: &ExportLogsServiceRequest, now: Timestamp) -> Result<Batch,
     Ok(batch)
 }
 
-/// The response to a request, over gRPC and HTTP: the number of rejected records, and the reasons for the first ones.
-pub fn answer(refused: &[Refused]) -> ExportLogsServiceResponse {
+/// The response to a request, over gRPC and HTTP: the number of rejected records, and the reasons for the first ones. Records that are kept apart are not
+/// rejected, but have a reason, too.
+pub fn answer(refused: &[Refused], apart: &[Refused]) -> ExportLogsServiceResponse {
     const SHOWN_MAX: usize = 3;
-    if refused.is_empty() {
+    if refused.is_empty() && apart.is_empty() {
         return ExportLogsServiceResponse { partial_success: None };
     }
-    let shown = refused.iter().take(SHOWN_MAX);
+    let shown = refused.iter().chain(apart).take(SHOWN_MAX);
     let shown: Vec<_> = shown.map(|refused| format!("record {}: {}", refused.position.index, refused.error)).collect();
     let partial_success = ExportLogsPartialSuccess {
         rejected_log_records: i64::try_from(refused.len()).unwrap_or(i64::MAX),

@@ -12,7 +12,7 @@ use hub_api::audit::Action;
 use hub_api::limits::NAME_CHARACTERS_MAX;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{RandomError, SecretDigest, TokenText};
-use hub_api::tokens::{Group, Reach, Scope, Token};
+use hub_api::tokens::{Group, HostScope, Reach, Scope, Token};
 use serde::de::DeserializeOwned;
 
 use crate::audit::{self, AuditRecord};
@@ -22,6 +22,7 @@ use crate::store::{
 };
 pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
+pub(crate) use scope::Speaker;
 pub use scope::{Identity, claim};
 
 /// The properties of a token to create.
@@ -137,7 +138,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
     if token.signs && !token.scope.may_report() {
         return Err(TokenError::Signing);
     }
-    if !reach::is_usable(token.scope.reach()) {
+    if !reach::is_usable(token.scope.reach()) || !reach::are_usable(token.scope.environments()) {
         return Err(TokenError::Reach);
     }
     let text = TokenText::random()?.signing(token.signs);
@@ -165,7 +166,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
         Timestamp::now().into(),
         token.expires_on.into(),
         json(&token.scope.reach().workspaces).into(),
-        json(&token.scope.reach().environments).into(),
+        json(token.scope.environments()).into(),
     ];
     if !transaction.exists(&sql, values).await? {
         return Err(TokenError::Taken(token.name.clone()));
@@ -274,7 +275,9 @@ pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -
 
 fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
     match scope {
-        Scope::Host { host } => ("host", Some(host), Group::default()),
+        Scope::Host(HostScope { host, places, .. }) => {
+            ("host", Some(host), Group { places: places.clone(), ..Group::default() })
+        }
         Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
         Scope::Read(_) => ("read", None, Group::default()),
         Scope::Publish(_) => ("publish", None, Group::default()),
@@ -302,14 +305,14 @@ impl FromRow for KnownToken {
         let (created_on, expires_on, revoked_on, last_used_on, previous_until) = columns.take()?;
         let JsonColumn(workspaces) = columns.take()?;
         let JsonColumn(environments) = columns.take()?;
-        let (hosts, reach) = (host.unwrap_or_default(), Reach { workspaces, environments });
+        let host = host.unwrap_or_default();
         let scope = match role.as_str() {
-            "host" => Scope::Host { host: hosts },
-            "group" => Scope::Group(Group { hosts, reconciler_types, places, labels }),
-            "publish" => Scope::Publish(reach),
+            "host" => Scope::Host(HostScope { host, places, environments }),
+            "group" => Scope::Group(Group { hosts: host, reconciler_types, places, labels, environments }),
+            "publish" => Scope::Publish(Reach { workspaces, environments }),
             "manage" => Scope::Manage,
             "admin" => Scope::Admin,
-            _ => Scope::Read(reach),
+            _ => Scope::Read(Reach { workspaces, environments }),
         };
         let token = Token { id, name, scope, signs, created_on, expires_on, revoked_on, last_used_on, previous_until };
         let previous = previous.as_deref().and_then(SecretDigest::from_hex);

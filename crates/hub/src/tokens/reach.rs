@@ -7,9 +7,12 @@ use crate::limits::REACH_NAMES_MAX;
 
 /// Whether the names of a reach are valid: there are at most [`REACH_NAMES_MAX`], and none is empty.
 pub(super) fn is_usable(reach: &Reach) -> bool {
-    [&reach.workspaces, &reach.environments]
-        .into_iter()
-        .all(|names| names.len() <= REACH_NAMES_MAX && names.iter().all(|name| !name.trim().is_empty()))
+    are_usable(&reach.workspaces) && are_usable(&reach.environments)
+}
+
+/// Whether there are at most [`REACH_NAMES_MAX`] names, and none is empty.
+pub(super) fn are_usable(names: &[String]) -> bool {
+    names.len() <= REACH_NAMES_MAX && names.iter().all(|name| !name.trim().is_empty())
 }
 
 /// Removes the parts of an answer that name a workspace or an environment outside of the reach. Returns whether any of the answer may be shown. Questions

@@ -1,5 +1,7 @@
 //! The permissions of tokens.
 
+use std::sync::Arc;
+
 use hub_api::report::{Report, ReportError};
 use hub_api::tokens::{Group, Scope};
 
@@ -28,6 +30,17 @@ impl Identity {
         self.scope.may_report()
     }
 
+    /// The hosts that the caller speaks for; none if it speaks for the whole platform.
+    pub(crate) fn speaker(&self) -> Option<Arc<Speaker>> {
+        let (is_shared, places) = match &self.scope {
+            Scope::Host(host) => (false, &host.places),
+            Scope::Group(group) => (true, &group.places),
+            Scope::Read(_) | Scope::Publish(_) | Scope::Manage | Scope::Admin => return None,
+        };
+        let (token, places) = (self.name.clone(), places.clone());
+        Some(Arc::new(Speaker { token, is_shared, places, environments: self.scope.environments().to_vec() }))
+    }
+
     /// Whether the caller may publish desired content.
     pub fn may_publish(&self) -> bool {
         matches!(self.scope, Scope::Publish(_) | Scope::Admin)
@@ -44,13 +57,43 @@ impl Identity {
     }
 }
 
+/// What a token of hosts says, and where it counts: [`crate::ingest::registered`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Speaker {
+    /// The name of the token.
+    pub(crate) token: String,
+    /// Whether several hosts share the token.
+    pub(crate) is_shared: bool,
+    /// The prefixes of the endpoints that the token names. Empty: none.
+    pub(crate) places: Vec<String>,
+    /// The environments that the token is limited to. Empty: all.
+    pub(crate) environments: Vec<String>,
+}
+
+impl Speaker {
+    /// Whether the token names an endpoint, or a folder above it.
+    pub(crate) fn has_place(&self, endpoint: &str) -> bool {
+        self.places.iter().any(|prefix| is_below(endpoint, prefix))
+    }
+
+    /// Whether the environments of the token contain this one. A place without an environment is in none.
+    pub(crate) fn has_environment(&self, name: Option<&str>) -> bool {
+        self.environments.is_empty() || name.is_some_and(|name| self.environments.iter().any(|own| own == name))
+    }
+
+    /// Whether the token names neither places nor environments.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.places.is_empty() && self.environments.is_empty()
+    }
+}
+
 /// Applies the permissions of an identity to its report. With a token of one host, the host of the report is always the host of the token.
 ///
 /// # Errors
 /// The identity may not send this report.
 pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportError> {
     match &identity.scope {
-        Scope::Host { host } => report.host.clone_from(host),
+        Scope::Host(scope) => report.host.clone_from(&scope.host),
         Scope::Group(group) => {
             check(group, &report)?;
             report.labels.extend(group.labels.clone());
@@ -127,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_host_is_who_its_token_says() {
-        let identity = Identity { name: "t".into(), scope: Scope::Host { host: "berlin".into() } };
+        let identity = Identity { name: "t".into(), scope: Scope::host("berlin") };
         assert_eq!(claim(&identity, report()).unwrap().host, "berlin");
         let reader = Identity { name: "t".into(), scope: Scope::Read(Reach::ALL) };
         assert_eq!(claim(&reader, report()).unwrap_err().field, "host");

@@ -18,6 +18,7 @@ use crate::ingest::places::Contents;
 use crate::ingest::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::store::{Database, DatabaseError, Turn};
+use crate::tokens::{Identity, Speaker};
 
 /// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;
@@ -77,13 +78,26 @@ impl Writer {
     /// # Errors
     /// Too many reports wait already, the database cannot store the reports, or the hub is shutting down.
     pub async fn submit(&self, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+        self.submit_of(None, reports).await
+    }
+
+    /// Stores reports of a caller. Those about places that its hosts are not registered for are kept apart.
+    ///
+    /// # Errors
+    /// As for [`Writer::submit`].
+    pub async fn submit_from(&self, caller: &Identity, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+        self.submit_of(caller.speaker(), reports).await
+    }
+
+    async fn submit_of(&self, speaker: Option<Arc<Speaker>>, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
         let count = reports.len();
         let claim = |waiting: usize| Some(waiting + count).filter(|total| *total <= QUEUE_REPORTS_MAX.max(count));
         if self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, claim).is_err() {
             return Err(SubmitError::Busy { retry_after: RETRY_AFTER });
         }
         let (answer, answered) = oneshot::channel();
-        let sent = self.jobs.send(Job::Reports(reports.into_iter().map(Submitted::new).collect(), answer));
+        let reports = reports.into_iter().map(|report| Submitted::new(report, speaker.clone())).collect();
+        let sent = self.jobs.send(Job::Reports(reports, answer));
         if sent.is_err() {
             self.waiting.fetch_sub(count, Ordering::AcqRel);
             return Err(SubmitError::Stopped);

@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 45] = [
+const QUESTIONS: [(&str, &str); 47] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -175,6 +175,8 @@ const QUESTIONS: [(&str, &str); 45] = [
     ("/api/v1/audit", "?limit=0"),
     ("/api/v1/hosts", ""),
     ("/api/v1/hosts", "?limit=0"),
+    ("/api/v1/apart-reports", ""),
+    ("/api/v1/apart-reports", "?limit=0"),
     ("/api/v1/tokens", ""),
     ("/healthz", ""),
     ("/livez", ""),

@@ -24,7 +24,7 @@ fn publication(commit: Option<&str>) -> Value {
 async fn publications_are_for_publishers_and_count_once() {
     let hub = Hub::start().await;
     let publisher = hub.token("publisher", Scope::Publish(Reach::ALL)).await;
-    let host = hub.token("edge", Scope::Host { host: "edge".into() }).await;
+    let host = hub.token("edge", Scope::host("edge")).await;
     let post = |token: &hub_api::token::TokenText, body: &Value| {
         hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send()
     };

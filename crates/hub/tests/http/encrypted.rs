@@ -56,7 +56,7 @@ async fn channel(url: &str) -> Channel {
 #[tokio::test]
 async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_required() {
     let (hub, url) = encrypted().await;
-    let host = hub.token("berlin", Scope::Host { host: "berlin".into() }).await.reveal();
+    let host = hub.token("berlin", Scope::host("berlin")).await.reveal();
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
     let channel = channel(&url).await;
     for (token, answer) in [

@@ -100,8 +100,7 @@ async fn so_many_streams_and_no_more() {
 #[tokio::test]
 async fn who_may_not_ask_any_more_is_told_nothing_more() {
     let hub = Hub::start().await;
-    let (reader, host) =
-        (hub.token("reader", Scope::Read(Reach::ALL)).await, hub.token("h", Scope::Host { host: "h".into() }).await);
+    let (reader, host) = (hub.token("reader", Scope::Read(Reach::ALL)).await, hub.token("h", Scope::host("h")).await);
     let refused = hub.get("/api/v1/events").bearer_auth(host.reveal()).send().await.unwrap();
     assert_eq!(problem(refused).await.0, StatusCode::FORBIDDEN);
     let mut stream = hub.get("/api/v1/events").bearer_auth(reader.reveal()).send().await.unwrap();

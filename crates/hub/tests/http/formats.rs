@@ -9,7 +9,7 @@ const FLUX: &str = include_str!("../payloads/flux-reconciliation-succeeded.json"
 const ARGOCD: &str = include_str!("../payloads/argocd-deployed.json");
 
 async fn token(hub: &Hub) -> hub_api::token::TokenText {
-    hub.token("flux", Scope::Host { host: "berlin".into() }).await
+    hub.token("flux", Scope::host("berlin")).await
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
     assert_eq!(problem(response).await.0, StatusCode::FORBIDDEN);
     let report = json!({"host": "h", "reconciler": "a", "status": "success"});
     assert_eq!(hub.report(&manager, &report).await.status(), StatusCode::FORBIDDEN);
-    for scope in [Scope::Read(Reach::ALL), Scope::Publish(Reach::ALL), Scope::Host { host: "h".into() }] {
+    for scope in [Scope::Read(Reach::ALL), Scope::Publish(Reach::ALL), Scope::host("h")] {
         let other = hub.token(&format!("{scope:?}"), scope).await;
         for path in ["/api/v1/tokens", "/api/v1/hosts", "/api/v1/audit"] {
             assert_eq!(call(&hub, &other, (Method::GET, path), &Value::Null).await.0, 403, "{path}");

@@ -79,7 +79,7 @@ async fn records_come_in_over_grpc_on_the_same_port() {
 async fn grpc_wants_tokens_too() {
     let hub = Hub::start().await;
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
-    let host = hub.token("host", Scope::Host { host: "berlin".into() }).await.reveal();
+    let host = hub.token("host", Scope::host("berlin")).await.reveal();
     assert_eq!(export(&hub, None).await, Err(Code::Unauthenticated));
     assert_eq!(export(&hub, Some("kal_x")).await, Err(Code::Unauthenticated));
     assert_eq!(export(&hub, Some(&reader)).await, Err(Code::PermissionDenied));

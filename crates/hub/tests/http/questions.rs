@@ -53,7 +53,7 @@ async fn a_parameter_that_is_written_wrongly_is_refused() {
 #[tokio::test]
 async fn who_may_not_read_gets_no_answer() {
     let hub = with_a_report().await;
-    let token = hub.token("t", hub_api::tokens::Scope::Host { host: "h".into() }).await;
+    let token = hub.token("t", hub_api::tokens::Scope::host("h")).await;
     let response = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
     assert_eq!(problem(response).await.0, StatusCode::FORBIDDEN);
     let response = hub.post("/deployment_state").json(&json!({})).send().await.unwrap();

@@ -38,6 +38,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/metrics", Refused),
     ("get", "/api/v1/audit", Refused),
     ("get", "/api/v1/hosts", Refused),
+    ("get", "/api/v1/apart-reports", Refused),
     ("get", "/api/v1/tokens", Refused),
     ("delete", "/api/v1/tokens/{name}", Refused),
     ("post", "/api/v1/tokens", Refused),

@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use super::{Hub, later, problem, report};
 
 fn host(name: &str) -> Scope {
-    Scope::Host { host: name.into() }
+    Scope::host(name)
 }
 
 /// The status of the response to a report by the token's owner, and the error.

@@ -17,7 +17,7 @@ use crate::twins::Ground;
 twins![late_reports_find_their_place_and_known_ones_change_nothing];
 
 async fn token(ground: &Ground) -> TokenText {
-    let scope = Scope::Host { host: HOSTS[0].to_owned() };
+    let scope = Scope::host(HOSTS[0]);
     let token = NewToken { name: "site".into(), scope, signs: true, expires_on: None };
     tokens::create(&ground.database, &token, "test").await.unwrap()
 }

@@ -16,6 +16,7 @@ use libtest_mimic::{Arguments, Trial};
 #[macro_use]
 mod twins;
 
+mod apart;
 mod audit;
 mod backup;
 mod dashboards;
@@ -51,6 +52,7 @@ fn main() {
         _ => {}
     }
     let modules = [
+        apart::trials(),
         audit::trials(),
         backup::trials(),
         dashboards::trials(),

@@ -13,7 +13,7 @@ twins![desired_names_keep_all_data];
 /// The last version before desired content had this name.
 const PREVIOUS: &str = "0019";
 
-/// A row for each table and column that migration 20 renames. `{at}` is a timestamp of the database.
+/// A row for each table and column that migration 20 renames, and a reconciler. `{at}` is a timestamp of the database.
 const ROWS: &str = "insert into environment (id, name) values (1, 'dev');
     insert into gitops_branch (id, repository, branch) values (1, 'https://git.example/shop', 'dev');
     insert into gitops_commit (id, branch_id, commit_id, sequence, committed_on) values (7, 1, 'c0ffee', 1, {at});
@@ -23,10 +23,13 @@ const ROWS: &str = "insert into environment (id, name) values (1, 'dev');
     update place set wanted_revision_id = 3;
     insert into tally (id, place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers)
         values (1, 1, 7, 0, 0, 2, 0, 5);
+    insert into host (id, name) values (1, 'berlin');
+    insert into reconciler (id, name, host_id, manifests_endpoint, place_id) values (1, 'cart', 1, 'git.example/shop/dev/cart', 1);
     insert into rule_state (name, phase, since_on, looked_on) values ('failing', 'firing', {at}, {at})";
 
-/// The renamed columns and their values.
-const EXPECTED: [(&str, i64); 4] = [
+/// The renamed columns and their values, and the reconciler, which stays registered for its place.
+const EXPECTED: [(&str, i64); 5] = [
+    ("select registered_by from reconciler", 2),
     ("select desired_revision_id from place", 3),
     ("select {desired_on} from place_revision", 86_400_000),
     ("select desired_commit_id from tally", 7),

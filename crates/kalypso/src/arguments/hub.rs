@@ -147,7 +147,8 @@ pub(crate) enum HubTokenCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso hub token create berlin-1 --host berlin-1                    one host reports
+  kalypso hub token create berlin-1 --host berlin-1                    one host reports, for the `Cluster` berlin-1
+  kalypso hub token create berlin-1 --host berlin-1 --place https://git.example/acme/gitops/prod/berlin
   kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
   kalypso hub token create grafana --role read --expires 365d          read-only queries
@@ -169,8 +170,8 @@ pub(crate) struct HubTokenCreate {
     /// With --hosts: only reconcilers of this type may report; may be given several times
     #[arg(long, value_name = "TYPE", requires = "hosts")]
     pub(crate) reconciler_type: Vec<String>,
-    /// With --hosts: only places whose `repository/branch/path` begins with this; may be given several times
-    #[arg(long, value_name = "PREFIX", requires = "hosts")]
+    /// With --host or --hosts: the places that are reported, by the beginning of their `repository/branch/path`; may be given several times [default: those of the `Cluster` with the host's name]
+    #[arg(long, value_name = "PREFIX", conflicts_with = "role")]
     pub(crate) place: Vec<String>,
     /// With --hosts: a label that the hosts get; may be given several times
     #[arg(long, value_name = "KEY=VALUE", requires = "hosts")]
@@ -178,8 +179,8 @@ pub(crate) struct HubTokenCreate {
     /// With --role read or publish: only objects of this workspace; may be given several times
     #[arg(long, value_name = "WORKSPACE", requires = "role")]
     pub(crate) workspace: Vec<String>,
-    /// With --role read or publish: only objects of this environment; may be given several times
-    #[arg(long, value_name = "ENV", requires = "role")]
+    /// With --host, --hosts, --role read or publish: only this environment; may be given several times
+    #[arg(long, value_name = "ENV")]
     pub(crate) environment: Vec<String>,
     /// Also accept reports that are signed with its signing key, and print that key
     #[arg(long)]
@@ -266,6 +267,7 @@ pub(crate) struct HubHost {
 pub(crate) enum HubHostCommand {
     Add(HubHostAdd),
     List(HubHostList),
+    Apart(HubHostApart),
     Retire(HubHostRetire),
     Restore(HubHostRestore),
 }
@@ -322,6 +324,23 @@ pub(crate) struct HubHostList {
     /// Also list retired hosts
     #[arg(long)]
     pub(crate) retired: bool,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// List reports that are kept apart: tokens of hosts sent them about places that the hosts are not registered for
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub host apart
+  kalypso hub host apart --limit 1000 -o json")]
+pub(crate) struct HubHostApart {
+    /// The maximum number of entries, newest first
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
     /// The format of the answer

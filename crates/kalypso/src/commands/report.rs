@@ -50,7 +50,7 @@ fn send(options: &Report, given: &[u8]) -> anyhow::Result<Exit> {
         })?;
         whole.add(part, before, lines.as_deref());
     }
-    let exit = Exit::Good.unless(!whole.refused.is_empty());
+    let exit = Exit::Good.unless(!whole.refused.is_empty() || !whole.apart.is_empty());
     if options.connection.output == Format::Human {
         terminal::answer(&text(&whole))?;
     } else {
@@ -65,11 +65,12 @@ fn text(receipt: &Receipt) -> String {
         (receipt.stored, "stored"),
         (receipt.confirmed, "confirmed: so it was already"),
         (receipt.repeated, "repeated: known already"),
+        (receipt.apart.len(), "kept apart: not counted"),
         (receipt.refused.len(), "refused"),
     ];
     let line = |(count, what): &(usize, &str)| format!("{} {what}\n", terminal::count(*count, "report"));
     let mut text: String = counts.iter().filter(|(count, _)| *count > 0).map(line).collect();
-    for refused in &receipt.refused {
+    for refused in receipt.apart.iter().chain(&receipt.refused) {
         let place = refused.line.map_or_else(String::new, |line| format!("line {line}: "));
         let _ = writeln!(text, "  {place}{}: {}", plain(&refused.field), plain(&refused.message));
     }

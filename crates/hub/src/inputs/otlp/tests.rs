@@ -84,11 +84,11 @@ fn what_is_wrong_is_said_at_its_attribute() {
 
 #[test]
 fn the_answer_counts_what_was_refused() {
-    assert_eq!(encode_json(&answer(&[])), "{}");
-    assert_eq!(encode_protobuf(&answer(&[])), b"");
+    assert_eq!(encode_json(&answer(&[], &[])), "{}");
+    assert_eq!(encode_protobuf(&answer(&[], &[])), b"");
     let error = ReportError::new("kalypso.status", "is missing");
     let refused = vec![Refused { position: Position { index: 7, line: None }, error }; 5];
-    let answer = answer(&refused);
+    let answer = answer(&refused, &[]);
     let message = "record 7: kalypso.status: is missing";
     let expected = format!(
         r#"{{"partialSuccess":{{"rejectedLogRecords":"5","errorMessage":"{message}; {message}; {message}"}}}}"#

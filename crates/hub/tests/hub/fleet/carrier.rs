@@ -14,7 +14,7 @@ use hub_api::client::Client;
 use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
-use hub_api::tokens::{Reach, Scope};
+use hub_api::tokens::{HostScope, Reach, Scope};
 use simulator::simulation::{Message, Route, Token};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -69,10 +69,11 @@ impl Carrier {
         }
     }
 
-    /// The token of a host.
+    /// The token of a host, which names the repository of all its places.
     pub(super) async fn token(&self, host: &str) -> Token {
-        let token =
-            NewToken { name: host.into(), scope: Scope::Host { host: host.into() }, signs: true, expires_on: None };
+        let places = vec![super::branches::url().to_string()];
+        let scope = HostScope { host: host.to_owned(), places, environments: Vec::new() };
+        let token = NewToken { name: host.into(), scope: Scope::Host(scope), signs: true, expires_on: None };
         let text = tokens::create(&self.database, &token, "test").await.unwrap();
         let (id, signing_key) = (text.id().to_owned(), text.signing_key().reveal().to_owned());
         let token = Token { text: text.reveal(), id, signing_key };

@@ -2,18 +2,21 @@
 
 use hub::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
-use hub_api::hosts::Host;
+use hub_api::hosts::{ApartReport, Host};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
-use crate::arguments::{Format, HubHostAdd, HubHostCommand, HubHostList};
+use crate::arguments::{Format, HubHostAdd, HubHostApart, HubHostCommand, HubHostList};
 use crate::exit::{Exit, Failure};
+use crate::hub_client::{ago, plain};
 use crate::{table, terminal};
 
 pub(super) fn run(command: &HubHostCommand) -> anyhow::Result<Exit> {
     match command {
         HubHostCommand::Add(options) => add(options),
         HubHostCommand::List(options) => list(options),
+        HubHostCommand::Apart(options) => apart(options),
         HubHostCommand::Retire(options) => with_database(&options.database, async |database| {
             hosts::retire(database, (&options.host, options.reconciler.as_deref()), &super::actor())
                 .await
@@ -65,23 +68,54 @@ fn table(hosts: &[Host]) -> String {
     if hosts.is_empty() {
         return "No host is known.\n".to_owned();
     }
-    let heading = ["HOST", "RECONCILER", "TYPE", "LAST REPORT", "PLACE"].map(str::to_owned);
+    let heading = ["HOST", "RECONCILER", "TYPE", "LAST REPORT", "REGISTERED BY", "PLACE"].map(str::to_owned);
     table::table(std::iter::once(heading).chain(hosts.iter().flat_map(rows)))
 }
 
 /// One row for each reconciler, or a single row for a host without reconcilers.
-fn rows(host: &Host) -> Vec<[String; 5]> {
+fn rows(host: &Host) -> Vec<[String; 6]> {
     let name = |is_retired| format!("{}{}", host.name, if is_retired { " (retired)" } else { "" });
     if host.reconcilers.is_empty() {
-        return vec![[name(host.retired_on.is_some()), "-".into(), host.kind.clone(), "-".into(), "-".into()]];
+        return vec![[
+            name(host.retired_on.is_some()),
+            "-".into(),
+            host.kind.clone(),
+            "-".into(),
+            "-".into(),
+            "-".into(),
+        ]];
     }
     let row = |reconciler: &hub_api::hosts::Reconciler| {
         let reported = reconciler.reported_on.map_or("never".to_owned(), |moment| moment.to_string());
         let place = reconciler.place.clone().unwrap_or_else(|| "-".into());
         let is_retired = host.retired_on.or(reconciler.retired_on).is_some();
-        [name(is_retired), reconciler.name.clone(), reconciler.kind.clone(), reported, place]
+        let by = reconciler.registered_by.as_str().to_owned();
+        [name(is_retired), reconciler.name.clone(), reconciler.kind.clone(), reported, by, place]
     };
     host.reconcilers.iter().map(row).collect()
+}
+
+fn apart(options: &HubHostApart) -> anyhow::Result<Exit> {
+    let found = with_database(&options.database, async |database| {
+        Ok(hosts::apart(database, options.limit).await.map_err(unusable)?)
+    })?;
+    match options.output {
+        Format::Human if found.is_empty() => terminal::answer("No report is kept apart.\n")?,
+        Format::Human => terminal::answer(&apart_table(&found, Timestamp::now()))?,
+        format => terminal::answer(&terminal::structured(&json!({ "reports": found }), format))?,
+    }
+    Ok(Exit::Good)
+}
+
+fn apart_table(reports: &[ApartReport], now: Timestamp) -> String {
+    let heading = ["TOKEN", "HOST", "RECONCILER", "REPORTS", "LATEST", "REASON", "PLACE"].map(str::to_owned);
+    let row = |report: &ApartReport| {
+        let (host, reconciler) = (plain(&report.host), plain(&report.reconciler));
+        let (latest, reason) = (ago(Some(report.received_on), now), report.reason.as_str().to_owned());
+        let count = terminal::thousands(report.reports);
+        [plain(&report.token), host, reconciler, count, latest, reason, plain(&report.place)]
+    };
+    table::table(std::iter::once(heading).chain(reports.iter().map(row)))
 }
 
 fn failure(error: HostError) -> Failure {

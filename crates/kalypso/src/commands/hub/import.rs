@@ -17,8 +17,9 @@ use crate::terminal;
 
 pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
     let results = with_database(&options.database, async |database| Ok(import_all(database, options).await))?;
-    let is_complete =
-        |result: &Result<Imported, ImportError>| result.as_ref().is_ok_and(|imported| imported.refused == 0);
+    let is_complete = |result: &Result<Imported, ImportError>| {
+        result.as_ref().is_ok_and(|imported| imported.refused + imported.apart == 0)
+    };
     let exit = Exit::Good.unless(!results.iter().all(is_complete));
     let named = options.files.iter().map(PathBuf::as_path).zip(&results);
     if options.output == Format::Human {
@@ -60,6 +61,10 @@ fn text(file: &Path, result: &Result<Imported, ImportError>) -> String {
     let mut text = format!(
         "{name}: {reports}, signed by `{token}` since {created_on}: {stored} stored, {confirmed} confirmed, {repeated} repeated, {refused} refused\n"
     );
+    if imported.apart > 0 {
+        let reports = terminal::count(imported.apart, "report");
+        let _ = writeln!(text, "  {reports} kept apart and not counted: `kalypso hub host apart` says why");
+    }
     for refusal in &imported.refusals {
         let _ = writeln!(text, "  line {}: {}", refusal.line, plain(&refusal.error.to_string()));
     }

@@ -3,7 +3,7 @@
 use hub::tokens::{self, NewToken, TokenError};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
-use hub_api::tokens::{Group, Reach, Scope, Token};
+use hub_api::tokens::{Group, HostScope, Reach, Scope, Token};
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
@@ -27,6 +27,9 @@ fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
     let expires_on = options.expires.as_deref().map(end).transpose()?;
     let (name, signs) = (options.name.clone(), options.signing);
     let token = NewToken { name, scope: scope(options)?, signs, expires_on };
+    if let Scope::Group(group) = &token.scope {
+        terminal::warn(shared(group));
+    }
     let text = with_database(&options.database, async |database| {
         Ok(tokens::create(database, &token, &super::actor()).await.map_err(failure)?)
     })?;
@@ -35,23 +38,37 @@ fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
 
 fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
     let reach = Reach { workspaces: options.workspace.clone(), environments: options.environment.clone() };
-    if !reach.is_all() && !matches!(options.role, Some(TokenRole::Read | TokenRole::Publish)) {
-        let message = "`--workspace` and `--environment` limit tokens with `--role read` or `--role publish`";
-        return Err(Failure::usage(message).help("hosts are limited with `--hosts` and `--place`"));
+    let is_of_hosts = options.host.is_some() || options.hosts.is_some();
+    let is_limited = matches!(options.role, Some(TokenRole::Read | TokenRole::Publish));
+    if !reach.workspaces.is_empty() && !is_limited || !reach.environments.is_empty() && !is_limited && !is_of_hosts {
+        let message = "`--workspace` limits tokens with `--role read` or `--role publish`, and `--environment` these and tokens of hosts";
+        return Err(Failure::usage(message).help("hosts are limited with `--hosts`, `--place` and `--environment`"));
     }
+    let (places, environments) = (options.place.clone(), options.environment.clone());
     Ok(match (&options.host, &options.hosts, options.role) {
-        (Some(host), _, _) => Scope::Host { host: host.clone() },
+        (Some(host), _, _) => Scope::Host(HostScope { host: host.clone(), places, environments }),
         (None, Some(hosts), _) => Scope::Group(Group {
             hosts: hosts.clone(),
             reconciler_types: options.reconciler_type.clone(),
-            places: options.place.clone(),
+            places,
             labels: labels(&options.label)?,
+            environments,
         }),
         (None, None, Some(TokenRole::Publish)) => Scope::Publish(reach),
         (None, None, Some(TokenRole::Manage)) => Scope::Manage,
         (None, None, Some(TokenRole::Admin)) => Scope::Admin,
         (None, None, _) => Scope::Read(reach),
     })
+}
+
+/// The warning about a token that several hosts share.
+fn shared(group: &Group) -> &'static str {
+    if group.places.is_empty() {
+        "the hosts share this token. Its owner can report for each `Cluster` that the pattern matches. A token for each host (`--host`) is safer."
+    } else {
+        "the hosts share this token. Its owner can report for each host name that the pattern matches, at these places. A token for each host \
+         (`--host`) is safer."
+    }
 }
 
 /// Parses the end of a token's validity: a duration from now, a date, or a timestamp.
@@ -118,13 +135,20 @@ fn table(tokens: &[Token], now: Timestamp) -> String {
 
 fn purpose(scope: &Scope) -> String {
     match scope {
-        Scope::Host { host } => format!("host {host}"),
-        Scope::Group(group) => format!("hosts {}", group.hosts),
+        Scope::Host(scope) => at(format!("host {}", scope.host), (&scope.places, &scope.environments)),
+        Scope::Group(group) => at(format!("hosts {}, shared", group.hosts), (&group.places, &group.environments)),
         Scope::Read(reach) => limited("read", reach),
         Scope::Publish(reach) => limited("publish", reach),
         Scope::Manage => "manage".to_owned(),
         Scope::Admin => "admin".to_owned(),
     }
+}
+
+/// The hosts of a token, with the places and environments that it names.
+fn at(hosts: String, (places, environments): (&[String], &[String])) -> String {
+    let environments = (!environments.is_empty()).then(|| format!(" in {}", environments.join(", ")));
+    let places = (!places.is_empty()).then(|| format!(" at {}", places.join(", ")));
+    hub_client::plain(&[Some(hosts), environments, places].into_iter().flatten().collect::<String>())
 }
 
 fn limited(role: &str, reach: &Reach) -> String {
