@@ -138,6 +138,10 @@ async fn clusters(
     Ok(clusters)
 }
 
+/// Selects the platform groups `g` with a target whose manifests are at the place of the question.
+const TARGET: &str = "join place_group_target m on m.place_group_id = g.id \
+    join deployment_target t on t.id = m.deployment_target_id and t.manifests_endpoint = s.endpoint where g.role = 'platform'";
+
 /// The numbers of the questions about manifests of workloads that the platform assigned to these clusters, or to other folders of the host.
 async fn assigned(
     transaction: &mut Transaction,
@@ -158,9 +162,6 @@ async fn assigned(
         }
         of_hosts.push(vec![number.into(), question.host.into(), endpoint.into()]);
     }
-    const TARGET: &str = "join place_group_target m on m.place_group_id = g.id \
-        join deployment_target t on t.id = m.deployment_target_id and t.manifests_endpoint = s.endpoint \
-        where g.role = 'platform'";
     let by_host = format!(
         "select distinct s.number from source s join host h on h.name = s.host \
          join reconciler r on r.host_id = h.id and r.retired_on is null join place q on q.id = r.place_id \

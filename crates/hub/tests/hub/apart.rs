@@ -1,5 +1,7 @@
 //! Tokens of hosts count only at the places that their hosts are registered for. All other reports are kept apart.
 
+use std::collections::BTreeMap;
+
 use hub::hosts::{self, ReconcilerRegistration, Registration};
 use hub::ingest::Outcome;
 use hub::store::Database;
@@ -119,7 +121,7 @@ fn report(host: &str, reconciler: &str, place: Option<(&str, &str)>) -> Report {
     Report {
         reconciler: reconciler.into(),
         endpoint: place.map(|(environment, path)| Endpoint::new(REPOSITORY, environment, path).unwrap()),
-        labels: std::collections::BTreeMap::new(),
+        labels: BTreeMap::new(),
         ..crate::sample::report(host, "dev", "cart", (1, 10))
     }
 }
@@ -285,7 +287,7 @@ async fn an_operator_registers_what_no_rule_covers(ground: Ground) {
     assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, apart(Place));
     let place = Endpoint::new(REPOSITORY, "prod", "chicago").ok();
     let reconciler = Some(ReconcilerRegistration { name: "flux".into(), kind: "flux".into(), place });
-    let registration = Registration { host: "kiosk".into(), kind: None, labels: Default::default(), reconciler };
+    let registration = Registration { host: "kiosk".into(), kind: None, labels: BTreeMap::new(), reconciler };
     hosts::register(&hub.database, &registration, "test").await.unwrap();
     assert_eq!(hosts::apart(&hub.database, 10).await.unwrap(), []);
     assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, STORED);
