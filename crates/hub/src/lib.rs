@@ -3,6 +3,7 @@
 //! Reports of each format are converted to [`hub_api::report::Report`]; [`ingest`] writes them to the [`store`], which also has the desired state.
 //! Times are UTC, in milliseconds.
 
+pub mod apart;
 pub mod audit;
 pub mod authority;
 pub mod backup;
@@ -30,6 +31,7 @@ pub mod retention;
 pub mod rules;
 pub mod server;
 pub mod silence;
+mod speaker;
 pub mod store;
 pub mod tls;
 pub mod tokens;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
 
-use crate::hosts;
+use crate::apart;
 use crate::limits::APART_REPORTS_KEPT;
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn, Value,
@@ -69,7 +69,7 @@ pub async fn delete_expired(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<DeletedRows, DatabaseError> {
-    hosts::delete_apart(database, now.before(APART_REPORTS_KEPT)).await?;
+    apart::delete_old(database, now.before(APART_REPORTS_KEPT)).await?;
     Ok(DeletedRows {
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
         assignments: in_batches(database, &ASSIGNMENTS, retention.assignments.at(now)).await?,

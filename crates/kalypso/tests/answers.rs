@@ -344,6 +344,7 @@ fn the_hub_answers_what_the_reference_says() {
     let added = Command::new(env!("CARGO_BIN_EXE_kalypso")).args(add).current_dir(folder.path()).status();
     assert!(added.unwrap().success());
     check("hub host list", &[run(&["host", "list"])]);
+    check("hub host apart", &[run(&["host", "apart"])]);
     check("hub audit", &[run(&["audit"])]);
 }
 

@@ -65,19 +65,6 @@ pub fn config_versions(compiled: &Compiled) -> BTreeMap<Arc<str>, BTreeMap<Arc<s
     versions
 }
 
-/// The order of versions by Semantic Versioning, newest first; a `v` before the number does not count. Empty if one of them is no such version: then none
-/// contains another one.
-pub fn order<'v>(versions: impl IntoIterator<Item = &'v Arc<str>>) -> Vec<Revision> {
-    let parse = |text: &'v Arc<str>| {
-        let number = text.strip_prefix('v').unwrap_or(text);
-        semver::Version::parse(number).ok().map(|version| (version, text))
-    };
-    let Some(mut parsed) = versions.into_iter().map(parse).collect::<Option<Vec<_>>>() else { return Vec::new() };
-    parsed.sort_by(|left, right| right.cmp(left));
-    parsed.dedup_by(|left, right| left.1 == right.1);
-    parsed.into_iter().map(|(_, text)| Revision(Arc::clone(text))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,16 +81,5 @@ mod tests {
         check(&[&[("repo", "r"), ("branch", "dev")], &[("branch", "dev")]], Some("branch"), Some("dev"));
         check(&[&[("tag", "v1")], &[("tag", "v2")]], Some("tag"), None);
         check(&[&[("repo", "r")]], None, None);
-    }
-
-    #[test]
-    fn versions_are_ordered_as_semantic_versioning_says() {
-        let order = |texts: &[&str]| {
-            let texts: Vec<Arc<str>> = texts.iter().map(|text| (*text).into()).collect();
-            order(&texts).into_iter().map(|version| version.0.to_string()).collect::<Vec<_>>()
-        };
-        let sorted = ["2.10.0", "v2.4.0", "2.4.0-rc.2", "2.4.0-rc.1+build.7", "2.4.0-beta"];
-        assert_eq!(order(&["2.4.0-rc.1+build.7", "2.10.0", "2.4.0-beta", "v2.4.0", "2.4.0-rc.2", "v2.4.0"]), sorted);
-        assert!(order(&["2.4.0", "main"]).is_empty());
     }
 }

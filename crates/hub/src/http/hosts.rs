@@ -104,7 +104,7 @@ async fn apart(
     _manager: Manager,
     Query(ApartFilter { limit }): Query<ApartFilter>,
 ) -> Result<Json<ApartReports>, ProblemResponse> {
-    let items = hosts::apart(&app.database, checked(limit)?).await?;
+    let items = crate::apart::list(&app.database, checked(limit)?).await?;
     Ok(Json(ApartReports { items }))
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hub_api::hosts::{ApartReason, RegisteredBy};
 
+use crate::speaker::Speaker;
 use crate::store::{
     ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value,
 };
-use crate::tokens::Speaker;
 
 /// The name of the place `p` of the group `g` whose folder it is: a cluster, or a cluster type without clusters of its own.
 const NAME: &str = "coalesce(p.cluster, case when g.role = 'platform' then g.cluster_type end)";

@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hub_api::hosts::{ApartReason, RegisteredBy};
+use hub_api::hosts::ApartReason;
 use hub_api::report::WorkloadName;
 
 use super::assigned::{self, Place, Question};
@@ -22,13 +22,8 @@ use super::naming;
 use super::subjects::{self, Own};
 use super::submitted::Submitted;
 use super::workloads::{self, Resolved, WorkloadQuery};
+use crate::speaker::Speaker;
 use crate::store::{DatabaseError, HostId, Kind, ReconcilerId, Rows, Transaction, Value};
-use crate::tokens::Speaker;
-
-/// Who registers the reconciler of a report for its place.
-pub(super) fn registered_by(report: &Submitted) -> RegisteredBy {
-    if report.speaker().is_some() { RegisteredBy::Token } else { RegisteredBy::Operator }
-}
 
 /// The place of a report that does not count, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use hub_api::report::WorkloadName;
 use hub_api::timestamp::Timestamp;
 
 use super::naming::Home;
-use super::registered::registered_by;
 use super::work::Work;
 use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
@@ -103,7 +102,7 @@ fn row(
 impl Work<'_> {
     /// Who registers the reconciler for the place that these reports give.
     fn registered_by(&self) -> RegisteredBy {
-        let is_of_token = self.reports.iter().any(|(_, report)| registered_by(report) == RegisteredBy::Token);
+        let is_of_token = self.reports.iter().any(|(_, report)| report.registered_by() == RegisteredBy::Token);
         if is_of_token { RegisteredBy::Token } else { RegisteredBy::Operator }
     }
 }

@@ -7,7 +7,6 @@ use hub_api::report::{Status, WorkloadName};
 use hub_api::timestamp::Timestamp;
 
 use super::ids::Ids;
-use super::registered::registered_by;
 use super::submitted::Group;
 use super::submitted::Submitted;
 use crate::store::{
@@ -202,7 +201,7 @@ async fn register<'a>(
             report.host.as_str().into(),
             report.reconciler.as_str().into(),
             report.kind.as_str().into(),
-            registered_by(report).number().into(),
+            report.registered_by().number().into(),
         ]);
     }
     let statement = "insert into reconciler (host_id, name, reconciler_type, registered_by) \

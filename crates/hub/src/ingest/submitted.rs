@@ -3,10 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use hub_api::hosts::RegisteredBy;
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;
 
-use crate::tokens::Speaker;
+use crate::speaker::Speaker;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]
@@ -42,6 +43,11 @@ impl Submitted {
     /// The token of hosts that sent it; none if the sender speaks for the whole platform.
     pub(super) fn speaker(&self) -> Option<&Speaker> {
         self.speaker.as_deref()
+    }
+
+    /// Who registers its reconciler for its place.
+    pub(super) fn registered_by(&self) -> RegisteredBy {
+        if self.speaker.is_some() { RegisteredBy::Token } else { RegisteredBy::Operator }
     }
 
     /// The host and the reconciler that the report is about.

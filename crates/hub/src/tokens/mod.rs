@@ -22,7 +22,6 @@ use crate::store::{
 };
 pub use publishing::{PublishingError, check_environment, check_publication};
 pub use reach::prune;
-pub(crate) use scope::Speaker;
 pub use scope::{Identity, claim};
 
 /// The properties of a token to create.

@@ -17,8 +17,9 @@ use crate::ingest::batch::{self, Memory};
 use crate::ingest::places::Contents;
 use crate::ingest::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
+use crate::speaker::Speaker;
 use crate::store::{Database, DatabaseError, Turn};
-use crate::tokens::{Identity, Speaker};
+use crate::tokens::Identity;
 
 /// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;

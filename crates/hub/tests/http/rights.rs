@@ -7,6 +7,7 @@ use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{Group, Reach, Scope};
 use reqwest::StatusCode;
+use serde_json::{Value, json};
 
 use super::{Hub, later, problem, report};
 
@@ -117,4 +118,49 @@ async fn those_who_ask_do_not_report_and_those_who_report_do_not_ask() {
     let metrics = |token: &TokenText| hub.get("/metrics").bearer_auth(token.reveal()).send();
     assert_eq!(metrics(&reader).await.unwrap().status(), StatusCode::OK);
     assert_eq!(problem(metrics(&reporter).await.unwrap()).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn what_a_host_reports_about_another_place_is_kept_apart_in_every_format() {
+    let hub = Hub::start().await;
+    let (token, manager) = (hub.token("t", host("berlin")).await, hub.token("manager", Scope::Manage).await);
+    let publisher = hub.token("publisher", Scope::Publish(Reach::ALL)).await;
+    let place =
+        json!({"path": "paris", "tree": "a".repeat(40), "role": "platform", "environment": "prod", "cluster": "paris"});
+    let commit = "c".repeat(40);
+    let publication =
+        json!({"repository": "https://git.example/r", "branch": "prod", "commit": commit, "places": [place]});
+    let sent =
+        hub.post("/api/v1/publications").bearer_auth(publisher.reveal()).json(&publication).send().await.unwrap();
+    assert_eq!(sent.status(), StatusCode::OK);
+    let place = json!({"repository": "https://git.example/r", "branch": "prod", "path": "paris"});
+    let about = json!({"host": "paris", "reconciler": "generic", "status": "failure", "place": place});
+    let elsewhere = json!([{"reconciler": "own", "status": "success"}, about]);
+    let answer: Value = hub.report(&token, &elsewhere).await.json().await.unwrap();
+    assert_eq!((&answer["stored"], &answer["apart"][0]["index"]), (&json!(1), &json!(1)), "{answer}");
+    assert!(answer["apart"][0]["message"].as_str().unwrap().contains("kept apart and not counted"), "{answer}");
+    let mut event: Value =
+        serde_json::from_str(include_str!("../payloads/flux-reconciliation-succeeded.json")).unwrap();
+    event["metadata"] =
+        json!({"host": "paris", "repository": "https://git.example/r", "branch": "prod", "path": "paris"});
+    let attribute = |key: &str, value: &str| json!({"key": format!("kalypso.{key}"), "value": {"stringValue": value}});
+    let attributes = json!([
+        attribute("reconciler", "otlp"),
+        attribute("status", "success"),
+        attribute("place.repository", "https://git.example/r"),
+        attribute("place.branch", "prod"),
+        attribute("place.path", "paris")
+    ]);
+    let logs = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"attributes": attributes}]}]}]});
+    for (path, body) in [("/api/v1/reports/flux", event), ("/v1/logs", logs)] {
+        let response = hub.post(path).bearer_auth(token.reveal()).json(&body).send().await.unwrap();
+        let text = response.text().await.unwrap();
+        assert!(text.contains("kept apart and not counted"), "{path}: {text}");
+    }
+    let listed = hub.get("/api/v1/apart-reports").bearer_auth(manager.reveal()).send().await.unwrap();
+    let listed: Value = listed.json().await.unwrap();
+    let items: Vec<_> =
+        listed["items"].as_array().unwrap().iter().map(|item| (&item["host"], &item["reason"])).collect();
+    assert_eq!(items, [(&json!("berlin"), &json!("place")); 3], "{listed}");
+    assert_eq!(hub.history().await, ["berlin/own: "]);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hub::apart;
 use hub::hosts::{self, ReconcilerRegistration, Registration};
 use hub::ingest::Outcome;
 use hub::store::Database;
@@ -36,7 +37,7 @@ twins![
 
 const STORED: Outcome = Outcome::Stored;
 
-fn apart(reason: ApartReason) -> Outcome {
+fn kept(reason: ApartReason) -> Outcome {
     Outcome::Apart(reason)
 }
 
@@ -130,22 +131,22 @@ async fn a_host_counts_at_the_folder_of_its_cluster_and_nowhere_else(ground: Gro
     let hub = Hub::start(&ground).await;
     assert_eq!(hub.of_host("berlin", ("dev", "berlin")).await, STORED);
     assert_eq!(hub.of_host("prod-chicago", ("prod", "chicago")).await, STORED);
-    assert_eq!(hub.of_host("dev-mallory", ("dev", "berlin")).await, apart(Place));
-    assert_eq!(hub.of_host("dev-chicago", ("prod", "chicago")).await, apart(Place));
-    assert_eq!(hub.of_host("mallory", ("prod", "cart")).await, apart(Place));
+    assert_eq!(hub.of_host("dev-mallory", ("dev", "berlin")).await, kept(Place));
+    assert_eq!(hub.of_host("dev-chicago", ("prod", "chicago")).await, kept(Place));
+    assert_eq!(hub.of_host("mallory", ("prod", "cart")).await, kept(Place));
     assert_eq!(hub.counted().await, ["berlin/flux berlin", "prod-chicago/flux chicago"]);
     // The name in the report is replaced by the one of the token before it arrives here.
     let others = vec![report("chicago", "flux", Some(("dev", "berlin")))];
-    assert_eq!(hub.send(Scope::host("chicago"), others).await, [apart(Place)]);
+    assert_eq!(hub.send(Scope::host("chicago"), others).await, [kept(Place)]);
 }
 
 async fn hosts_of_clusters_with_one_name_are_told_apart_by_the_environment(ground: Ground) {
     let hub = Hub::start(&ground).await;
-    assert_eq!(hub.of_host("shared", ("prod", "shared")).await, apart(Clusters));
+    assert_eq!(hub.of_host("shared", ("prod", "shared")).await, kept(Clusters));
     assert_eq!(hub.of_host("dev-shared", ("dev", "shared")).await, STORED);
-    assert_eq!(hub.of_host("dev-shared", ("prod", "shared")).await, apart(Place));
+    assert_eq!(hub.of_host("dev-shared", ("prod", "shared")).await, kept(Place));
     let scope = || Scope::Host(HostScope { host: "shared".into(), environments: vec!["prod".into()], places: vec![] });
-    assert_eq!(hub.send(scope(), vec![report("shared", "flux", Some(("dev", "shared")))]).await, [apart(Token)]);
+    assert_eq!(hub.send(scope(), vec![report("shared", "flux", Some(("dev", "shared")))]).await, [kept(Token)]);
     assert_eq!(hub.send(scope(), vec![report("shared", "flux", Some(("prod", "shared")))]).await, [STORED]);
     assert_eq!(hub.counted().await, ["dev-shared/flux shared", "shared/flux shared"]);
 }
@@ -153,11 +154,11 @@ async fn hosts_of_clusters_with_one_name_are_told_apart_by_the_environment(groun
 async fn a_host_counts_at_the_manifests_that_its_cluster_applies(ground: Ground) {
     let hub = Hub::start(&ground).await;
     assert_eq!(hub.of_host("berlin", ("dev", "cart")).await, STORED);
-    assert_eq!(hub.of_host("berlin", ("prod", "cart")).await, apart(Place));
+    assert_eq!(hub.of_host("berlin", ("prod", "cart")).await, kept(Place));
     // A host with another name is known at the folder of a cluster.
     hub.ingest.submit(vec![report("line-7", "platform", Some(("prod", "chicago")))]).await.unwrap();
     assert_eq!(hub.of_host("line-7", ("prod", "cart")).await, STORED);
-    assert_eq!(hub.of_host("line-7", ("dev", "cart")).await, apart(Place));
+    assert_eq!(hub.of_host("line-7", ("dev", "cart")).await, kept(Place));
     assert_eq!(hub.counted().await, ["berlin/flux cart", "line-7/flux cart", "line-7/platform chicago"]);
 }
 
@@ -168,7 +169,7 @@ async fn a_folder_that_was_only_read_from_its_branch_has_the_name_of_its_host(gr
     hub.publish("prod", 3, &[read("paris"), read("rome")]).await;
     assert_eq!(hub.of_host("paris", ("prod", "paris")).await, STORED);
     assert_eq!(hub.of_host("prod-rome", ("prod", "rome")).await, STORED);
-    assert_eq!(hub.of_host("paris", ("prod", "rome")).await, apart(Place));
+    assert_eq!(hub.of_host("paris", ("prod", "rome")).await, kept(Place));
     assert_eq!(hub.counted().await, ["paris/flux paris", "prod-rome/flux rome"]);
 }
 
@@ -177,9 +178,9 @@ async fn one_reconciler_of_a_host_counts_at_a_place(ground: Ground) {
     let all = |names: [&str; 3]| names.map(|name| report("berlin", name, Some(("dev", "berlin")))).to_vec();
     assert_eq!(
         hub.send(Scope::host("berlin"), all(["a", "b", "a"])).await,
-        [STORED, apart(Occupied), Outcome::Repeated]
+        [STORED, kept(Occupied), Outcome::Repeated]
     );
-    assert_eq!(hub.send(Scope::host("berlin"), all(["c", "a", "b"])).await[0], apart(Occupied));
+    assert_eq!(hub.send(Scope::host("berlin"), all(["c", "a", "b"])).await[0], kept(Occupied));
     assert_eq!(hub.counted().await, ["berlin/a berlin"]);
     hosts::retire(&hub.database, ("berlin", Some("a")), "test").await.unwrap();
     assert_eq!(hub.send(Scope::host("berlin"), all(["b", "b", "b"])).await[0], STORED);
@@ -200,7 +201,7 @@ async fn invented_reconcilers_change_no_count(ground: Ground) {
     let invented: Vec<_> =
         (0..400).map(|number| failed(report("mallory", &format!("r{number}"), Some(("prod", "chicago"))))).collect();
     let outcomes = hub.send(Scope::host("mallory"), invented).await;
-    assert!(outcomes.iter().all(|outcome| *outcome == apart(Place)), "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| *outcome == kept(Place)), "{outcomes:?}");
     assert_eq!(state().await, before);
 }
 
@@ -213,11 +214,11 @@ async fn names_of_reconcilers_and_workloads_lead_to_no_other_place(ground: Groun
         ..report("berlin", reconciler, None)
     };
     let send = async |report: Report| hub.send(Scope::host("berlin"), vec![report]).await[0];
-    assert_eq!(send(named("prod")).await, apart(Place));
-    assert_eq!(send(with("a", "prod")).await, apart(Place));
+    assert_eq!(send(named("prod")).await, kept(Place));
+    assert_eq!(send(with("a", "prod")).await, kept(Place));
     assert_eq!(send(with("a", "dev")).await, STORED);
-    assert_eq!(send(Report { observed_on: Timestamp::from_millis(20), ..with("a", "prod") }).await, apart(Place));
-    assert_eq!(send(named("dev")).await, apart(Occupied));
+    assert_eq!(send(Report { observed_on: Timestamp::from_millis(20), ..with("a", "prod") }).await, kept(Place));
+    assert_eq!(send(named("dev")).await, kept(Occupied));
     assert_eq!(hub.counted().await, ["berlin/a cart"]);
 }
 
@@ -227,15 +228,15 @@ async fn a_report_does_not_take_a_reconciler_to_another_place(ground: Ground) {
     let at = |place, millis| Report { observed_on: Timestamp::from_millis(millis), ..report("berlin", name, place) };
     let send = async |report: Report| hub.send(Scope::host("berlin"), vec![report]).await[0];
     assert_eq!(send(at(Some(("dev", "berlin")), 10)).await, STORED);
-    assert_eq!(send(at(Some(("prod", "chicago")), 20)).await, apart(Place));
-    assert_eq!(send(at(Some(("prod", "chicago")), 5)).await, apart(Place));
+    assert_eq!(send(at(Some(("prod", "chicago")), 20)).await, kept(Place));
+    assert_eq!(send(at(Some(("prod", "chicago")), 5)).await, kept(Place));
     // A report with the same timestamp and without a place replaces the one with a place.
     send(Report { status: Status::Failure, ..at(None, 10) }).await;
     let mut late = place("prod", "late", Role::Application);
     late.targets[0].name = "late-target".into();
     hub.publish("prod", 3, &[late]).await;
     assert!(!hub.counted().await.iter().any(|counted| counted.ends_with("late")), "{:?}", hub.counted().await);
-    assert_eq!(send(at(None, 30)).await, apart(Place));
+    assert_eq!(send(at(None, 30)).await, kept(Place));
     assert!(!hub.counted().await.iter().any(|counted| counted.ends_with("late")), "{:?}", hub.counted().await);
 }
 
@@ -248,11 +249,11 @@ async fn a_place_that_becomes_known_gets_only_hosts_that_are_registered_for_it(g
     hub.ingest.submit(vec![report("collected", "flux", Some(("prod", "paris")))]).await.unwrap();
     assert_eq!(
         hub.send(Scope::host("paris"), vec![report("paris", "b", Some(("prod", "paris")))]).await,
-        [apart(Occupied)]
+        [kept(Occupied)]
     );
     hub.publish("prod", 3, &[platform("prod", "paris")]).await;
     assert_eq!(hub.counted().await, ["collected/flux paris", "paris/flux paris"]);
-    assert_eq!(hub.of_host("mallory", ("prod", "paris")).await, apart(Place));
+    assert_eq!(hub.of_host("mallory", ("prod", "paris")).await, kept(Place));
     assert_eq!(hub.counted().await, ["collected/flux paris", "paris/flux paris"]);
 }
 
@@ -262,8 +263,8 @@ async fn a_token_may_name_its_places(ground: Ground) {
     let scope = || Scope::Host(HostScope { host: "kiosk".into(), places: places.clone(), environments: vec![] });
     let send = async |place| hub.send(scope(), vec![report("kiosk", "flux", Some(place))]).await[0];
     assert_eq!(send(("dev", "berlin")).await, STORED);
-    assert_eq!(send(("dev", "berlin-2")).await, apart(Token));
-    assert_eq!(send(("dev", "cart")).await, apart(Token));
+    assert_eq!(send(("dev", "berlin-2")).await, kept(Token));
+    assert_eq!(send(("dev", "cart")).await, kept(Token));
     assert_eq!(hub.counted().await, ["kiosk/flux berlin"]);
 }
 
@@ -276,23 +277,23 @@ async fn a_shared_token_counts_for_declared_clusters(ground: Ground) {
     let send = async |scope, host: &str, place| hub.send(scope, vec![report(host, "flux", Some(place))]).await[0];
     assert_eq!(send(shared(&[]), "berlin", ("dev", "berlin")).await, STORED);
     assert_eq!(send(shared(&[]), "shared", ("prod", "shared")).await, STORED);
-    assert_eq!(send(shared(&[]), "invented", ("prod", "shared")).await, apart(Place));
-    assert_eq!(send(shared(&[]), "berlin", ("prod", "chicago")).await, apart(Place));
+    assert_eq!(send(shared(&[]), "invented", ("prod", "shared")).await, kept(Place));
+    assert_eq!(send(shared(&[]), "berlin", ("prod", "chicago")).await, kept(Place));
     assert_eq!(send(shared(&["prod/chicago"]), "any", ("prod", "chicago")).await, STORED);
     assert_eq!(hub.counted().await, ["any/flux chicago", "berlin/flux berlin", "shared/flux shared"]);
 }
 
 async fn an_operator_registers_what_no_rule_covers(ground: Ground) {
     let hub = Hub::start(&ground).await;
-    assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, apart(Place));
+    assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, kept(Place));
     let place = Endpoint::new(REPOSITORY, "prod", "chicago").ok();
     let reconciler = Some(ReconcilerRegistration { name: "flux".into(), kind: "flux".into(), place });
     let registration = Registration { host: "kiosk".into(), kind: None, labels: BTreeMap::new(), reconciler };
     hosts::register(&hub.database, &registration, "test").await.unwrap();
-    assert_eq!(hosts::apart(&hub.database, 10).await.unwrap(), []);
+    assert_eq!(apart::list(&hub.database, 10).await.unwrap(), []);
     assert_eq!(hub.of_host("kiosk", ("prod", "chicago")).await, STORED);
     let other = hub.send(Scope::host("kiosk"), vec![report("kiosk", "other", Some(("prod", "chicago")))]).await;
-    assert_eq!((other[0], hub.counted().await), (apart(Place), vec!["kiosk/flux chicago".to_owned()]));
+    assert_eq!((other[0], hub.counted().await), (kept(Place), vec!["kiosk/flux chicago".to_owned()]));
 }
 
 async fn reconcilers_from_before_the_upgrade_still_count(ground: Ground) {
@@ -306,7 +307,7 @@ async fn reconcilers_from_before_the_upgrade_still_count(ground: Ground) {
     let failed = Report { status: Status::Failure, ..report("kiosk", "flux", Some(("prod", "chicago"))) };
     let failed = Report { observed_on: Timestamp::from_millis(20), ..failed };
     assert_eq!(hub.send(Scope::host("kiosk"), vec![failed]).await, [STORED]);
-    assert_eq!(hub.of_host("kiosk", ("dev", "berlin")).await, apart(Place));
+    assert_eq!(hub.of_host("kiosk", ("dev", "berlin")).await, kept(Place));
 }
 
 async fn what_is_kept_apart_is_listed_and_limited(ground: Ground) {
@@ -316,11 +317,11 @@ async fn what_is_kept_apart_is_listed_and_limited(ground: Ground) {
         let reports = (0..1_200).map(|number| report("mallory", &format!("r{number}"), Some(("prod", "chicago"))));
         hub.send(Scope::host("mallory"), reports.map(|report| Report { observed_on: at, ..report }).collect()).await;
     }
-    let listed = hosts::apart(&hub.database, 2_000).await.unwrap();
+    let listed = apart::list(&hub.database, 2_000).await.unwrap();
     assert_eq!(listed.len(), hub::limits::APART_REPORTS_MAX);
     let first = &listed[0];
     assert_eq!((first.token.as_str(), first.host.as_str(), first.reason), ("token", "mallory", Place));
     assert_eq!(first.place, format!("{REPOSITORY}/prod/chicago"));
-    hosts::delete_apart(&hub.database, Timestamp::now().after(std::time::Duration::from_secs(1))).await.unwrap();
-    assert_eq!(hosts::apart(&hub.database, 2_000).await.unwrap(), []);
+    apart::delete_old(&hub.database, Timestamp::now().after(std::time::Duration::from_secs(1))).await.unwrap();
+    assert_eq!(apart::list(&hub.database, 2_000).await.unwrap(), []);
 }

@@ -97,7 +97,7 @@ fn rows(host: &Host) -> Vec<[String; 6]> {
 
 fn apart(options: &HubHostApart) -> anyhow::Result<Exit> {
     let found = with_database(&options.database, async |database| {
-        Ok(hosts::apart(database, options.limit).await.map_err(unusable)?)
+        Ok(hub::apart::list(database, options.limit).await.map_err(unusable)?)
     })?;
     match options.output {
         Format::Human if found.is_empty() => terminal::answer("No report is kept apart.\n")?,
