@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::state::Revision;
 use crate::compile::{Assignment, Compiled, Prepared};
 use crate::pin::Manifests;
 
