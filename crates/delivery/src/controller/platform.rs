@@ -8,7 +8,7 @@ use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEn
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::report::ReportPhase;
-use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
+use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Revision};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
@@ -179,8 +179,10 @@ fn one_before(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Be
         Ok(None) => return unknown(no_such()),
         Err(error) => return unknown(error.to_string().into()),
     };
-    let settled = context.plane.settled(&environment, &standing).map(|record| record.gitops);
     let state = standing.state.as_ref();
+    let settled = context.plane.settled(&environment, &standing).map(|record| record.gitops);
+    // What has stopped there goes on there first, whatever the fleet shows in the meantime.
+    let settled = state.and_then(stopped).map_or(settled, Err);
     let from = FromEnvironment {
         name: Arc::clone(name),
         has: standing.has().cloned(),
@@ -190,6 +192,14 @@ fn one_before(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Be
         rejected: state.map(rejected).unwrap_or_default(),
     };
     (from, settled)
+}
+
+/// Why the move of an environment has stopped.
+fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
+    match &state.current.as_ref()?.phase {
+        CandidatePhase::Stopped { reason, .. } => Some(format!("its move stopped: {reason}").into()),
+        _ => None,
+    }
 }
 
 /// The revisions that were rolled back or aborted.
