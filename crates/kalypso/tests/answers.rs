@@ -344,7 +344,7 @@ fn the_hub_answers_what_the_reference_says() {
     let added = Command::new(env!("CARGO_BIN_EXE_kalypso")).args(add).current_dir(folder.path()).status();
     assert!(added.unwrap().success());
     check("hub host list", &[run(&["host", "list"])]);
-    check("hub host apart", &[run(&["host", "apart"])]);
+    check("hub host apart", &[apart(Hub::new().folder.path())]);
     check("hub audit", &[run(&["audit"])]);
 }
 
@@ -359,6 +359,19 @@ fn reports_answer_what_the_reference_says() {
     let keep = ["report", "--file", "in.ndjson", "--token-file", "token", "--out", "a.signed"];
     check("report OUT", &[run(&keep)]);
     check("hub import", &[run(&["hub", "import", "a.signed", "in.ndjson"])]);
+}
+
+/// The reports that are kept apart, after a host reported about a place of another one.
+fn apart(folder: &Path) -> Value {
+    let token = run(folder, &["hub", "token", "create", "site", "--host", "berlin-2", "--signing"]);
+    fs::write(folder.join("token"), token["token"].as_str().unwrap()).unwrap();
+    let about_another = json!({"host": "berlin-2", "reconciler": "a", "status": "failure", "message": "no space",
+        "revision": hash(1), "place": {"repository": REPOSITORY, "branch": "dev", "path": "eu"}});
+    fs::write(folder.join("in.ndjson"), format!("{about_another}\n")).unwrap();
+    run(folder, &["report", "--file", "in.ndjson", "--token-file", "token", "--out", "a.signed"]);
+    let imported = run(folder, &["hub", "import", "a.signed"]);
+    assert_eq!(imported["files"][0]["imported"]["apart"], 1, "{imported}");
+    run(folder, &["hub", "host", "apart"])
 }
 
 /// A running hub with a desired state and with reports of hosts.
