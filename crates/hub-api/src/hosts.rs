@@ -63,7 +63,7 @@ pub enum RegisteredBy {
     Operator,
     /// A token of its host.
     Token,
-    /// Nobody: it was known before the hub checked places, and is accepted there.
+    /// Not registered: the hub knew it before it checked places, and accepts it there.
     Upgrade,
 }
 

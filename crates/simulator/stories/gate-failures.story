@@ -9,7 +9,7 @@
              prod   c1: waits for settled: `stage`: it is not published yet
       00:13  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 60% are needed
       00:18  stage  c1: 1 of 3 reconcilers failed, at most 0 may fail
-             prod   c1: waits for failures: 1 of 3 reconcilers failed, at most 0 may fail
+             prod   c1: waits for settled: `stage`: its move stopped: 1 of 3 reconcilers failed, at most 0 may fail
       04:00         repair stage-2
       04:03  stage  c1: the failures are gone
              stage  c1: the environment proved it

@@ -12,7 +12,7 @@
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
              prod   c1: waits for a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
       00:30         write c1 into prod by hand
-             prod   c1: a person wrote it into the environment, past the gates
+             prod   c1: a person wrote it into the branch of the environment; it waits for its gates
       01:00         override prod by ana because the fix can not wait
              prod   c1: override `c1` by ana: the fix can not wait
              prod   c1: waits for compliant: 4 places are not published yet

@@ -50,8 +50,9 @@ impl Evidence<'_> {
         (environment, workload): (&str, Option<&str>),
         commits: Result<&[GitOpsCommit], Arc<str>>,
     ) -> Result<Measured, Arc<str>> {
+        let commits = commits?;
         let rows = self.places(environment, workload)?;
-        let folders = PublishedFolders::read(access, commits?)?;
+        let folders = PublishedFolders::read(access, commits)?;
         Ok(if workload.is_some() { folders.workload(&rows) } else { folders.measured(&rows) })
     }
 

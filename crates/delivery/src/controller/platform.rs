@@ -8,7 +8,7 @@ use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEn
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::report::ReportPhase;
-use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Revision};
+use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
@@ -59,14 +59,17 @@ pub(super) fn decide(
 ) -> Option<(Promotion, AdvanceStep)> {
     let in_force = |candidate: Option<GitId>| context.plane.in_force(context.environment, (stored, candidate));
     let promotion = in_force(None)?;
-    let from: Vec<_> = before(context, &promotion, memory).into_iter().map(|(from, _)| from).collect();
+    let known = before(context, &promotion, memory);
+    let from: Vec<_> = known.iter().map(|(from, _)| from.clone()).collect();
     let none = Evidence::default();
     let without = advance::step(&input(context, &promotion, own, (&from, &none)), state);
     let Some(current) = &without.state.current else { return Some((promotion, without)) };
-    // The gates of the candidate itself count too.
+    // The gates of the candidate itself count too, and its environments before.
+    let names = promotion.from;
     let promotion = in_force(line::commit(&current.revision))?;
+    let known = if promotion.from == names { known } else { before(context, &promotion, memory) };
     let evidence = collect(context, &promotion, (own, &current.revision), memory);
-    let from = before(context, &promotion, memory).into_iter().map(|(from, settled)| {
+    let from = known.into_iter().map(|(from, settled)| {
         let measured = context.published((&from.name, None), settled.as_deref().map_err(Arc::clone));
         FromEnvironment { measured, ..from }
     });
@@ -168,9 +171,7 @@ fn before(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> 
 
 fn one_before(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Before {
     let unknown = |reason: Arc<str>| {
-        let (settled, measured) = (Err(Arc::clone(&reason)), Err(Arc::clone(&reason)));
-        let (proofs, rejected) = (Vec::new(), Vec::new());
-        (FromEnvironment { name: Arc::clone(name), has: None, settled, measured, proofs, rejected }, Err(reason))
+        (FromEnvironment::new(Arc::clone(name), (None, Err(Arc::clone(&reason))), None), Err(reason))
     };
     let no_such = || Arc::from("there is no such environment");
     let Ok(environment) = EnvironmentName::new(Arc::clone(name)) else { return unknown(no_such()) };
@@ -179,32 +180,10 @@ fn one_before(context: &Context<'_>, name: &Arc<str>, memory: &mut Memory) -> Be
         Ok(None) => return unknown(no_such()),
         Err(error) => return unknown(error.to_string().into()),
     };
-    let state = standing.state.as_ref();
     let settled = context.plane.settled(&environment, &standing).map(|record| record.gitops);
-    // What has stopped there goes on there first, whatever the fleet shows in the meantime.
-    let settled = state.and_then(stopped).map_or(settled, Err);
-    let from = FromEnvironment {
-        name: Arc::clone(name),
-        has: standing.has().cloned(),
-        settled: settled.as_ref().map(|_| ()).map_err(Arc::clone),
-        measured: Err("it is not asked for yet".into()),
-        proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
-        rejected: state.map(rejected).unwrap_or_default(),
-    };
+    let has = (standing.has().cloned(), settled.as_ref().map(|_| ()).map_err(Arc::clone));
+    let from = FromEnvironment::new(Arc::clone(name), has, standing.state.as_ref());
     (from, settled)
-}
-
-/// Why the move of an environment has stopped.
-fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
-    match &state.current.as_ref()?.phase {
-        CandidatePhase::Stopped { reason, .. } => Some(format!("its move stopped: {reason}").into()),
-        _ => None,
-    }
-}
-
-/// The revisions that were rolled back or aborted.
-pub(super) fn rejected(state: &AdvanceState) -> Vec<Revision> {
-    state.rejected.iter().map(|rejected| rejected.revision.clone()).collect()
 }
 
 /// Carries out what a step decided. The state is stored before.

@@ -175,15 +175,11 @@ impl ReleaseMove<'_> {
 
     fn from(&self, measure: &dyn Fn(&BeforeEnvironment) -> Result<Measured, Arc<str>>) -> Vec<FromEnvironment> {
         let one = |before: &BeforeEnvironment| {
+            let has = before.releases.get(self.workload).cloned().map(Revision);
+            let settled = before.settled.as_ref().map(|_| ()).map_err(Arc::clone);
             let state = before.states.get(self.workload);
-            FromEnvironment {
-                name: Arc::clone(&before.name),
-                has: before.releases.get(self.workload).cloned().map(Revision),
-                settled: before.settled.as_ref().map(|_| ()).map_err(Arc::clone),
-                measured: measure(before),
-                proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
-                rejected: state.map(platform::rejected).unwrap_or_default(),
-            }
+            let from = FromEnvironment::new(Arc::clone(&before.name), (has, settled), state);
+            FromEnvironment { measured: measure(before), ..from }
         };
         self.before.environments.iter().map(one).collect()
     }

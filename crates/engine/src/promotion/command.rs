@@ -11,6 +11,7 @@ use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{
     AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Rejection, Revision, RolloutState,
+    rejections,
 };
 
 /// A command.
@@ -295,7 +296,7 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
     {
         // The places keep what they have now, and each ring proves the next move again.
-        state.rejected.retain(|rejected| rejected.revision != revision);
+        rejections::remove(&mut state.rejected, &revision);
         state.rolled_back = None;
         return Ok(());
     }

@@ -28,7 +28,8 @@ fn add(promotion: &mut Promotion, other: &Promotion) {
         }
     }
     // All of two lists are all environments of both. One of each of them can't be said with one list, so all must have proved the change.
-    if promotion.from.len() > before.max(other.from.len()) || other.require == Require::All && !other.from.is_empty() {
+    if promotion.from.len() > before.max(other.from.len()) || (other.require == Require::All && !other.from.is_empty())
+    {
         promotion.require = Require::All;
     }
     promotion.select.platform |= other.select.platform;

@@ -46,22 +46,7 @@ mod tests {
     use model::object::promotion::{Amount, DomainLimit, Share};
 
     use super::*;
-
-    fn ring(name: &str, members: RingMembers) -> Ring {
-        let (per, enter, prove) = (Vec::new(), Vec::new(), Vec::new());
-        let failures = Amount::Count(0);
-        Ring {
-            name: name.into(),
-            members,
-            at_once: None,
-            per,
-            pause: Duration::ZERO,
-            failures,
-            canary: None,
-            enter,
-            prove,
-        }
-    }
+    use crate::promotion::membership::tests::ring;
 
     fn share(hundredths: u16) -> RingMembers {
         RingMembers::Percent(Share::of_hundredths(hundredths))

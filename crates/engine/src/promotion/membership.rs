@@ -307,7 +307,7 @@ impl Domains {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use model::object::promotion::{ChangeDelivery, DomainLimit, Newer, OnFailure, Require, Selection, Start};
     use model::selector::{Operator, Requirement};
     use testkit::generator::clusters;
@@ -321,7 +321,8 @@ mod tests {
         testkit::directory::fleet_of(files, "prod").unwrap().0
     }
 
-    fn ring(name: &str, members: RingMembers) -> Ring {
+    /// A ring without limits and gates.
+    pub(in crate::promotion) fn ring(name: &str, members: RingMembers) -> Ring {
         let (per, enter, prove) = (Vec::new(), Vec::new(), Vec::new());
         let failures = Amount::Count(0);
         Ring {

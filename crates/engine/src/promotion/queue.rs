@@ -2,7 +2,7 @@
 
 use model::object::promotion::Newer;
 
-use super::state::{AdvanceState, Rejection, Revision, RolloutState};
+use super::state::{AdvanceState, Rejection, Revision, RolloutState, rejections};
 
 /// The waiting revisions of a move, with what decides about them.
 pub(super) struct Queue<'a> {
@@ -46,14 +46,14 @@ impl<'a> Queue<'a> {
     /// something that the first one lacks.
     pub(super) fn note(self, newest: &Revision, is_ahead: impl Fn(&Revision, &Revision) -> bool) {
         let is_ahead_of = |of: &Revision| is_ahead(of, newest);
-        let is_new = !is_rejected(self.rejected, newest);
+        let is_new = !rejections::contains(self.rejected, newest);
         if self.policy != Newer::Queue {
             let is_newer = self.moving.is_some_and(is_ahead_of) && is_new;
             self.waiting.clear();
             self.waiting.extend(is_newer.then(|| newest.clone()));
             return;
         }
-        self.waiting.retain(|waiting| !is_rejected(self.rejected, waiting));
+        self.waiting.retain(|waiting| !rejections::contains(self.rejected, waiting));
         let last = self.waiting.last().or(self.moving).or(self.proved);
         if last.is_none_or(is_ahead_of) && is_new {
             self.waiting.push(newest.clone());
@@ -68,7 +68,7 @@ impl<'a> Queue<'a> {
     ) -> Option<Revision> {
         let present = self.moving.or(self.proved);
         let is_next = |revision: &Revision| {
-            !is_rejected(self.rejected, revision) && present.is_none_or(|present| is_ahead(present, revision))
+            !rejections::contains(self.rejected, revision) && present.is_none_or(|present| is_ahead(present, revision))
         };
         if self.policy != Newer::Queue {
             self.waiting.clear();
@@ -78,8 +78,4 @@ impl<'a> Queue<'a> {
         let end = position.map_or(self.waiting.len(), |position| position + 1);
         self.waiting.drain(..end).next_back().filter(|_| position.is_some())
     }
-}
-
-fn is_rejected(rejected: &[Rejection], revision: &Revision) -> bool {
-    rejected.iter().any(|rejected| rejected.revision == *revision)
 }

@@ -202,7 +202,7 @@ impl FromRow for Moving {
     }
 }
 
-/// The reconcilers that may get these places without a new report: those that an operator registered, and those whose hosts are registered for them.
+/// The reconcilers that may get these places without a new report. An operator registered them, or their hosts are registered for the places.
 pub(crate) async fn may_move(
     transaction: &mut Transaction,
     moves: impl IntoIterator<Item = (ReconcilerId, &str)>,

@@ -464,7 +464,10 @@ const HUB_IMPORT: &[Described] = &[
     ("files[].imported.stored", "those that are in the history now"),
     ("files[].imported.confirmed", "those that said what was so already, a little later"),
     ("files[].imported.repeated", "those that had arrived before"),
-    ("files[].imported.apart", "those that nothing counts: their hosts are not registered for their places"),
+    (
+        "files[].imported.apart",
+        "those that are kept apart and not counted: their hosts are not registered for their places",
+    ),
     ("files[].imported.refused", "those that were not taken"),
     ("files[].imported.refusals[].line", "the line of one of these: of the first 1,000"),
     ("files[].imported.refusals[].field", "the field that is wrong"),

@@ -9,8 +9,9 @@ use super::standing::Proofs;
 use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase};
-use crate::promotion::state::{GateRecord, GateStatus, Position, Proved, Revision};
+use crate::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
+};
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
 const TRANSITIONS_MAX: usize = 16;

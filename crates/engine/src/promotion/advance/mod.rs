@@ -19,8 +19,7 @@ use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, CheckResult, Measured};
 use super::report::{Event, Report};
-use super::state::Revision;
-use super::state::{AdvanceState, ProofRecord};
+use super::state::{AdvanceState, CandidatePhase, ProofRecord, Revision};
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
@@ -73,6 +72,34 @@ pub struct FromEnvironment {
     pub rejected: Vec<Revision>,
 }
 
+impl FromEnvironment {
+    /// An environment whose sources or record say what it `has`, with its stored state. The state of its places is not asked for yet. If its move has stopped, it is
+    /// not settled, whatever the fleet shows in the meantime: the environment itself goes on first.
+    pub fn new(
+        name: Arc<str>,
+        (has, settled): (Option<Revision>, Result<(), Arc<str>>),
+        state: Option<&AdvanceState>,
+    ) -> Self {
+        let rejected = |state: &AdvanceState| state.rejected.iter().map(|rejected| rejected.revision.clone()).collect();
+        Self {
+            name,
+            has,
+            settled: state.and_then(stopped).map_or(settled, Err),
+            measured: Err("it is not asked for yet".into()),
+            proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
+            rejected: state.map(rejected).unwrap_or_default(),
+        }
+    }
+}
+
+/// Why the move into an environment has stopped.
+fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
+    match &state.current.as_ref()?.phase {
+        CandidatePhase::Stopped { reason, .. } => Some(format!("its move stopped: {reason}").into()),
+        _ => None,
+    }
+}
+
 /// What must be done. A step returns it again until it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -110,7 +137,7 @@ pub struct AdvanceStep {
 ///    environment must hold all gates. If this is another one than before, a soak begins again. A revision that the environment itself has proved before needs
 ///    only the gates of people and of the clock.
 /// 3. When all gates hold, the action is to write the candidate, until the sources of the environment name it. Then the gates are evaluated again. If they hold,
-///    and nobody holds the environment, the candidate is admitted: only now may the output have it.
+///    and the environment is not held, the candidate is admitted: only now may the output have it.
 /// 4. The environment proves it: it is settled, and all its reconcilers except the silent ones applied it. If it has rings, their gates decide instead.
 ///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
 /// 5. With `rollBackEnvironment`, a failure returns the environment to the proved revision, and rejects the candidate.

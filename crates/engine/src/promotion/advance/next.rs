@@ -5,8 +5,7 @@ use model::object::promotion::{Newer, Start};
 use super::machine::Machine;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::Revision;
-use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest};
+use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest, Revision};
 
 impl Machine<'_> {
     /// Remembers a newer candidate while another revision moves.

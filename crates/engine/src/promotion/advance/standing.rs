@@ -61,7 +61,7 @@ impl Proofs<'_> {
     fn has_shown(&self, from: &FromEnvironment, revision: &Revision) -> bool {
         let is_it = |proof: &&ProofRecord| proof.revision == *revision;
         let holds = |proof: &ProofRecord| self.measuring_hold(proof.measured.ok_or("it is not known".into()));
-        self.state.exercised(&from.name, revision).is_some() || from.proofs.iter().rfind(is_it).is_some_and(holds)
+        self.state.has_been_shown(&from.name, revision) || from.proofs.iter().rfind(is_it).is_some_and(holds)
     }
 
     /// Whether the gates that measure the environments before hold.

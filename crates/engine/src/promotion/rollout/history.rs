@@ -1,16 +1,14 @@
-//! The history of a workload in rings: the revisions that were proved, to which a rollback can return, and those that were rejected.
+//! The history of a workload in rings: the proved revisions, to which a rollback can return, and the rejected revisions.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::promotion::command::Refusal;
-use crate::promotion::state::{Decision, Move, Phase, Proved, Rejection, Revision, RolloutState};
+use crate::promotion::state::{Decision, Move, Phase, Proved, Rejection, Revision, RolloutState, rejections};
 
 /// The number of proved revisions that a state keeps beside the stable one.
 const EARLIER_MAX: usize = 20;
-/// The number of rejected revisions that a state keeps.
-const REJECTED_MAX: usize = 50;
 
 impl RolloutState {
     /// The revision that was rejected last, or the rejected one that the sources give.
@@ -26,7 +24,7 @@ impl RolloutState {
 
     /// Whether a revision was rejected.
     pub fn is_rejected(&self, revision: &Revision) -> bool {
-        self.rejected.iter().any(|rejected| rejected.revision == *revision)
+        rejections::contains(&self.rejected, revision)
     }
 
     /// Why a revision waits for `retry`: it was rejected, or a person rolled the workload back. None: it does not.
@@ -44,10 +42,7 @@ impl RolloutState {
 
     /// Rejects a revision.
     pub(in crate::promotion) fn reject(&mut self, rejection: Rejection) {
-        self.rejected.retain(|known| known.revision != rejection.revision);
-        self.rejected.push(rejection);
-        let surplus = self.rejected.len().saturating_sub(REJECTED_MAX);
-        self.rejected.drain(..surplus);
+        rejections::add(&mut self.rejected, rejection);
     }
 
     /// Puts a rejected revision that the sources give to the end of the list: a retry is about it.

@@ -14,7 +14,9 @@ use crate::promotion::evidence::Measured;
 use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
-use crate::promotion::state::{GateRecord, GateStatus, Phase, Proved, Rejection, Revision, RingRecord, RolloutState};
+use crate::promotion::state::{
+    GateRecord, GateStatus, Phase, Proved, Rejection, Revision, RingRecord, RolloutState, rejections,
+};
 
 /// The name of the built-in gate of a ring's failure budget.
 const FAILURES: &str = "failures";
@@ -324,7 +326,7 @@ impl<'a> Machine<'a> {
     fn complete(&mut self, revision: Revision) {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
-        self.state.rejected.retain(|rejected| rejected.revision != revision);
+        rejections::remove(&mut self.state.rejected, &revision);
         self.state.set_stable(Proved { revision, at: self.input.position.clone(), on: self.input.now });
     }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Decision, GateRecord, Proved, Rejection, Revision};
+use super::{Decision, GateRecord, Proved, Rejection, Revision, rejections};
 use crate::promotion::evidence::{Approver, Measured};
 
-/// The number of proved revisions, of rejected revisions, and of records of evidence that are kept. Older ones are forgotten first.
+/// The number of proved revisions, and of records of evidence, that are kept. Older ones are forgotten first.
 const KEPT_MAX: usize = 50;
 
 /// The state of one subject on its way into one environment.
@@ -132,7 +132,7 @@ impl Candidate {
 impl AdvanceState {
     /// Whether a revision was rolled back or aborted.
     pub fn is_rejected(&self, revision: &Revision) -> bool {
-        self.rejected.iter().any(|rejected| rejected.revision == *revision)
+        rejections::contains(&self.rejected, revision)
     }
 
     /// The revision that was rejected last.
@@ -142,14 +142,12 @@ impl AdvanceState {
 
     /// Rejects a revision.
     pub fn reject(&mut self, revision: Revision, reason: Arc<str>) {
-        self.forgive(&revision);
-        self.rejected.push(Rejection { revision, reason });
-        forget_oldest(&mut self.rejected);
+        rejections::add(&mut self.rejected, Rejection { revision, reason });
     }
 
     /// A rejected revision may move again.
     pub fn forgive(&mut self, revision: &Revision) {
-        self.rejected.retain(|rejected| rejected.revision != *revision);
+        rejections::remove(&mut self.rejected, revision);
     }
 
     /// Whether the environment has proved a revision, now or before.
@@ -186,16 +184,16 @@ impl AdvanceState {
         revision: &Revision,
         since: Timestamp,
     ) {
-        if self.exercised(environment, revision).is_none() {
+        if !self.has_been_shown(environment, revision) {
             self.evidence.push(Exercised { environment: Arc::clone(environment), revision: revision.clone(), since });
             forget_oldest(&mut self.evidence);
         }
     }
 
-    /// Since when an environment before has shown a revision.
-    pub(in crate::promotion) fn exercised(&self, environment: &str, revision: &Revision) -> Option<Timestamp> {
+    /// Whether an environment before has shown a revision.
+    pub(in crate::promotion) fn has_been_shown(&self, environment: &str, revision: &Revision) -> bool {
         let is_it = |found: &&Exercised| *found.environment == *environment && found.revision == *revision;
-        self.evidence.iter().find(is_it).map(|found| found.since)
+        self.evidence.iter().any(|found| is_it(&found))
     }
 
     /// The state of an earlier version, which did not record what is admitted: the environment had what moved into it, or what it proved.

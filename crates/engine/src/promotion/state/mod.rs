@@ -1,6 +1,7 @@
 //! The stored state of moves: what git keeps between two steps of the controller.
 
 mod advance;
+pub(super) mod rejections;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -165,14 +165,9 @@ impl World {
     fn environment_before(&self, number: usize, subject: usize) -> FromEnvironment {
         let environment = &self.environments[number];
         let state = &environment.subjects[subject].state;
-        FromEnvironment {
-            name: Arc::clone(&environment.name),
-            has: self.revision_of(number, subject),
-            settled: settled(environment, subject),
-            measured: self.measured(number, subject),
-            proofs: state.proofs.clone(),
-            rejected: state.rejected.iter().map(|rejected| rejected.revision.clone()).collect(),
-        }
+        let has = (self.revision_of(number, subject), settled(environment, subject));
+        let from = FromEnvironment::new(Arc::clone(&environment.name), has, Some(state));
+        FromEnvironment { measured: self.measured(number, subject), ..from }
     }
 
     /// The state of all places of an environment, for the workloads that a subject concerns.

@@ -53,12 +53,8 @@ impl World {
             rings: Vec::new(),
         };
         let environment = |name: &&str| FromEnvironment {
-            name: (*name).into(),
-            has: Some(revision(1)),
-            settled: Ok(()),
             measured: Ok(fleet(0)),
-            proofs: Vec::new(),
-            rejected: Vec::new(),
+            ..FromEnvironment::new((*name).into(), (Some(revision(1)), Ok(())), None)
         };
         let mut world = Self {
             now: "2026-03-02T10:00:00Z".parse().unwrap(),
