@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane};
+use git::publications::NO_RELEASES;
 use git::{GitRepositories, Repositories, RepositoryUrl, Revision};
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -97,6 +98,7 @@ impl RepositoryAccess {
             branch,
             rewrite: &git.rewrite,
             promoted: None,
+            releases: &NO_RELEASES,
             progress: &self.progress,
             broken: &self.broken,
         }

@@ -128,7 +128,8 @@ impl Branch {
         let published = Publications::read(&**repositories, head, environment).ok()?;
         let newest = published.newest()?;
         let pinned = PinnedRepositories::new(&**repositories, newest.sources.clone());
-        let control_plane = ControlPlane { promoted: newest.promoted, ..access.control_plane() };
+        let control_plane =
+            ControlPlane { promoted: newest.promoted, releases: &newest.releases, ..access.control_plane() };
         let read = Snapshot::new(&pinned, control_plane).load(environment);
         let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)?;
         Some((newest.commit, loaded))
@@ -199,7 +200,8 @@ impl Branch {
         };
         let environment = &loaded.fleet.environment;
         let pinned = PinnedRepositories::strict(&**repositories, first.sources.clone());
-        let control_plane = ControlPlane { promoted: first.promoted, ..access.control_plane() };
+        let (promoted, releases) = (first.promoted, first.releases.clone());
+        let control_plane = ControlPlane { promoted, releases: &releases, ..access.control_plane() };
         let snapshot = Snapshot::new(&pinned, control_plane);
         let read = snapshot.load(environment);
         let (read, error) =

@@ -1,6 +1,6 @@
 //! An environment with all its objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use engine::promotion::graph::{self, Graph};
 use engine::promotion::ring_checks;
 use git::RepositoryUrl;
 use git::load::{Declarations, Read, ReadRole};
+use git::publications::AdmittedReleases;
 use git::publications::{KeptObject, SourceName};
 use git::publish::PublishError;
 use model::diagnostic::Diagnostic;
@@ -22,9 +23,13 @@ use crate::heads::DestinationHeads;
 /// What was admitted into an environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// The commit of the main branch.
-    pub main: GitId,
-    /// The commit with the states that records it.
+    /// The commit of the main branch. None: none was admitted by the controller, so the `BaseRepo` named `main` says it.
+    pub main: Option<GitId>,
+    /// The commits of other sources. A source that is not here is read at its head.
+    pub sources: BTreeMap<SourceName, GitId>,
+    /// The releases of workloads. A workload that is not here has the release that its objects name.
+    pub releases: AdmittedReleases,
+    /// The commit with the states that records all this.
     pub state: GitId,
 }
 
@@ -40,7 +45,7 @@ pub struct Loaded {
     pub declarations: Declarations,
     /// What the gates before the environment say, if it is to be published.
     pub enforced: Enforced,
-    /// What was admitted into the environment, if it was read to be published. Its `BaseRepo` named `main` has this commit then. None: nothing is recorded.
+    /// What was admitted into the environment, if it was read to be published. Its sources have these commits then. None: nothing is recorded.
     pub admission: Option<Admission>,
     /// Whether all files of the platform team could be read.
     pub is_complete: bool,

@@ -10,21 +10,21 @@ use git::{
 use model::git_id::GitId;
 use model::tree::Tree;
 
-/// Repositories with pinned branches.
+/// Repositories with pinned branches and tags.
 pub struct PinnedRepositories<'a> {
     repositories: &'a dyn Repositories,
     pins: BTreeMap<SourceName, GitId>,
-    /// Whether branches that are not pinned do not exist.
+    /// Whether branches and tags that are not pinned do not exist.
     is_strict: bool,
 }
 
 impl<'a> PinnedRepositories<'a> {
-    /// Pins branches to commits. Other branches are at their current heads.
+    /// Pins branches and tags to commits. Others are at their current heads.
     pub fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: false }
     }
 
-    /// Same as [`Self::new`], but a branch that is not pinned does not exist.
+    /// Same as [`Self::new`], but a branch or tag that is not pinned does not exist.
     pub fn strict(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: true }
     }
@@ -35,11 +35,13 @@ impl<'a> PinnedRepositories<'a> {
 
     fn pinned(&self, url: &RepositoryUrl, revision: &Revision) -> Revision {
         match revision {
-            Revision::Branch(name) => match self.pins.get(&(url.as_str().to_owned(), name.to_string())) {
-                Some(id) => Revision::Commit { id: *id, branch: Some(name.clone()) },
-                None => revision.clone(),
-            },
-            other => other.clone(),
+            Revision::Branch(name) | Revision::Tag(name) => {
+                match self.pins.get(&(url.as_str().to_owned(), name.to_string())) {
+                    Some(id) => Revision::Commit { id: *id, branch: Some(name.clone()) },
+                    None => revision.clone(),
+                }
+            }
+            commit @ Revision::Commit { .. } => commit.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The commit of the main branch that an environment has: the `BaseRepo` named `main` on the environment's branch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use authoring::branch_files::BranchFiles;
@@ -11,8 +11,11 @@ use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::EnvironmentName;
+use model::object::AnyObject;
 use model::object::environment::RepositoryPlace;
-use model::source::Source;
+use model::object::release_pin::PROMOTED_PREFIX;
+use model::read::read_kind;
+use model::source::{FileId, Source};
 
 use crate::access::RepositoryAccess;
 
@@ -26,6 +29,8 @@ pub struct PromotedCommit {
     pub head: Commit,
     /// The commit. None if the environment follows the head of the main branch.
     pub commit: Option<GitId>,
+    /// The releases that promotions wrote into the branch, by workload. Several keys of a workload are several releases.
+    releases: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// The file with the object, and its content. None if the environment has no such object.
     file: Option<(Arc<str>, ObjectPosition, Arc<[u8]>)>,
     environment: EnvironmentName,
@@ -101,11 +106,12 @@ impl PromotedCommit {
         environment: EnvironmentName,
         mut contents: BTreeMap<Arc<str>, Arc<[u8]>>,
     ) -> Result<Self, PromotedCommitError> {
-        // Parsing all files of a large environment would take long, and only one counts.
+        // Parsing all files of a large environment would take long, and only few count.
+        let releases = releases(&contents);
         contents.retain(|_, content| contains(content, Kind::BaseRepo.name().as_bytes()));
         let files = BranchFiles::new(Source::directory(), &contents, "");
         let Some(found) = files.find(Kind::BaseRepo, MAIN) else {
-            return Ok(Self { head, commit: None, file: None, environment });
+            return Ok(Self { head, commit: None, releases, file: None, environment });
         };
         let commit = match found.text(&["spec", "commit"]) {
             Some(text) if !text.is_empty() => {
@@ -116,12 +122,18 @@ impl PromotedCommit {
             _ => None,
         };
         let file = files.content(&found.path).map(|content| (Arc::clone(&found.path), found.at, Arc::clone(content)));
-        Ok(Self { head, commit, file, environment })
+        Ok(Self { head, commit, releases, file, environment })
     }
 
     /// Whether the environment has a `BaseRepo` named `main`.
     pub fn is_declared(&self) -> bool {
         self.file.is_some()
+    }
+
+    /// The release of a workload that a promotion wrote into the branch. None: none, or not only one.
+    pub fn release(&self, workload: &str) -> Option<&Arc<str>> {
+        let versions = self.releases.get(workload).filter(|versions| versions.len() == 1)?;
+        versions.first()
     }
 
     /// The edit that writes another commit. Every other byte of the file stays.
@@ -141,6 +153,20 @@ impl PromotedCommit {
             }
         }
     }
+}
+
+/// The releases in the pins that promotions wrote.
+fn releases(contents: &BTreeMap<Arc<str>, Arc<[u8]>>) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut found: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+    for content in contents.values().filter(|content| contains(content, PROMOTED_PREFIX.as_bytes())) {
+        for object in read_kind(FileId::default(), content, Kind::ReleasePin).objects {
+            let AnyObject::ReleasePin(pin) = &object else { continue };
+            if let Some(workload) = pin.promoted_workload() {
+                found.entry(workload.into()).or_default().extend(pin.spec.manifests.values().cloned());
+            }
+        }
+    }
+    found
 }
 
 /// The head of an environment's branch.

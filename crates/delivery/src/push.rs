@@ -108,9 +108,12 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let rollouts = rollouts.iter().map(|commit| (git::publications::ROLLOUTS, commit.as_str()));
     let overridden = loaded.enforced.override_reason.iter();
     let overridden = overridden.map(|reason| (git::publications::OVERRIDE, &**reason));
-    let promoted = loaded.admission.as_ref().map(|admission| admission.main.to_string());
+    let promoted = loaded.admission.as_ref().and_then(|admission| admission.main).map(|commit| commit.to_string());
     let promoted = promoted.iter().map(|commit| (git::publications::PROMOTED, commit.as_str()));
-    let trailers = trailers.chain(promoted).chain(kept).chain(held).chain(rollouts).chain(overridden);
+    let releases = loaded.admission.iter().flat_map(|admission| &admission.releases);
+    let releases: Vec<_> = releases.map(|(name, version)| git::publications::release_trailer(name, version)).collect();
+    let releases = releases.iter().map(|release| (git::publications::RELEASE, release.as_str()));
+    let trailers = trailers.chain(promoted).chain(releases).chain(kept).chain(held).chain(rollouts).chain(overridden);
     let trailers: Vec<_> = trailers.collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);

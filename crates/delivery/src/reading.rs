@@ -210,29 +210,39 @@ pub fn for_publication(
     Err(ReadError::Moving { environment: environment.clone() })
 }
 
-/// Reads all sources of an environment at one snapshot, with the admitted commit of the main branch. None if a branch of the platform moved during the read.
+/// Reads all sources of an environment at one snapshot, at the commits that were admitted. None if a branch of the platform moved during the read.
 fn read_consistently(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     only: Option<&str>,
 ) -> Result<Option<Loaded>, ReadError> {
-    let admission = admission::read(access, environment)?;
-    let promoted = admission.as_ref().map(|admission| admission.main);
-    let control_plane = git::load::ControlPlane { promoted, ..access.control_plane() };
-    let snapshot = Snapshot::new(&*access.repositories, control_plane);
+    // If the repository can't be read at all, the reads below say why, and nothing is published.
+    let (admission, unreadable) = match admission::read(access, environment) {
+        Ok(admission) => (admission, None),
+        Err(error) => (None, Some(error)),
+    };
+    let promoted = admission.as_ref().and_then(|admission| admission.main);
+    let releases = admission.as_ref().map(|admission| admission.releases.clone()).unwrap_or_default();
+    let control_plane = git::load::ControlPlane { promoted, releases: &releases, ..access.control_plane() };
+    let pins = admission.as_ref().map(|admission| admission.sources.clone()).unwrap_or_default();
+    let admitted = PinnedRepositories::new(&*access.repositories, pins);
+    let snapshot = Snapshot::new(&admitted, control_plane);
     let platform = snapshot.platform(environment);
     let found = heads::read(access, &platform, (environment, only));
     if !found.is_empty() && !snapshot.is_current() {
         return Ok(None);
     }
-    if admission.is_none() {
+    if admission.is_none() && unreadable.is_none() {
         admission::check_not_gone(access, environment, &found)?;
     }
     let publications = || heads::publications(access, environment, &found);
     let read = snapshot.complete(platform, &publications);
     let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
     let loaded = Loaded { destinations: found, publications_error, admission, ..Loaded::new(read, None, Some(access)) };
-    Ok(Some(loaded))
+    match unreadable.filter(|_| loaded.is_complete) {
+        Some(error) => Err(error.into()),
+        None => Ok(Some(loaded)),
+    }
 }
 
 /// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where

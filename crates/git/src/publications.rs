@@ -34,6 +34,8 @@ pub const HELD: &str = "Kalypso-Held";
 pub const ROLLOUTS: &str = "Kalypso-Rollouts";
 /// The trailer that names the commit of the main branch that was admitted. The `BaseRepo` named `main` on the environment's branch may name another one.
 pub const PROMOTED: &str = "Kalypso-Promoted";
+/// The trailer for the admitted release of a workload: `workload=version`.
+pub const RELEASE: &str = "Kalypso-Release";
 /// The trailer with the reason why output was published past a gate.
 pub const OVERRIDE: &str = "Kalypso-Override";
 
@@ -87,6 +89,12 @@ impl fmt::Display for KeptKey {
     }
 }
 
+/// The admitted releases of workloads: the version of each, by its name.
+pub type AdmittedReleases = BTreeMap<Arc<str>, Arc<str>>;
+
+/// No release is admitted: workloads have those that their objects name.
+pub static NO_RELEASES: AdmittedReleases = AdmittedReleases::new();
+
 /// A source as it was last published.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublishedSource {
@@ -109,6 +117,8 @@ pub struct Publication {
     pub held: Vec<Box<str>>,
     /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
     pub promoted: Option<GitId>,
+    /// The releases of workloads that were admitted. A workload that is not here has the release that its objects name.
+    pub releases: AdmittedReleases,
     /// The commit with the states of the environment's rollouts.
     pub states: Option<GitId>,
     /// Why it was published past a gate, if it was.
@@ -181,7 +191,8 @@ impl Publication {
         let override_reason = trailer::trailers(message, OVERRIDE).first().map(|reason| Box::from(*reason));
         let id = |key| trailer::trailers(message, key).first().and_then(|text| GitId::from_hex(text));
         let (promoted, states) = (id(PROMOTED), id(ROLLOUTS));
-        Self { commit, sources: sources(message), kept: kept(message), held, promoted, states, override_reason }
+        let (sources, kept, releases) = (sources(message), kept(message), releases(message));
+        Self { commit, sources, kept, held, promoted, releases, states, override_reason }
     }
 
     /// The assignments that were rendered from an earlier publication, with the commit of that publication.
@@ -236,6 +247,16 @@ impl Publication {
         let (name, commit) = self.source(name).or_else(pinned)?;
         Some(PublishedSource { commit: *commit, kept: self.kept.get(name).cloned().unwrap_or_default() })
     }
+}
+
+fn releases(message: &str) -> AdmittedReleases {
+    let releases = trailer::trailers(message, RELEASE).into_iter().filter_map(|value| value.split_once('='));
+    releases.map(|(workload, version)| (workload.into(), version.into())).collect()
+}
+
+/// The value of the `Kalypso-Release` trailer for a workload.
+pub fn release_trailer(workload: &str, version: &str) -> String {
+    format!("{workload}={version}")
 }
 
 /// The host and path of a URL. If it can't be parsed, the URL itself.

@@ -1300,6 +1300,13 @@ codes! {
     /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The reason is in the trailer
     /// `Kalypso-Override` of the GitOps commit. The warning stays until another commit is published.
     GateOverridden = "K0525",
+    /// A newer commit of values or of an application waits for its gates.
+    ///
+    /// Gates that ask people or the clock are for every change of an environment: also for those on the environment's own branch, in other repositories of the platform,
+    /// and in the repositories of applications. The output stays at the commit before, until the gates hold. `for` narrows what a gate is for.
+    ///
+    /// Wait, or let people decide: `kalypso rollout status` shows what is missing. `kalypso publish --override REASON` publishes the commit anyway.
+    SourceNotAdmitted = "K0526",
 
     /// A repository can't be read.
     ///

@@ -14,7 +14,7 @@ use super::context::Context;
 use super::events;
 use crate::access::RepositoryAccess;
 use crate::rollout_store::{
-    self, Advances, PromotionChange, StateChange, StoreError, StoredRollout, StoredStates, Written,
+    self, Advances, PromotionChange, StateChange, StoreError, StoredRollout, StoredSource, StoredStates, Written,
 };
 use crate::write_lease::WriteLease;
 
@@ -60,6 +60,34 @@ impl Change {
         self.advances.releases.insert(Arc::clone(workload), state.clone());
         self.has_advances = true;
         self.add_events(environment, (Some(workload), None), events);
+    }
+
+    /// Sets what is on its way as it was given to [`Self::new`].
+    pub(super) fn set_advances(&mut self) {
+        self.has_advances = true;
+    }
+
+    /// Sets the commits of all sources beside the main branch.
+    pub(super) fn set_sources(&mut self, sources: BTreeMap<Arc<str>, StoredSource>) {
+        self.advances.sources = sources;
+        self.has_advances = true;
+    }
+
+    /// Adds what happened to a source.
+    pub(super) fn add_source_events(&mut self, environment: &EnvironmentName, name: &str, events: &[Event]) {
+        self.add_events(environment, (Some(name), None), events);
+    }
+
+    /// Sets the commits of a source after a decision of a person.
+    pub(super) fn decide_source(
+        &mut self,
+        environment: &EnvironmentName,
+        (name, source): (&Arc<str>, StoredSource),
+        (event, by): (&Event, &str),
+    ) {
+        self.advances.sources.insert(Arc::clone(name), source);
+        self.has_advances = true;
+        self.add_events(environment, (Some(name), Some(by)), std::slice::from_ref(event));
     }
 
     /// Sets the state of a workload's release after a decision of a person.

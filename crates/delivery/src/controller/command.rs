@@ -1,5 +1,7 @@
 //! Stores decisions of people: on the branch with the states, where the next step finds them.
 
+mod sources;
+
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
@@ -21,7 +23,7 @@ use crate::write_lease::WriteLease;
 pub struct PersonDecision<'a> {
     /// The environment.
     pub environment: &'a EnvironmentName,
-    /// The workload. None: the commits of the main branch.
+    /// The workload, or a source beside the main branch. None: the commits of the main branch.
     pub subject: Option<&'a str>,
     /// The decision. The revision of a request may be the first digits of a commit.
     pub command: &'a Command,
@@ -103,7 +105,7 @@ fn no_commit(digits: &str, found: usize) -> String {
 ///
 /// # Errors
 /// If it makes no sense in the present state, or can't be stored. Nothing is stored then.
-pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Result<Receipt, CommandError> {
+pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> Result<Receipt, CommandError> {
     let environment = decision.environment;
     let plane = Plane::read(access)?;
     if plane.graph.step(environment.as_str()).is_none() {
@@ -119,6 +121,7 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
         let (change, receipt) = match decision.subject {
+            Some(subject) if sources::is_source(subject) => sources::of_source(access, decision, (&stored, &command))?,
             _ if command.kind == CommandKind::Retry => retry(&plane, decision, (&stored, &command))?,
             None => of_platform(&plane, decision, (&stored, &command))?,
             Some(subject) if is_release(subject, (&stored, &command)) => {
@@ -126,6 +129,7 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
             }
             Some(subject) => of_rollout(subject, decision, (&stored, &command))?,
         };
+        let change = sources::with_held_sources(access, decision, (change, &stored));
         let at = (decision.author, command.at.as_second());
         if change.write((access, environment), at, decision.lease)? {
             return Ok(receipt);
@@ -134,29 +138,32 @@ pub fn decide(access: &RepositoryAccess, decision: &PersonDecision<'_>) -> Resul
     Err(CommandError::LostRaces(environment.clone()))
 }
 
-/// Admits the commit that the branch of an environment names, although its gates do not hold. None: it is admitted already, or nothing is recorded yet.
+/// Admits the commit that the branch of an environment names, and the commits of its other sources that wait, although their gates do not hold. Empty: all of them are
+/// admitted already, or nothing is recorded yet.
 ///
 /// # Errors
 /// If the decision can't be stored.
 pub fn override_gates(
-    access: &RepositoryAccess,
+    access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
     (author, reason): (&Person, &str),
     lease: Option<&WriteLease>,
-) -> Result<Option<Receipt>, CommandError> {
+) -> Result<Vec<Receipt>, CommandError> {
     let plane = Plane::read(access)?;
     let standing = plane.standing(environment, &mut KnownBranches::default());
     let standing = standing.map_err(|error| CommandError::Unreadable(error.to_string()))?;
-    let Some(standing) = standing.filter(|standing| standing.state.is_some() && standing.has() != standing.at.as_ref())
-    else {
-        return Ok(None);
-    };
-    let Some(revision) = standing.at else { return Ok(None) };
-    let kind = CommandKind::Override { revision };
-    let by = author.to_string().into();
-    let command = Command { kind, by, at: jiff::Timestamp::now(), reason: reason.into() };
-    let decision = PersonDecision { environment, subject: None, command: &command, revision: None, author, lease };
-    decide(access, &decision).map(Some)
+    let standing = standing.filter(|standing| standing.state.is_some() && standing.has() != standing.at.as_ref());
+    let of_main = standing.and_then(|standing| standing.at).map(|revision| (None, revision));
+    let mut receipts = Vec::new();
+    for (subject, revision) in of_main.into_iter().chain(sources::waiting(access, environment)?) {
+        let kind = CommandKind::Override { revision };
+        let by = author.to_string().into();
+        let command = Command { kind, by, at: jiff::Timestamp::now(), reason: reason.into() };
+        let subject = subject.as_deref();
+        let decision = PersonDecision { environment, subject, command: &command, revision: None, author, lease };
+        receipts.push(decide(access, &decision)?);
+    }
+    Ok(receipts)
 }
 
 /// A retry of commits, or of a release, also lets the rollouts of what they bring start again: otherwise the rings would reject it once more.

@@ -11,6 +11,7 @@ use super::evidence::Evidence;
 use super::people::KnownAuthors;
 use super::plane::{KnownBranches, Plane};
 use super::published_folders::GitOpsCommit;
+use super::source_difference::KnownDifferences;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
 use crate::write_lease::{LeaseEnded, WriteLease};
@@ -49,6 +50,7 @@ impl Context<'_> {
 pub struct Memory {
     pub(super) branches: KnownBranches,
     pub(super) authors: KnownAuthors,
+    pub(super) differences: KnownDifferences,
     /// The last commit of the branch with the states whose events were sent.
     pub(super) sent: Option<GitId>,
 }

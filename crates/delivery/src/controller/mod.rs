@@ -25,6 +25,8 @@ mod release_moves;
 mod releases;
 mod rollouts;
 pub mod settled;
+mod source_difference;
+pub mod sources;
 mod status;
 
 use std::sync::Arc;
@@ -55,6 +57,7 @@ use self::published_folders::GitOpsCommit;
 use self::release_moves::ReleaseMoves;
 use self::rollouts::Rollouts;
 use self::settled::Settled;
+use self::sources::SourceMoves;
 pub use self::status::of_environment as status_of;
 use crate::access::RepositoryAccess;
 use crate::publish::{Outcome, PlaceOutcome};
@@ -148,13 +151,20 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let mut outcome = StepOutcome::none();
     let mut status = status_of(&context.plane.graph, environment, context.now);
+    let sources = request.published.and_then(|published| published.sources.as_deref());
+    let sources = match sources::move_all(context, sources, memory)? {
+        SourceMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
+        SourceMoves::Found(found) => found,
+    };
+    outcome.is_moving |= sources.is_moving;
+    outcome.warnings.extend(sources.problems);
     let rollouts = move_rollouts(context, request, memory)?;
     if rollouts.has_lost_race {
         return Ok(Round::Again { has_moved: false });
     }
     let rollouts = rollouts.found;
     outcome.must_publish = !rollouts.changed.is_empty();
-    outcome.is_moving = rollouts.is_moving;
+    outcome.is_moving |= rollouts.is_moving;
     outcome.is_stopped = rollouts.is_stopped;
     outcome.warnings.extend(rollouts.problems);
     let settled = settle(context, request, (&standing, rollouts.open.clone()))?;
@@ -188,6 +198,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             }
         }
     }
+    status.subjects.extend(sources.subjects);
     status.subjects.extend(rollouts.statuses);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
@@ -240,7 +251,7 @@ fn settle(
     if published.has_rings() && request.output.is_none() {
         return Ok(context.plane.settled(context.environment, standing).map(|record| record.gitops));
     }
-    if published.commit != standing.commit() || published.head != Some(standing.promoted.head.id) {
+    if published.commit != standing.commit() || published.head != Some(standing.head()) {
         return Ok(Err("its newest commits are not published yet".into()));
     }
     if let Err(reason) = &published.complete {
@@ -253,7 +264,7 @@ fn settle(
     let is_same = |record: Settled| standing.is_of(&record) && record.releases == releases && record.gitops == gitops;
     let is_new = !record.is_some_and(is_same);
     if is_new && !context.is_read_only {
-        let (commit, head_id) = (standing.commit(), standing.promoted.head.id);
+        let (commit, head_id) = (standing.commit(), standing.head());
         let record = Settled { commit, head: head_id, since: context.now, releases, gitops: gitops.clone() };
         if !settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)? {
             return Ok(Err("another program stores its state at the same time".into()));

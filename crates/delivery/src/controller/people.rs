@@ -1,6 +1,6 @@
 //! What people said about a change on the git host: who wrote it, and who approved it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::evidence::Approver;
@@ -37,6 +37,38 @@ impl KnownAuthors {
         self.0.insert(commit, author.clone());
         author
     }
+}
+
+/// The author and the approvals of a newer commit of a source, by the pull requests that brought the commits since the admitted one to its branch: only who approved
+/// all of them, and wrote none, approved the change. Without a pull request for each of them, nobody did, and the author is not known.
+pub(super) fn of_source(
+    hosts: Option<&GitHosts>,
+    (commits, branch): (&[Commit], &str),
+    now: Timestamp,
+) -> (Option<Arc<str>>, Vec<Approver>) {
+    let none = (None, Vec::new());
+    let Some((host, repository)) = commits.first().and_then(|newest| of(hosts, newest.url.as_str())) else {
+        return none;
+    };
+    let mut authors = BTreeSet::new();
+    let mut all: Option<Vec<Approver>> = None;
+    let mut seen = BTreeSet::new();
+    for commit in commits {
+        let Ok(Some(found)) = host.merged_pull_request(&repository, commit.id, branch) else { return none };
+        if !seen.insert(found.number) {
+            continue;
+        }
+        let approvals = reviews(host, &repository, &found, now).unwrap_or_default();
+        let has_approved = |one: &Approver| approvals.iter().any(|other| other.account == one.account);
+        all = Some(match all {
+            Some(before) => before.into_iter().filter(has_approved).collect(),
+            None => approvals,
+        });
+        authors.insert(found.author.to_lowercase());
+    }
+    let is_author = |approver: &Approver| authors.contains(&approver.account.to_lowercase());
+    let approvals = all.unwrap_or_default().into_iter().filter(|approver| !is_author(approver)).collect();
+    (authors.into_iter().next().map(Arc::from), approvals)
 }
 
 fn of<'a>(hosts: Option<&'a GitHosts>, url: &str) -> Option<(&'a dyn GitHost, HostRepository)> {

@@ -18,7 +18,7 @@ use super::settled::{self, Settled};
 use crate::access::RepositoryAccess;
 use crate::promoted_commit::{self, PromotedCommit, PromotedCommitError};
 use crate::reading::{PromotionGraph, promotion_graph, promotion_graph_at};
-use crate::rollout_store::{self, AdmittedPromotion, StoredStates};
+use crate::rollout_store::{self, AdmittedPromotion, Advances, StoredSource, StoredStates};
 
 /// The control plane at the heads of its branches.
 pub struct Plane<'a> {
@@ -45,6 +45,8 @@ pub struct Standing {
     pub at: Option<Revision>,
     /// The state of the commits of the main branch in it. None: there is none, so its output has what its sources name.
     pub state: Option<AdvanceState>,
+    /// The admitted commit of the environment's branch. None: none is recorded, so its output has the head.
+    values: Option<GitId>,
 }
 
 impl<'a> Plane<'a> {
@@ -123,9 +125,13 @@ impl<'a> Plane<'a> {
             None if promoted.is_declared() => self.line.head().cloned(),
             None => None,
         };
-        let state = rollout_store::read_platform(self.access, environment)
+        let advances = rollout_store::read_advances(self.access, environment)
             .map_err(|reason| PromotedCommitError::Unreadable { environment: environment.clone(), reason })?;
-        Ok(Some(Standing { promoted, at, state }))
+        let Advances { platform: state, sources, .. } = advances.unwrap_or_default();
+        let own = (promoted.head.url.as_str(), promoted.head.revision.name());
+        let is_own = |stored: &&StoredSource| (&*stored.source.0, &*stored.source.1) == (own.0, &*own.1);
+        let values = sources.values().find(is_own).and_then(|stored| line::commit(stored.state.admitted.as_ref()?));
+        Ok(Some(Standing { promoted, at, state, values }))
     }
 
     /// The path of an environment's objects on its branch.
@@ -156,9 +162,14 @@ impl Standing {
         self.has().and_then(line::commit)
     }
 
+    /// The commit of the environment's branch that its output has.
+    pub fn head(&self) -> GitId {
+        self.values.unwrap_or(self.promoted.head.id)
+    }
+
     /// Whether a record is about the commits where the environment stands.
     pub fn is_of(&self, record: &Settled) -> bool {
-        record.is_at(self.commit(), self.promoted.head.id)
+        record.is_at(self.commit(), self.head())
     }
 }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::origin::for_origin;
 use engine::promotion::report::ReportPhase;
 use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::promotion::{ChangeDelivery, GateKind, Promotion};
+use model::object::promotion::{ChangeDelivery, ChangeOrigin, GateKind, Promotion};
 
 use super::commit_move::{self, CommitMove, Moved, proposing_branch};
 use super::context::{Context, Memory};
@@ -57,7 +58,10 @@ pub(super) fn decide(
     own: &Own<'_>,
     memory: &mut Memory,
 ) -> Option<(Promotion, AdvanceStep)> {
-    let in_force = |candidate: Option<GitId>| context.plane.in_force(context.environment, (stored, candidate));
+    let in_force = |candidate: Option<GitId>| {
+        let promotion = context.plane.in_force(context.environment, (stored, candidate))?;
+        Some(for_origin(&promotion, ChangeOrigin::Main))
+    };
     let promotion = in_force(None)?;
     let known = before(context, &promotion, memory);
     let from: Vec<_> = known.iter().map(|(from, _)| from.clone()).collect();

@@ -8,6 +8,7 @@ use model::git_id::GitId;
 
 use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
+use super::sources::found::{self, Source};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -25,6 +26,8 @@ pub struct Published {
     pub head: Option<GitId>,
     /// Whether the environment has rings.
     has_rings: bool,
+    /// The sources beside the main branch. None: not all of them are known.
+    pub sources: Option<Vec<Source>>,
     /// The releases of the workloads.
     pub releases: Releases,
     /// The commits of the GitOps branches, sorted.
@@ -50,13 +53,18 @@ impl Published {
         let (commit, head) = (main.map(|read| read.commit), read(&ReadRole::Environment));
         let releases = outcome.places.last().map(|place| release_facts::of_planned(&place.planned)).unwrap_or_default();
         let gitops = published_folders::sorted(outcome.places.iter().filter_map(gitops_commit));
-        Self { commit, head, has_rings, releases, gitops, complete: complete(outcome) }
+        let sources = loaded.filter(|loaded| loaded.is_complete).and_then(sources);
+        Self { commit, head, has_rings, sources, releases, gitops, complete: complete(outcome) }
     }
 
     /// Whether the environment has rings, so that its rollouts are compared with what was published.
     pub fn has_rings(&self) -> bool {
         self.has_rings
     }
+}
+
+fn sources(loaded: &Arc<Loaded>) -> Option<Vec<Source>> {
+    Some(found::of_reads(loaded.access.as_ref()?, &loaded.reads))
 }
 
 /// The commit of the branch that clusters pull.

@@ -11,7 +11,6 @@ use model::label::Labels;
 use model::name::EnvironmentName;
 use model::object::deployment_target::DeploymentTarget;
 use model::object::environment::RepositoryPlace;
-use model::object::workload_registration::RELEASE;
 use model::tree::{Sealed, Tree};
 
 use crate::access::{RepositoryAccess, destination_url};
@@ -53,8 +52,7 @@ impl PublishedRelease {
     fn new(fleet: &Fleet, name: &str, release: WorkloadRelease) -> Self {
         let Some(workload) = fleet.workloads.get(name) else { return Self { release, ..Self::default() } };
         let registration = workload.registration.as_ref().and_then(|name| fleet.registrations.get(name.as_str()));
-        let by_pull_request = registration
-            .is_some_and(|object| object.annotations.get(RELEASE).is_some_and(|value| **value == *"pullRequest"));
+        let by_pull_request = registration.is_some_and(|object| object.moves_by_pull_request());
         let labels = registration.map(|object| object.labels.clone());
         Self { release, labels, by_pull_request, manifests: manifests(workload) }
     }

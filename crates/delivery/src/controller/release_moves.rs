@@ -1,12 +1,14 @@
 //! Moves the releases of all selected workloads: decides, stores the decisions, and acts on them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::promotion::advance::AdvanceStep;
 use engine::promotion::command::{Command, apply_to_advance};
+use engine::promotion::origin::for_origin;
 use engine::promotion::state::AdvanceState;
 use hub_api::promotions::SubjectStatus;
-use model::object::promotion::Promotion;
+use model::object::promotion::{ChangeOrigin, Promotion};
 
 use super::changes::{Change, is_worth_storing};
 use super::context::{Context, Memory};
@@ -43,7 +45,14 @@ pub(super) fn move_all(
     memory: &mut Memory,
 ) -> Result<ReleaseMoves, ControllerError> {
     let (mut steps, mut subjects, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    let promotion = &for_origin(promotion, ChangeOrigin::Release);
     let selected = releases.map(|releases| selected(promotion, releases)).unwrap_or_default();
+    let names: BTreeSet<_> = selected.iter().map(|(workload, _)| Arc::clone(workload)).collect();
+    if let Some(releases) = releases
+        && let Some(is_stored) = forget(context, (releases, &names))?
+    {
+        return Ok(ReleaseMoves::Again { has_moved: is_stored });
+    }
     if selected.is_empty() {
         return Ok(ReleaseMoves::Found { steps, subjects, problems });
     }
@@ -90,6 +99,25 @@ pub(super) fn move_all(
         steps.push(decided);
     }
     Ok(ReleaseMoves::Found { steps, subjects, problems })
+}
+
+/// Forgets the releases of workloads that the promotion does not move any more: from now on, they have the releases that their objects name. A workload that is not
+/// known at the moment keeps its state. None: there is nothing to forget.
+fn forget(
+    context: &Context<'_>,
+    (releases, selected): (&Releases, &BTreeSet<Arc<str>>),
+) -> Result<Option<bool>, ControllerError> {
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let Ok(mut advances) = known(&stored) else { return Ok(None) };
+    let is_known = |workload: &Arc<str>| releases.get(workload).is_some_and(|release| release.labels.is_some());
+    let before = advances.releases.len();
+    advances.releases.retain(|workload, _| selected.contains(workload) || !is_known(workload));
+    if advances.releases.len() == before || context.is_read_only {
+        return Ok(None);
+    }
+    let mut change = Change::new(&stored, advances);
+    change.set_advances();
+    Ok(Some(change.store(context)?))
 }
 
 fn known(stored: &StoredStates) -> Result<Advances, String> {

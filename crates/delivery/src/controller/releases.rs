@@ -117,8 +117,12 @@ pub(super) struct ReleaseMove<'a> {
 }
 
 impl ReleaseMove<'_> {
-    /// The release that the environment has.
+    /// The release that the sources of the environment name.
     pub(super) fn at(&self, context: &Context<'_>) -> Option<Revision> {
+        let written = self.own.standing.promoted.release(self.workload).filter(|_| !self.published.by_pull_request);
+        if let Some(written) = written {
+            return Some(Revision(Arc::clone(written)));
+        }
         let first = self.promotion.from.first()?;
         self.published.revision_from(context.access, (first, context.environment))
     }

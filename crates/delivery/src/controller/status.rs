@@ -41,6 +41,12 @@ pub(super) fn of_release(
     SubjectStatus { subject: Some(workload.to_owned()), ..of_advance(at, state, report) }
 }
 
+/// The state of a source of values or of an application in an environment.
+pub(super) fn of_source(name: &str, kind: SubjectKind, (state, report): (&AdvanceState, &Report)) -> SubjectStatus {
+    let found = of_advance(state.admitted.as_ref(), state, report);
+    SubjectStatus { subject: Some(name.to_owned()), kind, ..found }
+}
+
 fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> SubjectStatus {
     let moving = state.current.as_ref().map(|current| {
         let (since, reason) = match &current.phase {
@@ -55,7 +61,7 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
     SubjectStatus {
         subject: None,
         kind: SubjectKind::Workload,
-        at: at.map(|at| at.0.to_string()),
+        at: state.admitted.as_ref().or(at).map(|at| at.0.to_string()),
         proved: state.proved.as_ref().map(proved),
         moving,
         waiting_revisions: revisions(&state.waiting),

@@ -172,11 +172,11 @@ fn by_controller(state: &AdvanceState, commit: GitId) -> Admission {
     Admission::MovedByHand(gates)
 }
 
-fn is_open(gate: &GateRecord) -> bool {
+pub(super) fn is_open(gate: &GateRecord) -> bool {
     !matches!(gate.status, GateStatus::Passed | GateStatus::Skipped(_))
 }
 
-fn gate_text(gate: &GateRecord) -> String {
+pub(super) fn gate_text(gate: &GateRecord) -> String {
     format!("gate `{}` waits since {}: {}", gate.name, gate.since, gate.text)
 }
 

@@ -6,12 +6,15 @@ mod ancestry;
 mod base_repos;
 mod facts;
 mod proof;
+mod sources;
 mod status_proof;
 
 use std::sync::Arc;
 
+use engine::promotion::origin::for_origin;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
+use model::object::promotion::ChangeOrigin;
 use model::object::{Object, Promotion};
 
 use self::base_repos::MainReference;
@@ -29,7 +32,7 @@ const MAIN: &str = "main";
 pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {
     let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded, proofs).into_iter().partition(Diagnostic::is_error);
     loaded.diagnostics.extend(others);
-    loaded.enforced.not_admitted = not_admitted(loaded).into_iter().collect();
+    loaded.enforced.not_admitted = not_admitted(loaded).into_iter().chain(sources::not_admitted(loaded)).collect();
     match override_reason.filter(|_| !refusals.is_empty()) {
         Some(reason) => {
             loaded.diagnostics.extend(refusals.into_iter().map(|refusal| overridden(refusal, reason)));
@@ -57,16 +60,17 @@ pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
 /// that is being admitted.
 fn not_admitted(loaded: &Loaded) -> Option<Diagnostic> {
     let (access, admission) = (loaded.access.as_deref()?, loaded.admission.as_ref()?);
+    let admitted = admission.main?;
     let environment = &loaded.fleet.environment;
     let declared = loaded.declarations.environments.iter().find(|object| object.name == *environment)?;
     let written = PromotedCommit::read(access, environment, &declared.spec.control_plane).ok()?.commit?;
-    if written == admission.main {
+    if written == admitted {
         return None;
     }
     let references = base_repos::of(loaded, access);
     let object = references.iter().find(|reference| reference.object.name.as_str() == MAIN)?.object.clone();
     let reasons = facts::not_admitted(access, environment, written)?;
-    let (short, admitted) = (written.short(), admission.main.short());
+    let (short, admitted) = (written.short(), admitted.short());
     let message = format!("commit {short} came into `{environment}` past its gates");
     let path = FieldPath::from(["spec", "commit"]);
     let mut diagnostic = Diagnostic::error(Code::MovedPastGate, message)
@@ -123,7 +127,8 @@ impl Check<'_> {
             };
             return Some(self.at(Diagnostic::error(Code::GateWithoutCommit, message), reference).help(help));
         };
-        let facts = Facts { access: self.access, promotion: &self.promotion.spec, proofs: self.proofs };
+        let promotion = &for_origin(&self.promotion.spec, ChangeOrigin::Main);
+        let facts = Facts { access: self.access, promotion, proofs: self.proofs };
         let short = commit.short();
         let (code, message, reasons) = match facts.admission(self.loaded, commit) {
             facts::Admission::Admitted => return None,

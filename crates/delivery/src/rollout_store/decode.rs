@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use model::git_id::GitId;
 
 use super::fields::{Fields, Item, StateFile, StateFileError};
-use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout};
+use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout, StoredSource};
 
 type Result<T> = std::result::Result<T, StateFileError>;
 
@@ -48,15 +48,27 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
 /// Reads the file of the changes on their way into the environment.
 pub(super) fn advances(file: &StateFile<'_>, environment: &str) -> Result<Advances> {
     let root = file.root()?;
-    let fields = header(Item { file, node: &root }, (PROMOTION_KIND, environment), &["platform", "releases"])?;
+    let fields =
+        header(Item { file, node: &root }, (PROMOTION_KIND, environment), &["platform", "releases", "sources"])?;
     let releases = |item: Item<'_>| {
         let entries = item.entries()?.into_iter();
         entries.map(|(workload, item)| Ok((workload, advance(item)?))).collect::<Result<BTreeMap<_, _>>>()
     };
+    let sources = |item: Item<'_>| {
+        let entries = item.entries()?.into_iter();
+        entries.map(|(name, item)| Ok((name, source(item)?))).collect::<Result<BTreeMap<_, _>>>()
+    };
     Ok(Advances {
         platform: fields.maybe("platform", advance)?,
         releases: fields.maybe("releases", releases)?.unwrap_or_default(),
+        sources: fields.maybe("sources", sources)?.unwrap_or_default(),
     })
+}
+
+fn source(item: Item<'_>) -> Result<StoredSource> {
+    let fields = item.fields(&["repo", "branch", "state"])?;
+    let text = |key| Ok::<_, StateFileError>(fields.required(key)?.text()?.to_string());
+    Ok(StoredSource { source: (text("repo")?, text("branch")?), state: advance(fields.required("state")?)? })
 }
 
 /// Checks the version, the kind and the environment of a file, and that it has no other fields than these and the known ones.
@@ -77,7 +89,7 @@ fn expect(item: Item<'_>, expected: &str) -> Result<()> {
 }
 
 fn sources(item: Item<'_>) -> Result<RevisionSources> {
-    let fields = item.fields(&["sources", "promoted", "kept"])?;
+    let fields = item.fields(&["sources", "promoted", "releases", "kept"])?;
     let source = |item: Item<'_>| {
         let fields = item.fields(&["repo", "revision", "commit"])?;
         let (repo, name) = (fields.required("repo")?.text()?, fields.required("revision")?.text()?);
@@ -85,7 +97,11 @@ fn sources(item: Item<'_>) -> Result<RevisionSources> {
     };
     let sources = fields.required("sources")?.list(source)?.into_iter().collect();
     let promoted = fields.maybe("promoted", commit_id)?;
-    Ok(RevisionSources { sources, promoted, kept: fields.list("kept", |item| item.text())? })
+    let releases = |item: Item<'_>| {
+        item.entries()?.into_iter().map(|(name, item)| Ok((name, item.text()?))).collect::<Result<BTreeMap<_, _>>>()
+    };
+    let releases = fields.maybe("releases", releases)?.unwrap_or_default();
+    Ok(RevisionSources { sources, promoted, releases, kept: fields.list("kept", |item| item.text())? })
 }
 
 fn commit_id(item: Item<'_>) -> Result<GitId> {

@@ -11,7 +11,7 @@ use engine::promotion::state::{
 use jiff::Timestamp;
 
 use super::text::Value;
-use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout};
+use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout, StoredSource};
 
 /// The file of a workload's rollout.
 pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRollout) -> String {
@@ -38,19 +38,26 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
 }
 
 /// The file of the changes on their way into the environment.
-pub(super) fn advances(environment: &str, Advances { platform, releases }: &Advances) -> String {
+pub(super) fn advances(environment: &str, Advances { platform, releases, sources }: &Advances) -> String {
     let each = releases.iter().map(|(workload, state)| (Arc::clone(workload), advance(state)));
+    let each_source = sources.iter().map(|(name, stored)| (Arc::clone(name), source(stored)));
     let file = Value::fields([
         ("apiVersion", Some(Value::text(API_VERSION))),
         ("kind", Some(Value::text(PROMOTION_KIND))),
         ("environment", Some(Value::text(environment))),
         ("platform", platform.as_ref().map(advance)),
         ("releases", (!releases.is_empty()).then(|| Value::Fields(each.collect()))),
+        ("sources", (!sources.is_empty()).then(|| Value::Fields(each_source.collect()))),
     ]);
     file.written()
 }
 
-fn sources_of(RevisionSources { sources, promoted, kept }: &RevisionSources) -> Value {
+fn source(StoredSource { source: (repo, branch), state }: &StoredSource) -> Value {
+    let text = |text: &String| Some(Value::text(text.as_str()));
+    Value::fields([("repo", text(repo)), ("branch", text(branch)), ("state", Some(advance(state)))])
+}
+
+fn sources_of(RevisionSources { sources, promoted, releases, kept }: &RevisionSources) -> Value {
     let source = |((repo, name), commit): (&(String, String), &model::git_id::GitId)| {
         Value::fields([
             ("repo", Some(Value::text(repo.as_str()))),
@@ -58,9 +65,11 @@ fn sources_of(RevisionSources { sources, promoted, kept }: &RevisionSources) -> 
             ("commit", Some(Value::text(commit.to_string()))),
         ])
     };
+    let release = |(name, version): (&Arc<str>, &Arc<str>)| (Arc::clone(name), Value::text(Arc::clone(version)));
     Value::fields([
         ("sources", Some(Value::List(sources.iter().map(source).collect()))),
         ("promoted", promoted.map(|commit| Value::text(commit.to_string()))),
+        ("releases", (!releases.is_empty()).then(|| Value::Fields(releases.iter().map(release).collect()))),
         ("kept", Value::list(kept, |line| Value::text(Arc::clone(line)))),
     ])
 }

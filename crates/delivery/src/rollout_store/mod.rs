@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
-use git::publications::{KEPT, Publication, SOURCE, SourceName};
+use git::publications::{AdmittedReleases, KEPT, Publication, SOURCE, SourceName};
 use git::{
     Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError,
     Revision as GitRevision, opener, trailer,
@@ -86,6 +86,8 @@ pub struct RevisionSources {
     pub sources: BTreeMap<SourceName, GitId>,
     /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
     pub promoted: Option<GitId>,
+    /// The releases of workloads that were admitted.
+    pub releases: AdmittedReleases,
     /// Objects that are kept although no readable file contains them, as values of the trailer `Kalypso-Kept`.
     pub kept: Vec<Arc<str>>,
 }
@@ -97,6 +99,17 @@ pub struct Advances {
     pub platform: Option<AdvanceState>,
     /// The releases of each workload.
     pub releases: BTreeMap<Arc<str>, AdvanceState>,
+    /// The sources of values and applications whose newest commits wait for gates, by the name that people use.
+    pub sources: BTreeMap<Arc<str>, StoredSource>,
+}
+
+/// A source of values or of an application.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredSource {
+    /// The repository and the branch.
+    pub source: SourceName,
+    /// Its commits on their way into the environment.
+    pub state: AdvanceState,
 }
 
 /// A change of stored states, as one commit.
@@ -175,11 +188,11 @@ pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<
     }
 }
 
-/// Reads the state of the commits of the main branch in an environment. None: there is none.
+/// Reads what is on its way into an environment. None: there is no state.
 ///
 /// # Errors
 /// The reason in words.
-pub fn read_platform(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<AdvanceState>, String> {
+pub fn read_advances(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Advances>, String> {
     let repositories = &*access.repositories;
     let reason = |error: &dyn std::fmt::Display| format!("the state of promotions into `{environment}`: {error}");
     let revision = GitRevision::branch(&branch_name(environment));
@@ -188,10 +201,7 @@ pub fn read_platform(access: &RepositoryAccess, environment: &EnvironmentName) -
         head => head.map_err(|error| reason(&error))?,
     };
     let states = read_promotions_at(repositories, &head, environment).map_err(|error| reason(&error))?;
-    match states.advances {
-        None => Ok(None),
-        Some(advances) => Ok(advances.map_err(|error| reason(&error))?.platform),
-    }
+    states.advances.transpose().map_err(|error| reason(&error))
 }
 
 /// Reads the stored states of an environment at a commit of their branch.
@@ -329,9 +339,10 @@ impl RevisionSources {
     /// If the publications on the branch are needed, and can't be read.
     pub fn of(loaded: &Loaded, branch: &Branch) -> Result<Self, DestinationError> {
         let (sources, kept) = branch.source_trailers(loaded)?;
-        let promoted = loaded.admission.as_ref().map(|admission| admission.main);
+        let promoted = loaded.admission.as_ref().and_then(|admission| admission.main);
         let found = Self::of_trailers(sources.iter().map(String::as_str), kept.iter().map(String::as_str));
-        Ok(Self { promoted, ..found })
+        let releases = loaded.admission.as_ref().map(|admission| admission.releases.clone()).unwrap_or_default();
+        Ok(Self { promoted, releases, ..found })
     }
 
     /// The sources that these trailers of a publication name: values of `Kalypso-Source` and of `Kalypso-Kept`.
@@ -341,14 +352,16 @@ impl RevisionSources {
     ) -> Self {
         let trailers: Vec<_> = sources.into_iter().map(|value| (SOURCE, value)).collect();
         let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
-        Self { sources: publication.sources, promoted: None, kept: kept.into_iter().map(Arc::from).collect() }
+        let kept = kept.into_iter().map(Arc::from).collect();
+        Self { sources: publication.sources, promoted: None, releases: AdmittedReleases::new(), kept }
     }
 
     /// The sources as a publication, which can be loaded. It has no commit.
     pub fn publication(&self) -> Publication {
         let trailers: Vec<_> = self.kept.iter().map(|value| (KEPT, &**value)).collect();
         let publication = Publication::of(no_commit(), &trailer::with_trailers("sources", &trailers));
-        Publication { sources: self.sources.clone(), ..publication }
+        let (promoted, releases) = (self.promoted, self.releases.clone());
+        Publication { sources: self.sources.clone(), promoted, releases, ..publication }
     }
 }
 

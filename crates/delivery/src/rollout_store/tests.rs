@@ -111,11 +111,9 @@ fn sources() -> impl Strategy<Value = RevisionSources> {
     let name = (text(), text()).prop_map(|(url, revision)| (url.to_string(), revision.to_string()));
     let sources = prop::collection::btree_map(name, commit, 0..3);
     let promoted = prop::option::of(any::<[u8; 20]>().prop_map(GitId::from_bytes));
-    (sources, promoted, prop::collection::vec(text(), 0..2)).prop_map(|(sources, promoted, kept)| RevisionSources {
-        sources,
-        promoted,
-        kept,
-    })
+    let releases = prop::collection::btree_map(text(), text(), 0..2);
+    let all = (sources, promoted, releases, prop::collection::vec(text(), 0..2));
+    all.prop_map(|(sources, promoted, releases, kept)| RevisionSources { sources, promoted, releases, kept })
 }
 
 fn rejection() -> impl Strategy<Value = Rejection> {
@@ -200,6 +198,11 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
     )
 }
 
+fn source() -> impl Strategy<Value = StoredSource> {
+    let name = (text(), text()).prop_map(|(repo, branch)| (repo.to_string(), branch.to_string()));
+    (name, advance()).prop_map(|(source, state)| StoredSource { source, state })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
@@ -214,8 +217,9 @@ proptest! {
     fn written_changes_are_read_again(
         platform in prop::option::of(advance()),
         releases in prop::collection::btree_map(text(), advance(), 0..3),
+        sources in prop::collection::btree_map(text(), source(), 0..3),
     ) {
-        let advances = Advances { platform, releases };
+        let advances = Advances { platform, releases, sources };
         let text = encode::advances("prod", &advances);
         prop_assert_eq!(decode::advances(&StateFile { path: "f", text: &text }, "prod"), Ok(advances), "{}", text);
     }

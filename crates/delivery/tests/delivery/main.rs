@@ -25,4 +25,6 @@ mod releases;
 #[cfg(test)]
 mod rings;
 #[cfg(test)]
+mod sources;
+#[cfg(test)]
 mod world;

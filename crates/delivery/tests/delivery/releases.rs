@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use delivery::controller::command::CommandError;
+use delivery::publish::{Options, Request, publish};
 use engine::promotion::command::CommandKind;
 use hub_api::promotions::SubjectStatus;
 
+use crate::chain::name;
 use crate::controller::{DIRECT, PULL_REQUEST, World};
 
 const SOURCE: &str = "https://git.example/shop/shop-src";
@@ -13,11 +15,16 @@ const MANIFESTS: &str = "https://git.example/shop/shop-gitops";
 const SELECT: &str = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
 
 /// The chain `dev`, `stage` with the workload `shop` in an application repository. `annotation` is one of its registration.
-struct Shop(World);
+pub(crate) struct Shop(pub(crate) World);
 
 impl Shop {
     fn new(delivery: &str, annotation: &str) -> Self {
-        let mut world = World::new(delivery, SELECT);
+        Self::behind(delivery, SELECT, annotation)
+    }
+
+    /// `more` is the end of the promotion into `stage`, from its gates on.
+    pub(crate) fn behind(delivery: &str, more: &str, annotation: &str) -> Self {
+        let mut world = World::new(delivery, more);
         let registration = format!(
             "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: WorkloadRegistration\nmetadata: {{name: shop, labels: {{team: store}}, annotations: \
              {{{annotation}}}}}\nspec: {{workload: {{repo: {SOURCE}, branch: main, path: .}}, workspace: store}}\n"
@@ -32,7 +39,7 @@ impl Shop {
     }
 
     /// Writes the workload with a field of `manifests` for each environment.
-    fn write(&self, dev: &str, stage: &str) {
+    pub(crate) fn write(&self, dev: &str, stage: &str) {
         let target = |name: &str, more: &str| {
             format!(
                 "    - {{name: shop, labels: {{purpose: shop}}, environment: {name}, manifests: {{repo: {MANIFESTS}, branch: {name}, path: app, {more}}}}}\n"
@@ -182,4 +189,54 @@ fn people_decide_about_a_release() {
     assert!(shop.pin().unwrap().contains("tag: v2\n"));
     let unknown = shop.0.command_about(Some("cart"), CommandKind::Hold, "x");
     assert!(matches!(unknown, Err(CommandError::UnknownSubject { .. })));
+}
+
+/// The tag that the output of `stage` has.
+fn published_tag(shop: &Shop) -> String {
+    let options = Options { is_direct: true, ..Options::default() };
+    let environment = &name("stage");
+    let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+    let outcome = publish(&shop.0.chain.access, &request, &|_, _| {}).unwrap();
+    let pins = &outcome.places[0].loaded.fleet.release_pins;
+    pins.values().filter(|pin| pin.is_promoted()).map(|pin| pin.spec.manifests["tag"].to_string()).collect()
+}
+
+#[test]
+fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.report("dev", (3, 2, 0));
+    shop.0.settle();
+    assert_eq!(published_tag(&shop), "v1");
+    // The application team writes another release into its target of `stage`.
+    shop.write("tag: v2", "tag: v9");
+    shop.0.settle();
+    assert_eq!((published_tag(&shop), shop.status().at.as_deref()), ("v1".to_owned(), Some("v1")));
+    // A person writes the pin that the promotion would write.
+    let mut files = testkit::chain::environment("stage", None);
+    let pin = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {name: promoted-shop}\nspec:\n  deploymentTargetSelector: \
+               {labelSelector: {matchLabels: {workload: shop}}}\n  clusterTypeSelector: {labelSelector: {}}\n  manifests: {tag: v2}\n";
+    files.insert("releases/shop.yaml".to_owned(), pin.to_owned());
+    shop.0.chain.company.write_environment("stage", &files);
+    shop.0.settle();
+    assert_eq!(published_tag(&shop), "v1");
+    assert_eq!(shop.status().moving.unwrap().revision, "v2");
+    // It is admitted when the environment before has proved it.
+    shop.0.report("dev", (3, 3, 0));
+    shop.0.settle();
+    assert_eq!((published_tag(&shop), shop.status().at.as_deref()), ("v2".to_owned(), Some("v2")));
+}
+
+#[test]
+fn a_workload_that_no_promotion_moves_any_more_has_its_own_release() {
+    let mut shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.report("dev", (3, 3, 0));
+    shop.0.settle();
+    let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-stage}\nspec:\n  to: stage\n  from: [dev]\n  \
+                     delivery: direct\n  select: {platform: false, workloadSelector: {matchLabels: {team: other}}}\n";
+    shop.0.chain.company.write_main(".environments/to-stage.yaml", promotion);
+    shop.write("tag: v1", "tag: v9");
+    shop.0.settle();
+    assert_eq!(published_tag(&shop), "");
 }

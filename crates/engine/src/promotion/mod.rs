@@ -1,7 +1,8 @@
 //! Promotion: decides when a change moves to the next environment, and to the next ring of an environment.
 //!
-//! Two state machines, both pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
-//! environment, [`advance::step`] moves a commit or a release into the next environment. [`command`] applies the commands of people to both.
+//! Three state machines, all pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
+//! environment, [`advance::step`] moves a commit or a release into the next environment, and [`source::step`] lets in newer commits of all other sources.
+//! [`command`] applies the commands of people to all of them.
 
 pub mod advance;
 pub mod command;
@@ -11,10 +12,12 @@ pub mod graph;
 pub mod in_force;
 pub mod layout;
 pub mod membership;
+pub mod origin;
 mod queue;
 pub mod release;
 pub mod report;
 pub mod revision;
 pub mod ring_checks;
 pub mod rollout;
+pub mod source;
 pub mod state;

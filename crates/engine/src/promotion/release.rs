@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::object::release_pin::release_key;
+
 use crate::compile::{Assignment, Compiled, Prepared};
 use crate::pin::Manifests;
-
-/// The keys of `manifests` that name a release, the most exact one first.
-pub const RELEASE_KEYS: [&str; 8] =
-    ["digest", "commit", "tag", "version", "chartVersion", "targetRevision", "revision", "branch"];
 
 /// The release of a workload in an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadRelease {
-    /// The key of `manifests` that names it. None: no target has one of [`RELEASE_KEYS`].
+    /// The key of `manifests` that names it. None: no target has one.
     pub key: Option<Arc<str>>,
     /// The versions of its targets, each with the number of targets. What people pin does not count: these are exceptions.
     pub versions: BTreeMap<Arc<str>, usize>,
@@ -41,7 +39,7 @@ pub fn workload_releases(prepared: &Prepared) -> BTreeMap<Arc<str>, WorkloadRele
 }
 
 fn release(targets: &[Manifests]) -> WorkloadRelease {
-    let key = RELEASE_KEYS.into_iter().find(|key| targets.iter().any(|manifests| manifests.contains_key(*key)));
+    let key = release_key(targets);
     let mut found = WorkloadRelease { key: key.map(Arc::from), versions: BTreeMap::new() };
     for version in targets.iter().filter_map(|manifests| manifests.get(key?)) {
         *found.versions.entry(Arc::clone(version)).or_default() += 1;

@@ -22,11 +22,12 @@ use rayon::prelude::*;
 use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
 use super::kept::{self, KeptVersion, UnreadablePaths};
 use super::place::{self, LoadedPlace, RawContent, RawFile, SourcePlace};
+use super::releases;
 use super::replay::{FileStatus, State, Version};
 use super::{BrokenFiles, Declarations, Loaded, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
-use crate::publications::{KeptKey, KeptObject, Publications, SourceName};
+use crate::publications::{AdmittedReleases, KeptKey, KeptObject, Publications, SourceName};
 use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk::{self, ENVIRONMENTS};
@@ -148,9 +149,10 @@ impl Assembly {
         (Arc::new(self.files), self.diagnostics.into_iter().chain(of_files).collect())
     }
 
-    pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
-        let Self { files, contents, declarations, diagnostics, unavailable, .. } = self;
+    pub(super) fn finish(self, environment: EnvironmentName, releases: &AdmittedReleases) -> Loaded {
+        let Self { mut files, mut contents, declarations, diagnostics, unavailable, .. } = self;
         let (reads, is_complete, is_readable) = (self.reads, self.is_complete, self.is_readable);
+        releases::admit((&mut contents, &mut files), (&environment, releases));
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
         Loaded { input, declarations, diagnostics, reads, is_complete, is_readable, kept: self.only_published }
     }
@@ -209,6 +211,7 @@ impl Assembly {
             role: place.role.clone(),
             url: place.url.clone(),
             revision: Arc::clone(&loaded.source.revision),
+            path: Arc::clone(&place.path),
             is_pinned: matches!(place.revision, Revision::Commit { .. }),
             commit: loaded.commit.id,
         };

@@ -17,6 +17,7 @@ use super::place::{RawContent, RawFile};
 use crate::budget::Budget;
 use crate::edits::Edits;
 use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM};
+use crate::publications::NO_RELEASES;
 use crate::repositories::{EntryKind, FolderEntry};
 use crate::walk::{self, Folders, PathError};
 
@@ -83,7 +84,7 @@ pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -
         assembly.report_empty(environment);
     }
     assembly.check_destinations(&Sources { main: None, rewrite: &[] }, environment);
-    Ok(assembly.finish(environment.clone()))
+    Ok(assembly.finish(environment.clone(), &NO_RELEASES))
 }
 
 fn read(path: &Path) -> RawContent {

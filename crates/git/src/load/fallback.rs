@@ -102,6 +102,7 @@ mod tests {
             held: Vec::new(),
             override_reason: None,
             promoted: None,
+            releases: BTreeMap::new(),
             states: None,
         };
         let published = published

@@ -14,6 +14,7 @@ mod kept;
 mod main_branch;
 mod place;
 mod reference;
+mod releases;
 mod replay;
 mod snapshot;
 mod view;
@@ -35,7 +36,7 @@ pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
 pub use self::snapshot::{PlatformPart, Snapshot};
-use crate::publications::{KeptObject, SourceName, source_trailer};
+use crate::publications::{AdmittedReleases, KeptObject, SourceName, source_trailer};
 use crate::repositories::{Commit, Repositories};
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
@@ -52,6 +53,8 @@ pub struct ControlPlane<'a> {
     pub rewrite: &'a [Rewrite],
     /// Replaces the commit of the environment's own `BaseRepo` named `main`. None: the commit of the object applies.
     pub promoted: Option<GitId>,
+    /// Replaces the release pins that promotions wrote. Workloads that are not here keep theirs.
+    pub releases: &'a AdmittedReleases,
     /// Counts fetches and reads.
     pub progress: &'a Progress,
     /// The cache of broken files, shared with other runs.
@@ -101,6 +104,8 @@ pub struct Read {
     pub url: RepositoryUrl,
     /// The requested branch, tag or commit.
     pub revision: Arc<str>,
+    /// The path whose files were read.
+    pub path: Arc<str>,
     /// Whether the object that refers to the repository names a commit.
     pub is_pinned: bool,
     /// The commit.

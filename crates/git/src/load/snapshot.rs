@@ -113,7 +113,7 @@ impl<'a> Snapshot<'a> {
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
             assembly.check_destinations(&Sources { main: Some((url, branch)), rewrite }, &environment);
         }
-        assembly.finish(environment)
+        assembly.finish(environment, self.0.control_plane.releases)
     }
 
     /// Loads the `Environment` and `Promotion` objects. Returns false if they can't be read.

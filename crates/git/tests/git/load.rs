@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
+use git::load::{
+    BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, NO_RELEASES, Snapshot, load, read_directory,
+};
 use git::publications::{Publication, Publications};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
@@ -32,7 +34,11 @@ pub(crate) fn load_dev(repositories: &dyn Repositories) -> Loaded {
 fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> Loaded {
     let url = url("control-plane");
     let broken = &BrokenFiles::default();
-    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress, broken }, &dev())
+    load(
+        repositories,
+        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, releases: &NO_RELEASES, progress, broken },
+        &dev(),
+    )
 }
 
 /// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `incomplete` if a part is not known.
@@ -222,7 +228,15 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
         let control_plane = url("control-plane");
         let (url, progress) = (&control_plane, &Progress::default());
         let broken = &BrokenFiles::default();
-        let control_plane = ControlPlane { url, branch: "main", rewrite: &[], promoted: None, progress, broken };
+        let control_plane = ControlPlane {
+            url,
+            branch: "main",
+            rewrite: &[],
+            promoted: None,
+            releases: &NO_RELEASES,
+            progress,
+            broken,
+        };
         let snapshot = Snapshot::new(&repositories, control_plane);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
         let publication = Publication {
@@ -232,6 +246,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
             held: Vec::new(),
             override_reason: None,
             promoted: None,
+            releases: BTreeMap::new(),
             states: None,
         };
         let published = Publications { publications: vec![publication] };
@@ -251,7 +266,15 @@ fn a_snapshot_detects_moved_branches() {
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
     let snapshot = Snapshot::new(
         &repositories,
-        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken },
+        ControlPlane {
+            url: &url,
+            branch: "main",
+            rewrite: &[],
+            promoted: None,
+            releases: &NO_RELEASES,
+            progress,
+            broken,
+        },
     );
     let platform = snapshot.platform(&dev());
     assert!(snapshot.is_current());
@@ -373,8 +396,15 @@ fn several_environments_are_of_one_moment() {
     let url = url("control-plane");
     let silent = Progress::default();
     let broken = &BrokenFiles::default();
-    let control_plane =
-        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent, broken };
+    let control_plane = ControlPlane {
+        url: &url,
+        branch: "main",
+        rewrite: &[],
+        promoted: None,
+        releases: &NO_RELEASES,
+        progress: &silent,
+        broken,
+    };
     let snapshot = Snapshot::new(&repositories, control_plane);
     let environments = snapshot.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);

@@ -20,6 +20,8 @@ mod promotions;
 #[cfg(test)]
 mod publish;
 #[cfg(test)]
+mod releases;
+#[cfg(test)]
 mod remote;
 #[cfg(test)]
 mod sample;

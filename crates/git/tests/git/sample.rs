@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use git::load::{BrokenFiles, ControlPlane, load};
+use git::publications::NO_RELEASES;
 use git::{GitRepositories, Repositories};
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -45,7 +46,15 @@ fn disk() -> Disk {
 fn read(repositories: &dyn Repositories) -> (usize, Duration) {
     let (start, url) = (Instant::now(), url("control-plane"));
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
-    let control_plane = ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken };
+    let control_plane = ControlPlane {
+        url: &url,
+        branch: "main",
+        rewrite: &[],
+        promoted: None,
+        releases: &NO_RELEASES,
+        progress,
+        broken,
+    };
     let loaded = load(repositories, control_plane, &EnvironmentName::new("dev").unwrap());
     assert!(loaded.is_complete && loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     (loaded.input.contents.len(), start.elapsed())

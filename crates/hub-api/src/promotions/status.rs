@@ -28,7 +28,7 @@ pub struct PromotionStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectStatus {
-    /// The workload. None: the commits of the platform.
+    /// The workload, or the name of values or of an application. None: the commits of the platform.
     pub subject: Option<String>,
     /// What it is.
     pub kind: SubjectKind,
@@ -57,6 +57,10 @@ pub enum SubjectKind {
     Platform,
     /// Releases of a workload.
     Workload,
+    /// Commits of the environment's values, or of another repository of the platform.
+    Values,
+    /// Commits of an application's repository.
+    Application,
 }
 
 /// A proved revision.

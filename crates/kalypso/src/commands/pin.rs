@@ -12,11 +12,11 @@ use authoring::removals::remove_named;
 use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::pin::Manifests;
-use engine::promotion::release::RELEASE_KEYS;
 use model::expiry::Expiry;
 use model::kind::Kind;
 use model::name::ReleasePinName;
 use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::release_pin::RELEASE_KEYS;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 

@@ -2,6 +2,8 @@
 
 mod pull_request;
 
+use std::sync::Arc;
+
 use delivery::access::RepositoryAccess;
 use delivery::compilation::{Reuse, reuse};
 use delivery::controller::command::override_gates;
@@ -161,13 +163,17 @@ impl<'a> Run<'a> {
         Ok(Answer { failures, ..show((options, environment), &outcome, watch)? })
     }
 
-    /// Admits the commit that the branch names past its gates, if the user says so: the reason.
-    fn overridden(&self, access: &RepositoryAccess, environment: &EnvironmentName) -> anyhow::Result<Option<&'a str>> {
+    /// Admits what the branches name past its gates, if the user says so: the reason.
+    fn overridden(
+        &self,
+        access: &Arc<RepositoryAccess>,
+        environment: &EnvironmentName,
+    ) -> anyhow::Result<Option<&'a str>> {
         let is_hub_only = self.options.publication_hub.hub_only;
         let Some(reason) = self.options.override_reason.as_deref().filter(|_| !is_hub_only) else { return Ok(None) };
         let author = control_plane_branch::author(access);
         let admitted = override_gates(access, environment, (&author, reason), None).map_err(refusal)?;
-        Ok(admitted.map(|_| reason))
+        Ok((!admitted.is_empty()).then_some(reason))
     }
 }
 

@@ -168,7 +168,7 @@ fn held() -> [Value; 3] {
 fn platform() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("in")).unwrap();
-    fs::write(folder.path().join("platform.yaml"), PLATFORM).unwrap();
+    fs::write(folder.path().join("in/platform.yaml"), PLATFORM).unwrap();
     folder
 }
 
@@ -194,7 +194,7 @@ fn answers_hold_what_the_reference_says() {
     fs::write(folder.path().join("in/broken.yaml"), BROKEN).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
     // All assignments are removed, which requires a confirmation.
-    fs::write(folder.path().join("platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
+    fs::write(folder.path().join("in/platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), planned_held, not_committed]);
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);

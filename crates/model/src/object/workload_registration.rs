@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Spec;
 use super::environment::RepositoryPlace;
+use super::{Object, Spec};
 use crate::decode;
 use crate::decode::Decoder;
 use crate::kind::Kind;
@@ -23,6 +23,13 @@ pub struct WorkloadRegistration {
 /// The annotation that sets how a release of the workload is written into the next environment: `pin` (default) by a release pin on the environment's branch,
 /// `pullRequest` by a pull request to the repository of its manifests.
 pub const RELEASE: &str = "promotion.kalypso.io/release";
+
+impl Object<WorkloadRegistration> {
+    /// Whether a release of the workload moves by a pull request to the repository of its manifests.
+    pub fn moves_by_pull_request(&self) -> bool {
+        self.annotations.get(RELEASE).is_some_and(|value| **value == *"pullRequest")
+    }
+}
 
 impl Spec for WorkloadRegistration {
     type Name = RegistrationName;

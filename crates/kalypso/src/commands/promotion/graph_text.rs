@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use hub_api::promotions::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PromotionStatus, RingProgress, RingState, SubjectStatus,
-    Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PromotionStatus, RingProgress, RingState, SubjectKind,
+    SubjectStatus, Wait,
 };
 use hub_api::timestamp::Timestamp;
 
@@ -58,6 +58,7 @@ fn summary(subject: &SubjectStatus, now: Timestamp) -> String {
             format!("{at}  proved {}", ago(Some(proved.on), now))
         }
         Some(proved) => format!("{at}  proved before: {}", plain(&short(Some(&proved.revision)))),
+        None if matches!(subject.kind, SubjectKind::Values | SubjectKind::Application) => at,
         None => format!("{at}  not proved yet"),
     }
 }
@@ -156,7 +157,7 @@ fn gate(gate: &GateProgress) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hub_api::promotions::{ProvedStatus, RingCounts, SubjectKind};
+    use hub_api::promotions::{ProvedStatus, RingCounts};
 
     use super::*;
 

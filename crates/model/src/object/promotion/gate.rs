@@ -245,20 +245,26 @@ fn gate(item: &Node, list: GateList, decoder: &mut Decoder<'_>) -> Option<Gate> 
         decoder.help("write the gate in `prove` of the ring before");
         return None;
     }
-    let applies_to = applies_to(item, (&kind, condition), decoder)?;
+    let applies_to = applies_to(item, (&kind, condition, list), decoder)?;
     Some(Gate { applies_to, ..Gate::new(name, kind) })
 }
 
 /// The origins in `for`. A measurement is about the change, wherever it comes from.
 fn applies_to(
     item: &Node,
-    (kind, condition): (&GateKind, &str),
+    (kind, condition, list): (&GateKind, &str, GateList),
     decoder: &mut Decoder<'_>,
 ) -> Option<BTreeSet<ChangeOrigin>> {
     let all = || ChangeOrigin::ALL.into_iter();
     let Some(node) = item.get("for").filter(|node| !decode::is_null(node)) else {
         return Some(all().map(|(_, origin)| origin).collect());
     };
+    if list != GateList::Before {
+        let message = "`for` has no meaning in a ring: its gates are for every change";
+        decoder.error(Code::InvalidPromotion, node.span, message);
+        decoder.help("remove `for`, or write the gate in `gates` of the promotion");
+        return None;
+    }
     if !kind.is_of_people_or_clock() {
         let message = format!("`for` has no meaning for `{condition}`, which measures every change");
         decoder.error(Code::InvalidPromotion, node.span, message);

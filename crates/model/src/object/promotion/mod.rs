@@ -53,9 +53,10 @@ pub struct Promotion {
 }
 
 impl Promotion {
-    /// Whether commits of the main branch must pass a gate: an environment before, or a gate of the list.
+    /// Whether commits of the main branch must pass a gate: an environment before, or a gate of the list that is for them.
     pub fn is_gate_of_commits(&self) -> bool {
-        self.select.platform && !(self.from.is_empty() && self.gates.is_empty())
+        let is_gated = || self.gates.iter().any(|gate| gate.applies_to.contains(&ChangeOrigin::Main));
+        self.select.platform && (!self.from.is_empty() || is_gated())
     }
 }
 

@@ -34,6 +34,17 @@ fn rings(rings: &str) -> Result<Vec<Ring>, String> {
     read(&format!("{{to: b, rings: [{rings}]}}")).map(|read| read.rings).map_err(|found| found.join("; "))
 }
 
+#[test]
+fn a_gate_may_be_for_some_origins_only() {
+    let found = read("{to: b, gates: [{name: g, manual: {}, for: [values, main]}]}").unwrap();
+    assert_eq!(
+        found.gates[0].applies_to.iter().copied().collect::<Vec<_>>(),
+        [ChangeOrigin::Main, ChangeOrigin::Values]
+    );
+    assert!(found.is_gate_of_commits());
+    assert!(!read("{to: b, gates: [{name: g, manual: {}, for: [values]}]}").unwrap().is_gate_of_commits());
+}
+
 fn wrong_gate(written: &str, message: &str) {
     assert_eq!(gate(written), Err(format!("K0150 {message}")), "{written}");
 }
@@ -209,14 +220,12 @@ fn wrong_fields_of_a_promotion_are_reported() {
 fn a_ring_has_gates_before_and_after_its_places() {
     let window = r#"window: {zoneLabel: zone, from: "01:00", until: "05:00"}"#;
     let found = rings(&format!(
-        "{{name: r, canary: 2, enter: [{{name: night, {window}, for: [values, main]}}], prove: [{{name: ok, failures: 1}}]}}"
+        "{{name: r, canary: 2, enter: [{{name: night, {window}}}], prove: [{{name: ok, failures: 1}}]}}"
     ));
     let ring = found.unwrap().remove(0);
     assert_eq!(ring.canary, Some(2));
     assert_eq!(ring.zone_label().map(|label| &**label), Some("zone"));
     assert_eq!(ring.gates().map(|gate| &*gate.name).collect::<Vec<_>>(), ["night", "ok"]);
-    let for_night: Vec<_> = ring.enter[0].applies_to.iter().copied().collect();
-    assert_eq!(for_night, [ChangeOrigin::Main, ChangeOrigin::Values]);
     assert_eq!(ring.prove[0].applies_to.len(), ChangeOrigin::ALL.len());
 }
 
@@ -249,6 +258,10 @@ fn gates_in_the_wrong_list_are_reported() {
     wrong_rings(
         "{name: r, enter: [{name: g, manual: {}}], prove: [{name: g, failures: 1}]}",
         "there is another gate named `g`",
+    );
+    wrong_rings(
+        "{name: r, enter: [{name: g, manual: {}, for: [values]}]}",
+        "`for` has no meaning in a ring: its gates are for every change",
     );
     wrong_gate(r#"window: {from: "01:00", until: "05:00"}"#, "the window has no time zone");
     wrong_gate("failures: 1, for: [main]", "`for` has no meaning for `failures`, which measures every change");

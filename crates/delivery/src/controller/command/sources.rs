@@ -1,0 +1,78 @@
+//! Decisions of people about values and applications.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::command::{Command, CommandKind, apply_to_advance};
+use engine::promotion::state::Revision;
+use model::name::EnvironmentName;
+
+use super::{CommandError, PersonDecision, Receipt, about, advances, check_revision};
+use crate::access::RepositoryAccess;
+use crate::controller::changes::Change;
+use crate::controller::sources::baseline;
+use crate::controller::sources::found::{self, APPLICATION, Source, VALUES};
+use crate::reading;
+use crate::rollout_store::{self, StoredSource, StoredStates};
+
+/// Whether a decision is about values or an application. Workloads have no such names.
+pub(super) fn is_source(subject: &str) -> bool {
+    let is_below = |parent: &str| subject.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'));
+    subject == VALUES || is_below(VALUES) || is_below(APPLICATION)
+}
+
+/// A decision about a source. One that no gate is for is recorded with a hold.
+pub(super) fn of_source(
+    access: &Arc<RepositoryAccess>,
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let environment = decision.environment;
+    let subject = decision.subject.unwrap_or_default();
+    let advances = advances(stored)?;
+    let recorded = advances.sources.get_key_value(subject).map(|(name, known)| (Arc::clone(name), known.clone()));
+    let found = || read(access, environment).remove(subject).map(|source| (Arc::from(subject), source));
+    let is_hold = command.kind == CommandKind::Hold;
+    let unknown = || CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() };
+    let (name, before) = recorded.or_else(|| found().filter(|_| is_hold)).ok_or_else(unknown)?;
+    let revision = about(&before.state, command);
+    check_revision(decision.revision, revision.as_ref())?;
+    let state = apply_to_advance(&before.state, command)?;
+    let event = command.event(revision.clone());
+    let mut change = Change::new(stored, advances);
+    change.decide_source(environment, (&name, StoredSource { state, ..before }), (&event, &command.by));
+    Ok((change, Receipt::of(decision, revision, &event)))
+}
+
+/// A hold of an environment also records the sources that it holds, so that nothing of them is published between the decision and the next step.
+pub(super) fn with_held_sources(
+    access: &Arc<RepositoryAccess>,
+    decision: &PersonDecision<'_>,
+    (mut change, stored): (Change, &StoredStates),
+) -> Change {
+    if decision.command.kind == CommandKind::Hold && decision.subject.is_none() {
+        let mut sources = read(access, decision.environment);
+        sources.extend(stored.advances.iter().flatten().flat_map(|known| known.sources.clone()));
+        change.set_sources(sources);
+    }
+    change
+}
+
+/// The sources of an environment as they are read now. What can't be read is not among them.
+fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> BTreeMap<Arc<str>, StoredSource> {
+    let Ok(loaded) = reading::for_publication(access, environment, None) else { return BTreeMap::new() };
+    let stored = |source: Source| {
+        (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
+    };
+    found::of_reads(access, &loaded.reads).into_iter().map(stored).collect()
+}
+
+/// A source with its newest commit.
+pub(super) type Waiting = (Option<Arc<str>>, Revision);
+
+/// The newest commits of sources that wait for their gates.
+pub(super) fn waiting(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Vec<Waiting>, CommandError> {
+    let stored = rollout_store::read(access, environment)?;
+    let of = |(name, known): (Arc<str>, StoredSource)| Some((Some(name), known.state.current?.revision));
+    Ok(advances(&stored)?.sources.into_iter().filter_map(of).collect())
+}

@@ -1,0 +1,205 @@
+//! Values and applications wait for the gates that ask people or the clock.
+
+use std::collections::BTreeMap;
+
+use delivery::controller::command::override_gates;
+use delivery::publish::{Options, PlaceOutcome, Request, publish};
+use engine::promotion::command::CommandKind;
+use git::Person;
+use git::load::ReadRole;
+use git_host::pull_request::NewPullRequest;
+use hub_api::promotions::{SubjectKind, SubjectStatus};
+use model::git_id::GitId;
+use testkit::chain::environment;
+use testkit::company::CONTROL_PLANE;
+
+use crate::chain::name;
+use crate::controller::{DIRECT, World};
+use crate::releases::Shop;
+
+const PERSON: &str = "    - {name: person, manual: {}, for: [values, application]}\n";
+
+/// What a publication of `stage` has and says, without a step.
+fn published(world: &World) -> PlaceOutcome {
+    let options = Options { is_direct: true, ..Options::default() };
+    let environment = &name("stage");
+    let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+    publish(&world.chain.access, &request, &|_, _| {}).unwrap().places.remove(0)
+}
+
+/// The commit of the branch of `stage` that its output has, and the codes of what is not admitted.
+fn values(world: &World) -> (GitId, Vec<String>) {
+    let place = published(world);
+    let own = place.loaded.reads.iter().find(|read| read.role == ReadRole::Environment).unwrap().commit;
+    let codes = place.loaded.enforced.not_admitted.iter().map(|found| found.code.to_string());
+    (own, codes.collect())
+}
+
+fn subject(world: &World, name: &str) -> Option<SubjectStatus> {
+    let subjects = world.step("stage").status.unwrap().subjects;
+    subjects.into_iter().find(|subject| subject.subject.as_deref() == Some(name))
+}
+
+/// The files of the branch of `stage`, with a value of its own.
+fn with_value(world: &World, value: &str) -> BTreeMap<String, String> {
+    let commit = world.chain.company.promoted("stage").and_then(|commit| GitId::from_hex(&commit));
+    let mut files = environment("stage", commit);
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: own, labels: {{platform-config: \"true\"}}}}\ndata: {{OWN: \"{value}\"}}\n"
+    );
+    files.insert("own.yaml".to_owned(), text);
+    files
+}
+
+fn write_value(world: &World, value: &str) -> GitId {
+    world.chain.company.write_environment("stage", &with_value(world, value))
+}
+
+fn head(world: &World) -> GitId {
+    world.chain.company.head("stage").unwrap()
+}
+
+fn skip(world: &World, subject: &str) {
+    skip_gate(world, subject, "person");
+}
+
+fn skip_gate(world: &World, subject: &str, gate: &str) {
+    world.command_about(Some(subject), CommandKind::Skip { gate: gate.into() }, "seen").unwrap();
+}
+
+#[test]
+fn values_wait_for_people_and_commits_of_main_do_not_wait_for_them() {
+    let mut world = World::new(DIRECT, PERSON);
+    world.settle();
+    let before = head(&world);
+    let new = write_value(&world, "new");
+    world.settle();
+    assert_eq!(values(&world), (before, vec!["K0526".to_owned()]));
+    let waiting = subject(&world, "values").unwrap();
+    assert_eq!((waiting.kind, waiting.at), (SubjectKind::Values, Some(before.to_string())));
+    assert_eq!(waiting.moving.unwrap().waiting_for[0].what, "person");
+    // A commit of main is proved meanwhile.
+    let second = world.chain.company.change_value("second");
+    world.report("dev", (3, 3, 0));
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, second.to_string());
+    assert_eq!(values(&world).0, before);
+    skip(&world, "values");
+    world.settle();
+    let (own, codes) = values(&world);
+    // The branch got the promoted commit after the value.
+    assert_eq!((own, codes.is_empty()), (head(&world), true));
+    assert_ne!(own, new);
+    assert!(subject(&world, "values").is_none());
+    // What promotions write needs no word.
+    let third = world.chain.company.change_value("third");
+    world.settle();
+    assert_eq!(world.status("stage").proved.unwrap().revision, third.to_string());
+    assert_eq!(values(&world), (head(&world), Vec::new()));
+}
+
+#[test]
+fn an_application_changes_an_environment_behind_a_gate_only_with_its_people() {
+    let shop = Shop::behind(DIRECT, PERSON, "");
+    shop.write("site: a", "site: a");
+    shop.0.settle();
+    let site = || {
+        let place = published(&shop.0);
+        let target = place.loaded.fleet.workloads["shop"].object.spec.deployment_targets.clone();
+        target.iter().find(|target| *target.spec.environment == *"stage").unwrap().spec.manifests["site"].to_string()
+    };
+    // Targets of other environments are no change of this one.
+    shop.write("site: b", "site: a");
+    shop.0.settle();
+    assert!(subject(&shop.0, "application/shop").is_none());
+    shop.write("site: b", "site: c");
+    shop.0.settle();
+    assert_eq!(site(), "a");
+    let waiting = subject(&shop.0, "application/shop").unwrap();
+    assert_eq!(waiting.moving.unwrap().waiting_for[0].what, "person");
+    skip(&shop.0, "application/shop");
+    shop.0.settle();
+    assert_eq!(site(), "c");
+}
+
+#[test]
+fn a_hold_stops_values_at_once_and_the_end_of_the_hold_lets_them_in() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    let before = head(&world);
+    world.command_about(None, CommandKind::Hold, "inventory").unwrap();
+    write_value(&world, "new");
+    assert_eq!(values(&world).0, before);
+    world.settle();
+    assert_eq!(values(&world).0, before);
+    let waiting = subject(&world, "values").unwrap().moving.unwrap().waiting_for;
+    assert_eq!(waiting[0].text, "held by ann: inventory");
+    world.command_about(None, CommandKind::Resume, "").unwrap();
+    world.settle();
+    assert_eq!(values(&world), (head(&world), Vec::new()));
+    // A hold of the values alone.
+    world.command_about(Some("values"), CommandKind::Hold, "numbers are checked").unwrap();
+    let held = head(&world);
+    write_value(&world, "newer");
+    world.chain.company.change_value("second");
+    world.report("dev", (3, 3, 0));
+    world.settle();
+    assert_eq!(values(&world).0, held);
+    world.command_about(Some("values"), CommandKind::Resume, "").unwrap();
+    world.settle();
+    assert_eq!(values(&world).0, head(&world));
+}
+
+#[test]
+fn an_override_admits_the_waiting_values_and_not_the_next_ones() {
+    let world = World::new(DIRECT, PERSON);
+    world.settle();
+    let new = write_value(&world, "new");
+    world.settle();
+    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+    let receipts = override_gates(&world.chain.access, &name("stage"), (&author, "an incident"), None).unwrap();
+    assert_eq!(receipts.len(), 1);
+    assert_eq!(values(&world), (new, Vec::new()));
+    world.settle();
+    write_value(&world, "newer");
+    world.settle();
+    assert_eq!(values(&world), (new, vec!["K0526".to_owned()]));
+}
+
+#[test]
+fn only_who_reviewed_all_pull_requests_since_the_admitted_commit_approved_them() {
+    let world = World::new(DIRECT, "    - {name: two-eyes, approval: {count: 1}, for: [values]}\n");
+    world.settle();
+    let gate = || subject(&world, "values").map(|found| found.moving.unwrap().gates[0].text.clone());
+    // Brings a value to the branch by a pull request of `kai` that these accounts reviewed.
+    let merge = |value: &str, reviewers: &[&str]| {
+        world.chain.company.write(CONTROL_PLANE, "change", &with_value(&world, value));
+        let (labels, reviews) = Default::default();
+        let new = NewPullRequest {
+            head: "change".to_owned(),
+            base: "stage".to_owned(),
+            title: value.to_owned(),
+            body: String::new(),
+            labels,
+            reviewers: reviews,
+        };
+        let number = world.chain.host.state().repository("platform/control-plane").unwrap().open("kai", &new).unwrap();
+        reviewers.iter().for_each(|account| world.chain.approve(number, account));
+        world.chain.merge(number);
+        world.settle();
+    };
+    merge("first", &["kai"]);
+    assert_eq!(gate().as_deref(), Some("0 of 1 approval"));
+    // A second pull request does not take an unreviewed first one along.
+    merge("second", &["bob"]);
+    assert_eq!(gate().as_deref(), Some("0 of 1 approval"));
+    skip_gate(&world, "values", "two-eyes");
+    world.settle();
+    merge("third", &["bob"]);
+    assert_eq!((gate(), values(&world).0), (None, head(&world)));
+    // Nobody reviewed what was pushed.
+    write_value(&world, "fourth");
+    world.settle();
+    let unknown = "0 of 2 approvals; one more, because the author of the change is not known";
+    assert_eq!(gate().as_deref(), Some(unknown));
+}

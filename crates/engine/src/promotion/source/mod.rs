@@ -1,0 +1,175 @@
+//! Values and applications on their way into an environment: when the output follows a newer commit of one of its sources.
+//!
+//! The main branch is no such source: its commits move from environment to environment ([`advance`](super::advance)). A newer commit of every other source comes
+//! from the people of this environment, or from an application team. It waits for the gates that ask people or the clock.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::object::promotion::Gate;
+
+use super::evidence::Approver;
+use super::gates::{self, GateInput, first_open};
+use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
+use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, Revision};
+
+/// What a step needs to know.
+#[derive(Clone, Debug)]
+pub struct SourceInput<'a> {
+    /// The current time.
+    pub now: Timestamp,
+    /// The gates that are for this source, by its origin: [`for_origin`](super::origin::for_origin).
+    pub gates: &'a [Gate],
+    /// The newest commit of the source.
+    pub head: &'a Revision,
+    /// Whether the newest commit changes something for the environment, compared with the admitted one.
+    pub is_change: bool,
+    /// Approvals from the git host. Those in the state count too.
+    pub approvals: &'a [Approver],
+    /// The account of the author of the change on the git host, if known.
+    pub author: Option<&'a str>,
+    /// The accounts of the members of each team.
+    pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// A hold of the whole environment by a person.
+    pub hold: Option<&'a Decision>,
+}
+
+/// The result of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceStep {
+    /// The new state. The output is rendered from its admitted commit.
+    pub state: AdvanceState,
+    /// What the newest commit waits for.
+    pub report: Report,
+    /// What changed in this step, in order.
+    pub events: Vec<Event>,
+}
+
+/// Decides whether the output may follow the newest commit of a source.
+///
+/// The newest commit is the only candidate: it contains those before, and an approval of one of these does not count for it. A commit that changes nothing for the
+/// environment needs no gate. Nothing is admitted during a hold.
+pub fn step(input: &SourceInput<'_>, state: &AdvanceState) -> SourceStep {
+    let mut machine = Machine { input, state: state.clone(), events: Vec::new() };
+    machine.run();
+    let report = machine.report();
+    machine.emit_waiting(state.current.as_ref(), &report);
+    SourceStep { state: machine.state, report, events: machine.events }
+}
+
+struct Machine<'a> {
+    input: &'a SourceInput<'a>,
+    state: AdvanceState,
+    events: Vec<Event>,
+}
+
+impl Machine<'_> {
+    fn run(&mut self) {
+        let head = self.input.head;
+        self.state.at = Some(head.clone());
+        // What a person admitted past the gates is there. The rings prove it.
+        self.state.current.take_if(|current| current.phase.is_admitted());
+        if self.state.admitted.as_ref() == Some(head) || !self.input.is_change {
+            self.drop_candidate("the newest commit changes nothing here any more");
+            self.state.admitted = Some(head.clone());
+            return;
+        }
+        self.start();
+        if self.state.current.is_some() && self.hold_by_gates() && self.hold().is_none() {
+            self.admit();
+        }
+    }
+
+    /// Makes the newest commit the candidate, unless a person ended its move.
+    fn start(&mut self) {
+        let head = self.input.head.clone();
+        if self.state.requested.take().is_some_and(|request| request.revision == head) {
+            self.state.forgive(&head);
+        }
+        if self.state.current.as_ref().is_some_and(|current| current.revision == head) {
+            return;
+        }
+        self.drop_candidate(&format!("`{}` replaces it", head.0));
+        if self.state.is_rejected(&head) {
+            return;
+        }
+        self.state.current = Some(Candidate::new(head.clone(), self.input.now, CandidatePhase::Gated));
+        self.emit(EventKind::Started, head, "it is the newest commit".to_owned());
+    }
+
+    /// Evaluates the gates of the candidate, and keeps their records. Returns whether all hold.
+    fn hold_by_gates(&mut self) -> bool {
+        let Some(current) = self.state.current.as_mut() else { return false };
+        let approvals = [&*current.approvals, self.input.approvals].concat();
+        let input = GateInput {
+            now: self.input.now,
+            measured: Err("the change comes from no environment before".into()),
+            good_since: None,
+            checks: &BTreeMap::new(),
+            approvals: &approvals,
+            author: self.input.author,
+            teams: self.input.teams,
+            before: &current.gates,
+        };
+        let report = gates::evaluate(self.input.gates, &input);
+        current.gates = report.records;
+        report.all_hold
+    }
+
+    fn admit(&mut self) {
+        let Some(current) = self.state.current.take() else { return };
+        self.emit(EventKind::Promoted, current.revision.clone(), "the gates hold".to_owned());
+        self.state.admitted = Some(current.revision);
+    }
+
+    fn hold(&self) -> Option<&Decision> {
+        self.state.hold.as_ref().or(self.input.hold)
+    }
+
+    fn drop_candidate(&mut self, text: &str) {
+        if let Some(old) = self.state.current.take() {
+            self.emit(EventKind::Superseded, old.revision, text.to_owned());
+        }
+    }
+
+    fn emit(&mut self, kind: EventKind, revision: Revision, text: String) {
+        let gates = self.state.current.as_ref().map(|current| current.gates.clone()).unwrap_or_default();
+        self.events.push(Event { at: self.input.now, kind, revision: Some(revision), text: text.into(), gates });
+    }
+
+    /// Emits an event if the first gate that does not hold is another one than before.
+    fn emit_waiting(&mut self, before: Option<&Candidate>, report: &Report) {
+        let first = |candidate: &Candidate| Some((candidate.revision.clone(), first_open(&candidate.gates)?));
+        let (before, now) = (before.and_then(first), self.state.current.as_ref().and_then(first));
+        if let Some((revision, (name, _))) = now.as_ref().filter(|_| now != before)
+            && let Some(text) = report.text_of_gate(name)
+        {
+            self.emit(EventKind::Waiting, revision.clone(), text);
+        }
+    }
+
+    fn report(&self) -> Report {
+        let current = self.state.current.as_ref();
+        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
+        match current {
+            Some(current) => waiting.extend(Waiting::for_gates(&current.gates)),
+            None if self.state.is_rejected(self.input.head) => {
+                let text = "the commit was aborted; it moves with `kalypso retry`, or a newer one moves";
+                waiting.push(reason("rejected", text.to_owned(), self.input.now));
+            }
+            None => {}
+        }
+        Report {
+            phase: if current.is_some() { ReportPhase::Gated } else { ReportPhase::Rest },
+            revision: current.map(|current| current.revision.clone()),
+            is_held: self.hold().is_some(),
+            rings: Vec::new(),
+            gates: current.map(|current| current.gates.clone()).unwrap_or_default(),
+            waiting,
+        }
+    }
+}

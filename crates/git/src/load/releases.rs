@@ -1,0 +1,117 @@
+//! The admitted releases of workloads: they stand in the place of the release pins that promotions write.
+//!
+//! A pin that a promotion, or a person in its name, writes into the branch of an environment is a request. It changes no output before its release is admitted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use model::fleet::{FleetFile, Role};
+use model::git_id::GitId;
+use model::kind::Kind;
+use model::name::{EnvironmentName, RegistrationName};
+use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::release_pin::{PROMOTED_PREFIX, release_key};
+use model::object::{AnyObject, Object, ReleasePin};
+use model::source::{File, Files, Source};
+
+use crate::publications::AdmittedReleases;
+
+/// The `manifests` of targets and pins.
+type Manifests = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The path of the file that stands for the admitted releases in messages.
+const PATH: &str = "admitted-releases.yaml";
+
+/// Replaces the pins that promotions wrote for these workloads. A workload whose releases move by pull requests to its manifests has no such pin.
+pub(super) fn admit(
+    (contents, files): (&mut Vec<FleetFile>, &mut Files),
+    (environment, releases): (&EnvironmentName, &AdmittedReleases),
+) {
+    let by_pull_request = by_pull_request(contents);
+    let mut manifests: BTreeMap<Arc<str>, Vec<Manifests>> = BTreeMap::new();
+    for file in contents.iter() {
+        if matches!(&file.role, Role::Application(name) if by_pull_request.contains(name)) {
+            continue;
+        }
+        for object in &file.objects.objects {
+            let AnyObject::Workload(workload) = object else { continue };
+            let targets = workload.spec.deployment_targets.iter();
+            let own = targets.filter(|target| *target.spec.environment == *environment.as_str());
+            if releases.contains_key(workload.name.as_arc()) {
+                let found = manifests.entry(Arc::clone(workload.name.as_arc())).or_default();
+                found.extend(own.map(|target| target.spec.manifests.clone()));
+            }
+        }
+    }
+    let mut keys = BTreeMap::new();
+    for (workload, mut found) in manifests {
+        found.extend(pins_of(contents, &workload).map(|pin| pin.spec.manifests.clone()));
+        keys.extend(release_key(&found).map(|key| (workload, key)));
+    }
+    if keys.is_empty() {
+        return;
+    }
+    for file in contents.iter_mut() {
+        let is_replaced =
+            |object: &AnyObject| promoted(object).is_some_and(|(workload, _)| keys.contains_key(workload));
+        if file.objects.objects.iter().any(is_replaced) {
+            file.objects.objects.retain(|object| !is_replaced(object));
+        }
+    }
+    let pins = keys.iter().filter_map(|(workload, key)| Some(pin(workload, key, releases.get(workload)?)));
+    let content: Arc<[u8]> = pins.collect::<Vec<_>>().join("---\n").into_bytes().into();
+    let id = GitId::of_blob(&content);
+    let file = files.add(File { source: Arc::new(Source::directory()), path: PATH.into(), id, content });
+    contents.push(FleetFile::read(Role::Platform, file, files));
+}
+
+/// The registrations of workloads whose releases move by pull requests to their manifests.
+fn by_pull_request(contents: &[FleetFile]) -> BTreeSet<RegistrationName> {
+    let objects = contents.iter().flat_map(|file| &file.objects.objects);
+    let names = objects.filter_map(|object| match object {
+        AnyObject::WorkloadRegistration(object) if object.moves_by_pull_request() => Some(object.name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+fn pins_of<'c>(contents: &'c [FleetFile], workload: &str) -> impl Iterator<Item = &'c Object<ReleasePin>> {
+    let objects = contents.iter().flat_map(|file| &file.objects.objects);
+    objects.filter_map(promoted).filter(move |(of, _)| *of == workload).map(|(_, pin)| pin)
+}
+
+/// A pin that a promotion wrote, with its workload.
+fn promoted(object: &AnyObject) -> Option<(&str, &Object<ReleasePin>)> {
+    match object {
+        AnyObject::ReleasePin(pin) => Some((pin.promoted_workload()?, pin)),
+        _ => None,
+    }
+}
+
+fn pin(workload: &str, key: &str, version: &str) -> String {
+    let kind = Kind::ReleasePin;
+    let (name, workload) = (quoted(&format!("{PROMOTED_PREFIX}{workload}")), quoted(workload));
+    let (label, key, version) = (quoted(WORKLOAD_LABEL), quoted(key), quoted(version));
+    format!(
+        "apiVersion: {}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  \
+         deploymentTargetSelector: {{labelSelector: {{matchLabels: {{{label}: {workload}}}}}}}\n  \
+         clusterTypeSelector: {{labelSelector: {{}}}}\n  manifests: {{{key}: {version}}}\n  \
+         reason: It was admitted into the environment.\n",
+        kind.api_version()
+    )
+}
+
+/// A text in double quotes, as YAML reads it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            character if character.is_control() => drop(write!(quoted, "\\U{:08x}", u32::from(character))),
+            character => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
