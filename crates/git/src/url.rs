@@ -118,10 +118,12 @@ impl fmt::Display for RepositoryUrl {
 pub(crate) fn host_and_path(text: &str) -> Option<String> {
     let parts = Parts::parse(text).ok()?;
     let path = parts.path.trim_end_matches('/').trim_end_matches(".git");
+    // Names of hosts do not differ in upper and lower case.
+    let host = parts.host.to_lowercase();
     Some(match parts.port {
-        22 | 80 | 443 => format!("{}/{}", parts.host, path.trim_start_matches('/')),
+        22 | 80 | 443 => format!("{host}/{}", path.trim_start_matches('/')),
         0 => path.to_owned(),
-        port => format!("{}:{port}/{path}", parts.host),
+        port => format!("{host}:{port}/{path}"),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::PlaceState;
 use engine::promotion::membership::effective_rings;
-use engine::promotion::report::{Event, Report, ReportPhase};
+use engine::promotion::report::{Event, Report};
 use engine::promotion::rollout::{self, Changed, RingPlaces, RolloutInput, RolloutStep};
 use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
 use hub_api::endpoint::repository;
@@ -115,14 +115,12 @@ impl Rollouts {
         if is_open && self.open.is_none() {
             self.open = Some(waits(one.name, &report));
         }
-        let is_rejected =
-            state.current.is_none() && desired.as_ref().is_some_and(|one| state.blocked_because(one).is_some());
-        let is_stopped = matches!(report.phase, ReportPhase::Stopped | ReportPhase::RollingBack);
-        if (is_stopped || is_rejected) && self.failed.is_none() {
+        let is_failed = state.failed_because(desired.as_ref()).is_some();
+        if is_failed && self.failed.is_none() {
             self.failed = Some(failure(one.name, &report));
         }
         self.is_moving |= state.current.is_some();
-        self.is_stopped |= is_stopped;
+        self.is_stopped |= is_failed && state.current.is_some();
         self.statuses.push(status::of_rollout((one.name, desired.as_ref()), &state, &report));
         if is_worth_storing(&before.state, &state) || !events.is_empty() {
             self.changed.push((Arc::clone(one.name), one.stored(before, state), events));

@@ -1,6 +1,6 @@
 //! Decides whether a commit of the main branch may enter an environment, from the publications, the stored states of promotions, and other proofs.
 
-use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus};
+use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Revision};
 use git::publications::Publications;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -107,12 +107,19 @@ impl Facts<'_> {
             Ok(stored) => stored,
             Err(reason) => return Answer::Unknown(reason),
         };
-        if let Some(proved) = stored.and_then(|state| state.proved) {
+        if let Some((proved, has_proved)) = stored.and_then(|state| {
+            let has_proved = state.has_proved(&Revision(commit.to_string().into()));
+            Some((state.proved?, has_proved))
+        }) {
             let Some(newest) = GitId::from_hex(&proved.revision.0) else {
                 return Answer::Unknown(format!("its stored state names `{}`, which is no commit", proved.revision.0));
             };
             return match contains(self.access, newest, commit) {
-                Ok(true) => Answer::Proved,
+                _ if has_proved => Answer::Proved,
+                // The newer one may be its repair.
+                Ok(true) => {
+                    Answer::NotProved(format!("it has proved the newer {}, and not this one itself", newest.short()))
+                }
                 Ok(false) => {
                     Answer::NotProved(format!("it has proved {}, which does not contain the commit", newest.short()))
                 }

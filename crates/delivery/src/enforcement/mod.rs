@@ -14,6 +14,7 @@ use std::sync::Arc;
 use engine::promotion::origin::for_origin;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
+use model::kind::Kind;
 use model::object::promotion::ChangeOrigin;
 use model::object::{Object, Promotion};
 
@@ -68,14 +69,15 @@ fn not_admitted(loaded: &Loaded) -> Option<Diagnostic> {
         return None;
     }
     let references = base_repos::of(loaded, access);
-    let object = references.iter().find(|reference| reference.object.name.as_str() == MAIN)?.object.clone();
+    let is_main = |reference: &&MainReference| reference.key.kind == Kind::BaseRepo && *reference.key.name == *MAIN;
+    let main = references.iter().find(is_main)?;
     let reasons = facts::not_admitted(access, environment, written)?;
     let (short, admitted) = (written.short(), admitted.short());
     let message = format!("commit {short} came into `{environment}` past its gates");
     let path = FieldPath::from(["spec", "commit"]);
     let mut diagnostic = Diagnostic::error(Code::MovedPastGate, message)
-        .at(Origin::At(object.address, path), "this commit of the main branch")
-        .about(&object.key())
+        .at(origin(main, path), "this commit of the main branch")
+        .about(&main.key)
         .note(format!("the output stays at commit {admitted}, which was admitted"));
     for reason in reasons {
         diagnostic = diagnostic.note(reason);
@@ -117,8 +119,7 @@ impl Check<'_> {
     fn reference(&self, reference: &MainReference) -> Option<Diagnostic> {
         let environment = &self.loaded.fleet.environment;
         let Some(commit) = reference.commit else {
-            let message =
-                format!("{} has no commit, although a gate is before `{environment}`", reference.object.key());
+            let message = format!("{} has no commit, although a gate is before `{environment}`", reference.key);
             let help = match facts::published_commit(self.loaded, self.access) {
                 Some(commit) => {
                     format!("write `commit: {commit}` into its `spec`: the environment has this commit now")
@@ -157,14 +158,21 @@ impl Check<'_> {
     }
 
     fn at(&self, diagnostic: Diagnostic, reference: &MainReference) -> Diagnostic {
-        let key = reference.object.key();
         let field = if reference.commit.is_some() { "commit" } else { "branch" };
         let path = FieldPath::from(["spec", field]);
         let to = Origin::At(self.promotion.address, FieldPath::from(["spec", "to"]));
         diagnostic
-            .at(Origin::At(reference.object.address, path), "this commit of the main branch")
+            .at(origin(reference, path), "this commit of the main branch")
             .at(to, "its gates")
-            .about(&key)
+            .about(&reference.key)
+    }
+}
+
+/// The field of a reference.
+fn origin(reference: &MainReference, path: FieldPath) -> Origin {
+    match reference.address {
+        Some(address) => Origin::At(address, path),
+        None => Origin::field(&reference.key, path),
     }
 }
 

@@ -20,7 +20,7 @@ use model::name::EnvironmentName;
 use model::object::Promotion;
 use model::rollout::Counts;
 use testkit::chain::environment;
-use testkit::company::GITOPS;
+use testkit::company::{CONTROL_PLANE, GITOPS};
 
 use crate::chain::{Chain, name};
 
@@ -159,11 +159,34 @@ fn the_state_of_the_environment_before_proves_a_commit() {
 }
 
 #[test]
-fn a_newer_proved_commit_contains_the_older_ones() {
+fn a_newer_proved_commit_is_no_proof_of_the_older_ones() {
     let mut world = World::new(GATE);
     let newest = world.chain.company.change_value("third");
     world.store("dev", proved(newest));
-    assert_eq!(world.prod(), "published");
+    let refused = format!("K0520 `dev`: it has proved the newer {}, and not this one itself", newest.short());
+    assert_eq!(world.prod(), refused);
+}
+
+#[test]
+fn a_commit_of_main_is_recognized_however_it_is_spelled() {
+    let refused = |place: &str| {
+        let world = World::new(GATE);
+        world.store("dev", proved(world.first));
+        let mut files = environment("prod", Some(world.first));
+        let base = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: more}}\nspec: {{repo: {CONTROL_PLANE}, {place}, path: .}}\n"
+        );
+        files.insert("more.yaml".to_owned(), base.replace("NEWER", &world.newer.to_string()));
+        world.chain.company.write_environment("prod", &files);
+        world.prod()
+    };
+    let not_proved = "which does not contain the commit";
+    for place in
+        ["branch: main, commit: NEWER", "branch: refs/heads/main, commit: NEWER", "branch: other, commit: NEWER"]
+    {
+        let found = refused(place);
+        assert!(found.starts_with("K0520") && found.ends_with(not_proved), "{place}: {found}");
+    }
 }
 
 #[test]

@@ -123,6 +123,23 @@ fn an_application_changes_an_environment_behind_a_gate_only_with_its_people() {
 }
 
 #[test]
+fn a_release_does_not_wait_for_values() {
+    let select = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
+    let shop = Shop::behind(DIRECT, &format!("{PERSON}{select}"), "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.report("dev", (3, 3, 0));
+    shop.0.settle();
+    let before = head(&shop.0);
+    write_value(&shop.0, "new");
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    let place = published(&shop.0);
+    let pins = place.loaded.fleet.release_pins.values().filter(|pin| pin.is_promoted());
+    let tags: Vec<_> = pins.map(|pin| pin.spec.manifests["tag"].to_string()).collect();
+    assert_eq!((values(&shop.0).0, tags), (before, vec!["v2".to_owned()]));
+}
+
+#[test]
 fn a_hold_stops_values_at_once_and_the_end_of_the_hold_lets_them_in() {
     let mut world = World::new(DIRECT, "");
     world.settle();

@@ -5,10 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{
-    BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, NO_RELEASES, Snapshot, load, read_directory,
-};
-use git::publications::{Publication, Publications};
+use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
+use git::publications::{NO_RELEASES, Publication, Publications};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
 use model::git_id::GitId;

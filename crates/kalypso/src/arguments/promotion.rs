@@ -10,7 +10,7 @@ pub(crate) struct PromotionSubject {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
-    /// The workload [default: the commits of the main branch]
+    /// The workload, or `values`, `values/NAME` or `application/NAME` [default: the commits of the main branch]
     #[arg(value_name = "WORKLOAD")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
@@ -43,8 +43,9 @@ pub(crate) struct ReasonedDecision {
 What was released before stays as it is.
 
 Examples:
-  kalypso hold -e prod --reason 'inventory days'              no commit of main moves into prod
-  kalypso hold -e prod checkout --reason 'waits for team A'   no change of a workload moves through the rings of prod")]
+  kalypso hold -e prod --reason 'inventory days'              nothing moves into prod
+  kalypso hold -e prod checkout --reason 'waits for team A'   no change of a workload moves through the rings of prod
+  kalypso hold -e prod values --reason 'numbers are checked'  the output stays at the present values of prod")]
 pub(crate) struct Hold {
     #[command(flatten)]
     pub(crate) decision: ReasonedDecision,
@@ -91,7 +92,9 @@ pub(crate) struct Retry {
 The name and the reason stay in the history. `kalypso rollout status` shows the names of gates.
 
 Examples:
-  kalypso skip -e prod --gate a-night-in-stage --reason 'security fix, agreed with the release managers'")]
+  kalypso skip -e prod --gate a-night-in-stage --reason 'security fix, agreed with the release managers'
+  kalypso skip -e prod values --gate night --reason 'the tax changes at midnight'
+  kalypso skip -e prod application/checkout --gate owner --reason 'the owner is on holiday'")]
 pub(crate) struct Skip {
     #[command(flatten)]
     pub(crate) of: PromotionSubject,
@@ -111,7 +114,8 @@ The author of a change does not count. A review of the pull request counts too, 
 
 Examples:
   kalypso approve -e prod
-  kalypso approve -e prod checkout --gate release-managers")]
+  kalypso approve -e prod checkout --gate release-managers
+  kalypso approve -e prod application/checkout")]
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) of: PromotionSubject,

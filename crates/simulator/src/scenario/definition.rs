@@ -295,6 +295,9 @@ pub enum Part {
     Hub,
 }
 
+/// The name of the values of an environment in decisions and claims.
+pub(super) const VALUES: &str = "values";
+
 /// The decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonDecision {

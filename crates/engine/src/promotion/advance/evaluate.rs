@@ -17,6 +17,8 @@ const STEADY_MIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// The name of the built-in record about an environment before that is not settled.
 const SETTLED: &str = "settled";
+/// The name of the built-in record about a commit that the main branch does not have.
+const MAIN: &str = "main";
 
 /// The evaluation of the gates of a candidate.
 pub(super) struct GatedReport {
@@ -111,7 +113,22 @@ impl Evaluation<'_> {
     fn without_fleet(&self, measuring: &[Gate]) -> Fleet {
         let reason = "the promotion has no environment before";
         let report = gates::evaluate(measuring, &self.gate_input(Err(reason.into()), None));
-        Fleet { records: report.records, ..Fleet::default() }
+        let records = self.foreign_record().into_iter().chain(report.records).collect();
+        Fleet { records, ..Fleet::default() }
+    }
+
+    /// A gate that the first environment has: the candidate is a commit of the main branch. Behind environments before, a foreign commit is proved nowhere.
+    fn foreign_record(&self) -> Option<GateRecord> {
+        let is_foreign = !self.input.line.is_empty() && !self.input.line.contains(&self.candidate.revision);
+        let name = gates::free_name(MAIN, &self.input.promotion.gates);
+        let known = self.candidate.gates.iter().find(|record| record.name == name);
+        match known.filter(|record| matches!(record.status, GateStatus::Skipped(_))) {
+            Some(skipped) => Some(skipped.clone()),
+            None => is_foreign.then(|| {
+                let verdict = (GateStatus::Waiting, "the main branch does not contain the revision".to_owned());
+                GateRecord::of(name, verdict, (&self.candidate.gates, self.input.now))
+            }),
+        }
     }
 
     /// A revision that the environment has proved before needs only what people and the clock decide.
@@ -137,6 +154,7 @@ impl Evaluation<'_> {
         // The time goes on while a newer revision is on its way. It does not while the hub can't say how the fleet is.
         let is_on_its_way = is_successor && !report.is_failed && (from.settled.is_err() || is_known);
         let good_since = report.good_since.or(self.candidate.good_since.filter(|_| is_on_its_way));
+        let good_since = good_since.filter(|_| !from.is_stopped);
         let is_steady = is_known && report.all_hold;
         let mut records = report.records;
         records.insert(0, self.settled_record(from, settled));

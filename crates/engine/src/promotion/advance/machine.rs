@@ -10,7 +10,7 @@ use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Position, Proved, Revision,
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, MoveRequest, Position, Proved, Revision,
 };
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
@@ -228,7 +228,8 @@ impl<'a> Machine<'a> {
                 let reason = format!("the older `{}` replaced it", revision.0);
                 self.state.reject(replaced, reason.into());
             }
-            let request = self.state.requested.clone().filter(|request| request.revision == revision);
+            let is_return = |request: &MoveRequest| request.revision == revision && !request.is_retry;
+            let request = self.state.requested.clone().filter(is_return);
             self.state.stays = request.map(|request| request.decision);
         }
         self.state.forgive(&revision);

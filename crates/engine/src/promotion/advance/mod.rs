@@ -64,6 +64,8 @@ pub struct FromEnvironment {
     pub has: Option<Revision>,
     /// Whether it has published this revision, and no rollout is open in it, or why not.
     pub settled: Result<(), Arc<str>>,
+    /// Whether its own move has stopped: what it has shown so far does not count for a soak time.
+    pub is_stopped: bool,
     /// The state of all its places, or why it is not known.
     pub measured: Result<Measured, Arc<str>>,
     /// The revisions that it has proved itself.
@@ -85,6 +87,7 @@ impl FromEnvironment {
             name,
             has,
             settled: state.and_then(stopped).map_or(settled, Err),
+            is_stopped: state.is_some_and(|state| stopped(state).is_some()),
             measured: Err("it is not asked for yet".into()),
             proofs: state.map(|state| state.proofs.clone()).unwrap_or_default(),
             rejected: state.map(rejected).unwrap_or_default(),

@@ -5,6 +5,7 @@ use model::object::promotion::{Newer, Start};
 use super::machine::Machine;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
+use crate::promotion::state::rejections;
 use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest, Revision};
 
 impl Machine<'_> {
@@ -13,6 +14,7 @@ impl Machine<'_> {
         let waiting = std::mem::take(&mut self.state.waiting);
         self.state.waiting = waiting.into_iter().filter(|waiting| !self.proofs().is_passed(waiting, false)).collect();
         let Some(newest) = &self.newest else { return };
+        rejections::touch(&mut self.state.rejected, newest);
         let by_hand = self.by_hand();
         let queue = Queue::of_advance((&mut self.state, by_hand.as_ref()), self.input.promotion.newer);
         queue.note(newest, |of, newest| !self.line.contains(of, newest));

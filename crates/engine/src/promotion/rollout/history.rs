@@ -40,16 +40,26 @@ impl RolloutState {
         Some(if rejected.reason.is_empty() { unknown.to_owned() } else { rejected.reason.to_string() })
     }
 
-    /// Rejects a revision.
+    /// Why the revision of the sources failed in the rings: it stopped, a rollback takes it back, or it was rejected. A rollback to this revision is no failure of it.
+    pub fn failed_because(&self, desired: Option<&Revision>) -> Option<Arc<str>> {
+        let is_back = || self.stable.as_ref().map(|stable| &stable.revision) == desired;
+        match self.current.as_ref().map(|current| &current.phase) {
+            Some(Phase::Moving) => None,
+            Some(Phase::Stopped { reason, .. }) => Some(Arc::clone(reason)),
+            Some(Phase::RollingBack { reason, .. }) => (!is_back()).then(|| Arc::clone(reason)),
+            None => self.blocked_because(desired?).map(Into::into),
+        }
+    }
+
+    /// Rejects a revision. Its proof before does not count any more: when a person retries it, it goes through the rings.
     pub(in crate::promotion) fn reject(&mut self, rejection: Rejection) {
+        self.earlier.retain(|earlier| earlier.revision != rejection.revision);
         rejections::add(&mut self.rejected, rejection);
     }
 
     /// Puts a rejected revision that the sources give to the end of the list: a retry is about it.
     pub(super) fn touch_rejected(&mut self, desired: &Revision) {
-        if let Some(position) = self.rejected.iter().position(|rejected| rejected.revision == *desired) {
-            self.rejected.get_mut(position..).into_iter().for_each(|newer| newer.rotate_left(1));
-        }
+        rejections::touch(&mut self.rejected, desired);
     }
 
     /// Another revision is stable now.

@@ -21,3 +21,10 @@ pub(in crate::promotion) fn add(all: &mut Vec<Rejection>, rejection: Rejection) 
 pub(in crate::promotion) fn remove(all: &mut Vec<Rejection>, revision: &Revision) {
     all.retain(|rejected| rejected.revision != *revision);
 }
+
+/// Puts a rejected revision that the sources give to the end of the list: a retry is about it.
+pub(in crate::promotion) fn touch(rejected: &mut [Rejection], revision: &Revision) {
+    if let Some(position) = rejected.iter().position(|found| found.revision == *revision) {
+        rejected.get_mut(position..).into_iter().for_each(|newer| newer.rotate_left(1));
+    }
+}

@@ -81,8 +81,7 @@ fn content(words: &mut Words<'_>, names: &Names) -> Result<Content, Expected> {
 }
 
 fn state(environment: Arc<str>, words: &mut Words<'_>, names: &Names) -> Result<Claim, Expected> {
-    let is_workload = words.peek().is_some_and(|word| names.workloads.iter().any(|name| **name == *word));
-    let workload = if is_workload { Some(words.name("the workload")?) } else { None };
+    let workload = words.subject(names)?;
     let state = match words.word("a claim")? {
         "waits" => MoveState::Waits(words.rest_after("for")),
         "stopped" => MoveState::Stopped(words.rest_after("because")),

@@ -157,8 +157,7 @@ fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
 
 fn decision(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
     let environment = words.environment(&names.environments)?;
-    let is_workload = words.peek().is_some_and(|word| names.workloads.iter().any(|name| **name == *word));
-    let subject = if is_workload { Some(words.name("the workload")?) } else { None };
+    let subject = words.subject(names)?;
     let decision = match verb {
         "approve" => PersonDecision::Approve,
         "hold" => PersonDecision::Hold,

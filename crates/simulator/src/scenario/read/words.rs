@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::duration;
 
 use super::Names;
-use crate::scenario::definition::{LabelPair, Members, Scope, Who};
+use crate::scenario::definition::{LabelPair, Members, Scope, VALUES, Who};
 use crate::scenario::names::NamePattern;
 
 /// A sentence that can't be read: what is expected instead.
@@ -127,6 +127,12 @@ impl<'t> Words<'t> {
         let _ = self.take("clusters");
         let environment = if self.take("of") { Some(self.environment(environments)?) } else { None };
         Ok(Who { members, environment, label: self.only()? })
+    }
+
+    /// The subject of a decision or of a state: a workload, or the values of the environment. None: the commits of the main branch.
+    pub(super) fn subject(&mut self, names: &Names) -> Result<Option<Arc<str>>, Expected> {
+        let is_subject = |word: &str| word == VALUES || names.workloads.iter().any(|name| **name == *word);
+        if self.peek().is_some_and(is_subject) { self.name("the workload").map(Some) } else { Ok(None) }
     }
 
     /// The name of an environment.

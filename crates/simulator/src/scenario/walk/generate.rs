@@ -210,8 +210,9 @@ fn outside(random: &mut Random) -> String {
 }
 
 fn decision((environment, workload): (&str, &str), random: &mut Random) -> String {
-    let about = match random.below(2) {
-        0 => environment.to_owned(),
+    let about = match random.below(9) {
+        0 => format!("{environment} values"),
+        1..5 => environment.to_owned(),
         _ => format!("{environment} {workload}"),
     };
     let person = random.pick(&PEOPLE);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use self::generate::Setting;
 use self::referee::{Broken, Referee};
-use super::definition::{Event, Happening, PersonDecision};
+use super::definition::{Event, Happening, PersonDecision, VALUES};
 use super::read::{self, Names};
 use super::story::Story;
 use super::world::World;
@@ -183,6 +183,9 @@ impl<'s> Walker<'s> {
         if let Event::Decide { environment, subject, by, decision, .. } = &event
             && let Some(number) = self.world.number(environment)
         {
+            if subject.as_ref().is_some_and(|name| **name == *VALUES) {
+                self.referee.note_values(&self.world, number, (by, decision));
+            }
             let workload =
                 subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
             match decision {

@@ -3,6 +3,7 @@
 
 mod entering;
 mod moving;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use engine::promotion::report::{Report, ReportPhase};
 use engine::promotion::state::{Content, Phase, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
+use self::values::ValuesRecord;
 use crate::scenario::contents::{ContentId, Sources};
 use crate::scenario::world::{Environment, World};
 
@@ -29,6 +31,7 @@ pub(super) struct Broken {
 pub(super) struct Referee {
     rollouts: BTreeMap<(usize, usize), RolloutRecord>,
     subjects: BTreeMap<(usize, usize), SubjectRecord>,
+    values: BTreeMap<usize, ValuesRecord>,
     /// When the service's clock changed last, in seconds since 1970.
     clock_changed: i64,
     skew: i64,
@@ -147,6 +150,7 @@ impl Referee {
     pub(super) fn after(&mut self, world: &World) -> Checked {
         self.note_environments(world);
         for number in 0..world.environments.len() {
+            self.check_values(world, number)?;
             for subject in 0..=world.environments[number].workloads.len() {
                 self.check_subject(world, (number, subject))?;
             }

@@ -7,7 +7,7 @@ use engine::promotion::state::Revision;
 
 use super::World;
 use super::subjects::PLATFORM;
-use crate::scenario::definition::PersonDecision;
+use crate::scenario::definition::{PersonDecision, VALUES};
 
 impl World {
     /// A person decides about a workload in an environment, or about the commits of the main branch.
@@ -21,6 +21,7 @@ impl World {
         decision: &PersonDecision,
     ) {
         let Some(number) = self.number(environment) else { return };
+        let is_of_values = workload.is_some_and(|name| **name == *VALUES && !self.workloads.contains(name));
         let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
         let subject = workload.map_or(PLATFORM, |workload| workload + 1);
         let kind = match decision {
@@ -32,7 +33,9 @@ impl World {
             PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
             PersonDecision::RollBack => CommandKind::Rollback { to: None },
             PersonDecision::Override => {
-                let waiting = self.environments[number].subjects[subject].state.current.as_ref();
+                let known = &self.environments[number];
+                let state = if is_of_values { &known.values.state } else { &known.subjects[subject].state };
+                let waiting = state.current.as_ref();
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
                 CommandKind::Override { revision }
             }
@@ -43,6 +46,13 @@ impl World {
             }
         };
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
+        if is_of_values {
+            if let Err(refusal) = self.command_values(number, &command) {
+                let place = format!("{environment} {VALUES}");
+                self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
+            }
+            return;
+        }
         let is_retry = command.kind == CommandKind::Retry;
         let rollouts = match workload {
             _ if !self.environments[number].has_rings() => 0..0,

@@ -11,7 +11,7 @@ use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
-use super::subject::Subject;
+use super::subject::{Subject, Values};
 
 /// An environment.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(in crate::scenario) struct Environment {
     pub(in crate::scenario) workloads: Vec<Rollout>,
     /// The commits of the main branch, and the releases of each workload, on their way into it.
     pub(in crate::scenario) subjects: Vec<Subject>,
+    /// The commits of its own branch that wait.
+    pub(in crate::scenario) values: Values,
     /// The number of commits of its GitOps branch.
     pub(in crate::scenario) published: u64,
     /// Whether the branch is to get other content.

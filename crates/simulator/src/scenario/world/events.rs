@@ -89,11 +89,11 @@ impl World {
 
     fn configure(&mut self, environment: &str, name: &Arc<str>, scope: &Scope) {
         let Some(number) = self.number(environment) else { return };
-        self.commit(number, Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: None });
+        self.add_values(number, Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: None });
     }
 
-    /// A commit on the branch of an environment.
-    fn commit(&mut self, number: usize, commit: Commit) {
+    /// A commit on the branch of an environment that its output follows.
+    pub(super) fn commit(&mut self, number: usize, commit: Commit) {
         let name = Arc::clone(&commit.name);
         let environment = &mut self.environments[number];
         environment.commits.push(commit);

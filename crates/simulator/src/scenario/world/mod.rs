@@ -11,6 +11,7 @@ mod resting;
 mod subject;
 mod subjects;
 mod system;
+mod values;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,9 @@ use model::object::promotion::Promotion;
 use self::claims::Watched;
 pub(super) use self::environment::Environment;
 use self::environment::{Repository, RingColumns, Rollout};
+use self::subject::Values;
 use self::system::System;
+pub(super) use self::values::AUTHOR as VALUES_AUTHOR;
 use super::contents::{Commit, Contents, Sources};
 use super::definition::{EnvironmentDefinition, Pace, Scenario};
 use super::fleet::Fleet;
@@ -239,6 +242,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
         sources: Sources { main: 0, configuration: 0, releases },
         workloads: scenario.workloads.iter().map(|_| Rollout::default()).collect(),
         subjects: Vec::new(),
+        values: Values::default(),
         published: 0,
         is_due: false,
         is_planned: false,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::promotion::report::{Report, ReportPhase};
 
 use super::World;
+use crate::scenario::definition::VALUES;
 
 /// A move, or the lack of one.
 pub(super) struct SeenMove {
@@ -46,7 +47,8 @@ impl World {
             let is_rejected = !rollout.state.rejected.is_empty();
             Some(SeenMove::new(format!("{} {name}", environment.name), report, is_rejected))
         });
-        rollouts.chain(self.subject_moves(number, workload)).collect()
+        let values = self.values_moves(number).filter(|_| workload.is_none_or(|meant| meant == VALUES));
+        rollouts.chain(self.subject_moves(number, workload)).chain(values).collect()
     }
 
     /// A move that does not rest. None: everything rests.

@@ -5,6 +5,8 @@ use engine::promotion::state::Phase;
 use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
+use super::subjects::PLATFORM;
+use crate::scenario::definition::VALUES;
 
 /// A move that does not rest.
 pub(in crate::scenario) struct OpenMove {
@@ -42,6 +44,17 @@ impl World {
                     open.extend(open_move(&about, report, &gates));
                 }
             }
+            if let Some(report) = &environment.values.report {
+                let is_held = environment.subjects[PLATFORM].state.hold.is_some();
+                let answers = is_held.then(|| format!("resume {} by ana", environment.name));
+                let text = format!("the hold of {}", environment.name);
+                open.extend(answers.map(|answer| OpenMove { text, answers: vec![answer] }));
+                open.extend(open_move(
+                    &format!("{} {VALUES}", environment.name),
+                    report,
+                    &environment.gates_of_values(),
+                ));
+            }
             for (number, subject) in environment.subjects.iter().enumerate() {
                 let Some(report) = &subject.report else { continue };
                 let about = match number.checked_sub(1) {
@@ -49,7 +62,14 @@ impl World {
                     Some(workload) => format!("{} {}", environment.name, self.workloads[workload]),
                 };
                 let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
-                open.extend(open_move(&about, report, gates));
+                let mut found = open_move(&about, report, gates);
+                // A commit that was rolled back because of a workload moves when both are retried.
+                for found in found.iter_mut().filter(|found| found.answers.contains(&format!("retry {about} by ana"))) {
+                    let rollouts = environment.workloads.iter().zip(&self.workloads);
+                    let back = rollouts.filter(|(rollout, _)| rollout.state.rolled_back.is_some());
+                    found.answers.extend(back.map(|(_, name)| format!("retry {} {name} by ana", environment.name)));
+                }
+                open.extend(found);
             }
         }
         open

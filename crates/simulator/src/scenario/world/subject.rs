@@ -1,7 +1,9 @@
-//! The state of a subject on its way into an environment.
+//! The states of what is on its way into an environment.
 
 use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Revision};
+
+use crate::scenario::contents::Commit;
 
 /// A subject on its way into an environment.
 #[derive(Debug, Default)]
@@ -12,4 +14,13 @@ pub(in crate::scenario) struct Subject {
     pub(in crate::scenario) report: Option<Report>,
     /// The open pull request: its number, and the revision that it writes.
     pub(in crate::scenario) proposal: Option<(u32, Revision)>,
+}
+
+/// The values of an environment that are not admitted yet.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Values {
+    /// The commits, oldest first.
+    pub(in crate::scenario) pending: Vec<Commit>,
+    pub(in crate::scenario) state: AdvanceState,
+    pub(in crate::scenario) report: Option<Report>,
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
-use engine::promotion::state::{AdvanceState, Phase, Position, Proved, Revision};
-use model::object::promotion::{ChangeDelivery, Promotion};
+use engine::promotion::origin::for_origin;
+use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
+use model::object::promotion::{ChangeDelivery, ChangeOrigin, Promotion};
 
 use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
@@ -134,7 +135,8 @@ impl World {
 
     fn decide_subject(&self, number: usize, subject: usize) -> Option<AdvanceStep> {
         let environment = &self.environments[number];
-        let promotion = environment.promotion.as_ref()?;
+        let origin = if subject == PLATFORM { ChangeOrigin::Main } else { ChangeOrigin::Release };
+        let promotion = &for_origin(environment.promotion.as_ref()?, origin);
         let now = self.service_time();
         let line = self.line(subject);
         let before = promotion.from.iter().filter_map(|name| self.number(name));
@@ -328,13 +330,5 @@ fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
 /// Why an environment can't take its revision without a change.
 fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
     let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
-    rollouts.find_map(|rollout| {
-        let Some(current) = &rollout.state.current else {
-            return rollout.blocked_because().map(Into::into);
-        };
-        match &current.phase {
-            Phase::Stopped { reason, .. } | Phase::RollingBack { reason, .. } => Some(Arc::clone(reason)),
-            Phase::Moving => None,
-        }
-    })
+    rollouts.find_map(|rollout| rollout.state.failed_because(rollout.compiled.as_ref()))
 }

@@ -1,6 +1,7 @@
 //! Examples of each rule of moves between environments.
 
 mod properties;
+mod stopped;
 mod world;
 
 use std::time::Duration;
@@ -9,7 +10,7 @@ use jiff::SignedDuration;
 use model::object::promotion::{Amount, GateKind, Newer, OnFailure, Require, Start};
 
 use self::world::{World, fleet, revision};
-use super::{Action, FromEnvironment};
+use super::Action;
 use crate::promotion::command::CommandKind;
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::ReportPhase;
@@ -315,28 +316,6 @@ fn failures_in_the_environment_stop_the_move_and_a_repair_resumes_it() {
     world.measured = fleet(0);
     world.settle();
     assert_eq!(world.kinds(), "started promoted waiting stopped resumed proved");
-}
-
-#[test]
-fn nothing_moves_on_from_an_environment_that_has_stopped_although_its_fleet_is_good_again() {
-    let mut stage = World::new(&["dev"]);
-    stage.has(2);
-    stage.measured = fleet(1);
-    stage.settle();
-    let before = |stage: &World| FromEnvironment {
-        measured: Ok(fleet(0)),
-        ..FromEnvironment::new("stage".into(), (stage.at.clone(), Ok(())), Some(&stage.state))
-    };
-    let mut prod = World::new(&["stage"]);
-    prod.from = vec![before(&stage)];
-    let report = prod.settle();
-    assert_eq!(prod.at, Some(revision(1)));
-    assert!(report.waiting[0].text.starts_with("`stage`: its move stopped: 1 of 10"), "{:?}", report.waiting);
-    stage.measured = fleet(0);
-    stage.settle();
-    prod.from = vec![before(&stage)];
-    prod.settle();
-    assert_eq!(prod.at, Some(revision(2)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::ReportPhase;
+use engine::promotion::state::Phase;
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
@@ -167,17 +168,27 @@ impl Referee {
         let (number, workload) = key;
         let (record, target) = (seen.record, seen.target);
         let proved = |place: usize| record.proved.get(place).copied().unwrap_or(NOTHING);
+        // What was proved before returns to all places at once.
+        let state = &world.environments[number].workloads[workload].state;
+        let rolls_back =
+            state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
+        let stable = state.stable.as_ref().filter(|_| rolls_back);
+        let returning = stable.and_then(|stable| record.contents.get(&stable.revision));
+        let returns = |place: usize| returning.and_then(|contents| contents.get(place)).copied();
         let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
         // A target that was never published, for example because the service was killed, may be taken back.
         let is_new = |place: &usize| {
             let target = target[*place];
-            target != was(*place) && target != proved(*place) && target != seen.published[*place]
+            target != was(*place)
+                && target != proved(*place)
+                && target != seen.published[*place]
+                && Some(target) != returns(*place)
         };
         let there = (0..target.len()).filter(|place| seen.fleet.is_there(*place));
         let forward: Vec<_> = there.filter(is_new).collect();
         let Some(ring) = forward.first().map(|first| usize::from(seen.ring[*first])) else { return Ok(None) };
         let name = seen.name(world, key, ring);
-        if world.environments[number].workloads[workload].state.hold.is_some() {
+        if state.hold.is_some() {
             broken("nothing moves during a hold", &*name)?;
         }
         if world.is_hub_down() {

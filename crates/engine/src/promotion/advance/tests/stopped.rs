@@ -1,0 +1,52 @@
+//! An environment before whose own move has stopped.
+
+use std::time::Duration;
+
+use model::object::promotion::{Gate, GateKind};
+
+use super::world::{World, fleet, revision};
+use crate::promotion::advance::FromEnvironment;
+use crate::promotion::state::AdvanceState;
+
+#[test]
+fn nothing_moves_on_from_an_environment_that_has_stopped_although_its_fleet_is_good_again() {
+    let mut stage = World::new(&["dev"]);
+    stage.has(2);
+    stage.measured = fleet(1);
+    stage.settle();
+    let before = |stage: &World| FromEnvironment {
+        measured: Ok(fleet(0)),
+        ..FromEnvironment::new("stage".into(), (stage.at.clone(), Ok(())), Some(&stage.state))
+    };
+    let mut prod = World::new(&["stage"]);
+    prod.from = vec![before(&stage)];
+    let report = prod.settle();
+    assert_eq!(prod.at, Some(revision(1)));
+    assert!(report.waiting[0].text.starts_with("`stage`: its move stopped: 1 of 10"), "{:?}", report.waiting);
+    stage.measured = fleet(0);
+    stage.settle();
+    prod.from = vec![before(&stage)];
+    prod.settle();
+    assert_eq!(prod.at, Some(revision(2)));
+}
+
+#[test]
+fn a_stop_in_the_environment_before_begins_a_soak_again() {
+    let mut prod = World::new(&["stage"]);
+    prod.promotion.gates.push(Gate::new("soaked".into(), GateKind::Soak(Duration::from_hours(1))));
+    let from = |state: Option<&AdvanceState>| FromEnvironment {
+        measured: Ok(fleet(0)),
+        ..FromEnvironment::new("stage".into(), (Some(revision(2)), Ok(())), state)
+    };
+    prod.from = vec![from(None)];
+    prod.settle();
+    let good_since = |world: &World| world.state.current.as_ref().and_then(|current| current.good_since);
+    assert!(good_since(&prod).is_some());
+    let mut stage = World::new(&["dev"]);
+    stage.has(2);
+    stage.measured = fleet(1);
+    stage.settle();
+    prod.from = vec![from(Some(&stage.state))];
+    prod.settle();
+    assert_eq!(good_since(&prod), None);
+}
