@@ -23,8 +23,9 @@
       01:14  dev       c1: the environment proved it
                            failures: 0 of 5 reconcilers failed, at most 0 may fail
       03:00            revert c1
-      03:01  dev       revert-c1: it is the newest revision that can move
+      03:01  dev       revert-c1: it takes the environment back to what it has proved
              dev       revert-c1: the gates hold
+                           settled: `dev` proved `start`, which has the same content, on 2026-03-02T08:00:00Z
              dev       revert-c1: waits for failures: the state of the fleet is not known: its output is not published yet
              dev shop  c1: the sources have a proved revision again
       03:08  dev shop  c1: all places have the proved revision again

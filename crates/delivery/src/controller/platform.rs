@@ -10,6 +10,7 @@ use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::origin::for_origin;
 use engine::promotion::report::ReportPhase;
 use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
+use git::Commit;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, ChangeOrigin, GateKind, Promotion};
@@ -65,7 +66,7 @@ pub(super) fn decide(
     let promotion = in_force(None)?;
     let known = before(context, &promotion, memory);
     let from: Vec<_> = known.iter().map(|(from, _)| from.clone()).collect();
-    let none = Evidence::default();
+    let none = Evidence { reverts_to: reverts_to(context, state), ..Evidence::default() };
     let without = advance::step(&input(context, &promotion, own, (&from, &none)), state);
     let Some(current) = &without.state.current else { return Some((promotion, without)) };
     // The gates of the candidate itself count too, and its environments before.
@@ -73,6 +74,7 @@ pub(super) fn decide(
     let promotion = in_force(line::commit(&current.revision))?;
     let known = if promotion.from == names { known } else { before(context, &promotion, memory) };
     let evidence = collect(context, &promotion, (own, &current.revision), memory);
+    let evidence = Evidence { reverts_to: none.reverts_to, ..evidence };
     let from = known.into_iter().map(|(from, settled)| {
         let measured = context.published((&from.name, None), settled.as_deref().map_err(Arc::clone));
         FromEnvironment { measured, ..from }
@@ -107,11 +109,14 @@ struct Evidence {
     measured: Result<Measured, Arc<str>>,
     checks: BTreeMap<Arc<str>, engine::promotion::evidence::CheckResult>,
     people: (Option<Arc<str>>, Vec<Approver>),
+    /// The proved commit whose files the head of the main branch has.
+    reverts_to: Option<Revision>,
 }
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self { measured: Err("it is not asked for yet".into()), checks: BTreeMap::new(), people: (None, Vec::new()) }
+        let (checks, people, reverts_to) = Default::default();
+        Self { measured: Err("it is not asked for yet".into()), checks, people, reverts_to }
     }
 }
 
@@ -137,7 +142,23 @@ fn collect(
         measured: context.published((environment.as_str(), None), own.settled.as_deref().map_err(Arc::clone)),
         checks: context.evidence.checks(&promotion.gates, subject),
         people,
+        reverts_to: None,
     }
+}
+
+/// The commit that the environment has proved, and whose files the head of the main branch has again. None: there is none, or it can't be read.
+fn reverts_to(context: &Context<'_>, state: &AdvanceState) -> Option<Revision> {
+    let head = context.plane.line.head().filter(|head| state.admitted.as_ref() != Some(*head))?;
+    let settings = &context.access.settings;
+    let repositories = &*context.access.repositories;
+    let tree = |revision: &Revision| {
+        let id = line::commit(revision)?;
+        let revision = git::Revision::Commit { id, branch: Some(settings.branch.as_str().into()) };
+        Some(repositories.info(&Commit { url: settings.repo.clone(), revision, id }).ok()?.tree)
+    };
+    let wanted = tree(head)?;
+    let proofs = state.proofs.iter().rev().map(|proof| &proof.revision);
+    proofs.filter(|proof| *proof != head).find(|proof| tree(proof) == Some(wanted)).cloned()
 }
 
 fn input<'a>(
@@ -155,6 +176,7 @@ fn input<'a>(
         from,
         at: own.standing.at.as_ref(),
         baseline: own.baseline.as_ref(),
+        reverts_to: evidence.reverts_to.as_ref(),
         to_settled: own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
         to_failed: own.failed.clone(),
         to_measured: evidence.measured.clone(),

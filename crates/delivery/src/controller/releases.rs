@@ -166,6 +166,7 @@ impl ReleaseMove<'_> {
             from,
             at,
             baseline: None,
+            reverts_to: None,
             to_settled: self.own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
             to_failed: self.own.failed.clone(),
             to_measured: evidence.measured.clone(),

@@ -23,6 +23,8 @@ mod pull_requests;
 #[cfg(test)]
 mod releases;
 #[cfg(test)]
+mod reverts;
+#[cfg(test)]
 mod rings;
 #[cfg(test)]
 mod sources;

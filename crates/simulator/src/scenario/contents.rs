@@ -87,20 +87,24 @@ impl Contents {
     ) -> ContentId {
         let mut changes = Vec::new();
         for commits in commits {
-            let mut is_effective = vec![true; commits.len()];
-            for (number, commit) in commits.iter().enumerate().rev() {
-                if let Some(reverted) = commit.reverts.filter(|_| is_effective[number]) {
-                    is_effective[reverted] = false;
-                }
-            }
-            let effective = commits.iter().zip(is_effective).filter(|(commit, is_effective)| {
-                *is_effective && commit.reverts.is_none() && commit.affects(workload, labels)
-            });
-            changes.extend(effective.map(|(commit, _)| Arc::clone(&commit.name)));
+            let affecting = effective(commits).filter(|commit| commit.affects(workload, labels));
+            changes.extend(affecting.map(|commit| Arc::clone(&commit.name)));
         }
         changes.sort_unstable();
         self.intern(FolderContent { changes, release: Arc::clone(release) })
     }
+}
+
+/// The commits that have an effect: those that are not reverted.
+pub(super) fn effective(commits: &[Commit]) -> impl Iterator<Item = &Commit> {
+    let mut is_effective = vec![true; commits.len()];
+    for (number, commit) in commits.iter().enumerate().rev() {
+        if let Some(reverted) = commit.reverts.filter(|_| is_effective[number]) {
+            is_effective[reverted] = false;
+        }
+    }
+    let all = commits.iter().zip(is_effective);
+    all.filter(|(commit, is_effective)| *is_effective && commit.reverts.is_none()).map(|(commit, _)| commit)
 }
 
 #[cfg(test)]

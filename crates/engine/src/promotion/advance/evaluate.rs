@@ -9,7 +9,7 @@ use super::standing::{Proofs, Standing};
 use super::{AdvanceInput, FromEnvironment};
 use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::gates::{self, GateInput, GateReport};
-use crate::promotion::state::{Candidate, GateRecord, GateStatus};
+use crate::promotion::state::{Candidate, GateRecord, GateStatus, ProofRecord};
 
 /// How long the newest revision of the environments before must have been good itself before an older one passes its soak time under it. A shorter soak time is
 /// enough. Right after a publication, the evidence is thin.
@@ -35,8 +35,9 @@ pub(super) fn gated(proofs: Proofs<'_>, candidate: &Candidate) -> GatedReport {
     let gates = gates::with_measure(&input.promotion.gates);
     let (measuring, others): (Vec<_>, Vec<_>) = gates.into_iter().partition(gates::is_measuring);
     let evaluation = Evaluation { input, proofs, candidate, approvals: &approvals };
-    if let Some(proved) = proofs.state.proof(&candidate.revision).map(|proof| proof.on) {
-        return evaluation.proved_here(proved, &others);
+    let same = input.reverts_to.filter(|_| proofs.revert() == Some(&candidate.revision));
+    if let Some(proof) = proofs.state.proof(same.unwrap_or(&candidate.revision)) {
+        return evaluation.proved_here(proof, &others);
     }
     let fleets: Vec<_> = input.from.iter().map(|from| evaluation.fleet(&measuring, from)).collect();
     let fleet = match input.promotion.require {
@@ -132,12 +133,18 @@ impl Evaluation<'_> {
     }
 
     /// A revision that the environment has proved before needs only what people and the clock decide.
-    fn proved_here(&self, on: Timestamp, others: &[Gate]) -> GatedReport {
+    fn proved_here(&self, proof: &ProofRecord, others: &[Gate]) -> GatedReport {
         let kinds = |gate: &&Gate| matches!(gate.kind, GateKind::Window(_) | GateKind::Approval(_) | GateKind::Manual);
         let others: Vec<_> = others.iter().filter(kinds).cloned().collect();
         let rest = gates::evaluate_since(&others, &self.gate_input(Ok(Measured::default()), None), None);
         let name = gates::free_name(SETTLED, &self.input.promotion.gates);
-        let verdict = (GateStatus::Passed, format!("`{}` proved it on {on:.0}", self.input.promotion.to));
+        let (to, on) = (&self.input.promotion.to, proof.on);
+        let what = if proof.revision == self.candidate.revision {
+            "it".to_owned()
+        } else {
+            format!("`{}`, which has the same content,", proof.revision.0)
+        };
+        let verdict = (GateStatus::Passed, format!("`{to}` proved {what} on {on:.0}"));
         let first = GateRecord::of(name, verdict, (&self.candidate.gates, self.input.now));
         GatedReport { report: GateReport::of([vec![first], rest.records].concat(), None), steady_since: None }
     }

@@ -33,6 +33,8 @@ pub struct AdvanceInput<'a> {
     pub line: &'a [Revision],
     /// The newest revision of the sources. It moves if the promotion has no environment before.
     pub head: Option<&'a Revision>,
+    /// The revision that the head takes the environment back to: one with the same content, that the environment has proved. None: the head is no revert.
+    pub reverts_to: Option<&'a Revision>,
     /// The environments before, in the order of the promotion.
     pub from: &'a [FromEnvironment],
     /// The revision that the sources of the environment name now. None: none, or not known.

@@ -30,6 +30,9 @@ impl Machine<'_> {
     /// Whether the current move gives way to a newer revision.
     pub(super) fn gives_way(&self) -> bool {
         let Some(current) = &self.state.current else { return false };
+        if self.is_taken_back(current) {
+            return true;
+        }
         // What a person requested gives way only when it fails.
         let is_requested = self.is_requested(&current.revision);
         let is_superseded = self.input.promotion.newer == Newer::Supersede && !is_requested;
@@ -44,6 +47,13 @@ impl Machine<'_> {
             CandidatePhase::Proving { .. } => is_superseded || (self.proves_nothing() && !is_requested),
             CandidatePhase::RollingBack { .. } => false,
         }
+    }
+
+    /// Whether the head takes back what moves.
+    fn is_taken_back(&self, current: &Candidate) -> bool {
+        let is_returning = matches!(current.phase, CandidatePhase::RollingBack { .. });
+        let proofs = self.proofs();
+        !is_returning && proofs.revert().is_some_and(|revert| *revert != current.revision)
     }
 
     pub(super) fn is_manual(&self) -> bool {
@@ -64,6 +74,7 @@ impl Machine<'_> {
     pub(super) fn is_lost(&self) -> bool {
         let Some(current) = &self.state.current else { return false };
         self.input.at != Some(&current.revision)
+            && self.proofs().revert() != Some(&current.revision)
             && !self.state.has_proved(&current.revision)
             && self.proofs().is_passed(&current.revision, self.is_requested(&current.revision))
     }
@@ -104,6 +115,15 @@ impl Machine<'_> {
     pub(super) fn start_next(&mut self) -> bool {
         if self.state.stays.is_some() {
             return false;
+        }
+        let revert = self.proofs().revert().filter(|revert| self.state.admitted.as_ref() != Some(*revert)).cloned();
+        if let Some(revert) = revert {
+            if self.state.current.as_ref().is_some_and(|current| current.revision == revert) {
+                return false;
+            }
+            self.state.waiting.clear();
+            self.start(revert, "it takes the environment back to what it has proved".to_owned());
+            return true;
         }
         let by_hand = self.by_hand();
         let queue = Queue::of_advance((&mut self.state, by_hand.as_ref()), self.input.promotion.newer);

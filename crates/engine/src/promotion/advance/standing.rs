@@ -107,8 +107,18 @@ impl Proofs<'_> {
         }
     }
 
-    /// The newest revision that can move: that the environments before have, or have shown. Without such environments, the head.
+    /// The head, if it takes the environment back to what it has proved, from something else. It needs no other proof.
+    pub(super) fn revert(&self) -> Option<&Revision> {
+        let back_to = self.input.reverts_to.filter(|proved| self.state.has_proved(proved))?;
+        let is_away = self.state.admitted.as_ref() != Some(back_to);
+        self.input.head.filter(|head| is_away && !self.state.is_rejected(head))
+    }
+
+    /// The newest revision that can move: that the environments before have, or have shown. Without such environments, or if it is a revert, the head.
     pub(super) fn candidate(&self) -> Option<&Revision> {
+        if let Some(revert) = self.revert() {
+            return Some(revert);
+        }
         if self.input.promotion.from.is_empty() {
             return self.input.head;
         }

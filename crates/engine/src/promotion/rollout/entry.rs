@@ -23,6 +23,8 @@ const CANARY: &str = "canary";
 pub(super) struct Entering<'a> {
     pub(super) ring: &'a Ring,
     pub(super) counts: RingTally,
+    /// How many of its places come before the others.
+    pub(super) canary: Option<u32>,
     /// The keys of all domains.
     pub(super) domains: &'a [Arc<str>],
     /// The number of changed places that are not released yet, by domain.
@@ -101,7 +103,7 @@ impl Entering<'_> {
 
     /// The first places must be compliant before the others are released. Failures beyond the budget stop the move anyway.
     fn evaluate_canary(&self, input: &GateInput<'_>, entry: &mut Entry) {
-        let Some(canary) = self.ring.canary.map(u64::from) else { return };
+        let Some(canary) = self.canary.map(u64::from) else { return };
         if self.counts.released < canary {
             entry.most = Some(canary - self.counts.released);
         }

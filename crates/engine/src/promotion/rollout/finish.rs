@@ -141,7 +141,7 @@ impl Machine<'_> {
         }
         let per = ring.per.iter().map(|limit| format!("{} for each `{}`", limit.at_once, limit.label));
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
-        let canary = ring.canary.iter().map(|canary| format!("{canary} as canaries"));
+        let canary = self.canary(index, ring).into_iter().map(|canary| format!("{canary} as canaries"));
         let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
             "{} of {} of the ring `{}` are released",

@@ -157,10 +157,18 @@ impl<'a> Machine<'a> {
         Some((index, rings.get(index)?))
     }
 
+    /// How many changed places of a ring come before the others. A change that no ring before has exercised, because none of their places changes, begins with one.
+    pub(super) fn canary(&self, index: usize, ring: &Ring) -> Option<u32> {
+        let mut before = self.tally.rings.iter().take(index);
+        let is_not_exercised = index > 0 && before.all(|counts| counts.changed == 0);
+        ring.canary.or(is_not_exercised.then_some(1))
+    }
+
     /// Evaluates the gates of the moving ring, and keeps their records.
     fn evaluate(&mut self) -> Option<RingGates> {
         let (index, ring) = self.ring()?;
         let measured = self.tally.rings.get(index)?.measured();
+        let canary = self.canary(index, ring);
         let moving = self.tally.state();
         let current = self.state.current.as_mut()?;
         let known = |measured: Measured| self.input.measured.as_ref().map(|_| measured).map_err(Arc::clone);
@@ -185,6 +193,7 @@ impl<'a> Machine<'a> {
             let entering = Entering {
                 ring,
                 counts: self.tally.rings.get(index).copied()?,
+                canary,
                 domains: self.input.places.domains,
                 pending: self.tally.pending(index),
                 has_begun: !current.released.is_empty(),

@@ -13,6 +13,7 @@ use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
 use super::subject::Subject;
 use super::{World, seconds};
+use crate::scenario::contents::effective;
 use crate::scenario::task::Task;
 
 /// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
@@ -145,6 +146,7 @@ impl World {
         let moving = state.current.as_ref().map(|current| &current.revision);
         let author = moving.or(line.first()).and_then(|revision| self.author_of(subject, revision));
         let at = environment.subjects[subject].named.clone();
+        let reverts_to = line.first().and_then(|head| self.reverts_to((number, subject), head));
         let input = AdvanceInput {
             now,
             promotion,
@@ -153,6 +155,7 @@ impl World {
             from: &from,
             at: at.as_ref(),
             baseline: None,
+            reverts_to: reverts_to.as_ref(),
             to_settled: settled(environment, subject),
             to_failed: failed(environment, subject),
             to_measured: self.measured(number, subject),
@@ -162,6 +165,24 @@ impl World {
             teams: &self.system.teams,
         };
         Some(advance::step(&input, state))
+    }
+
+    /// The commit that an environment has proved, and whose effect a commit of the main branch has again.
+    pub(in crate::scenario) fn reverts_to(
+        &self,
+        (number, subject): (usize, usize),
+        head: &Revision,
+    ) -> Option<Revision> {
+        let effect = |revision: &Revision| {
+            let end = self.main.iter().position(|commit| commit.name == revision.0).map_or(0, |at| at + 1);
+            effective(&self.main[..end]).map(|commit| Arc::clone(&commit.name)).collect::<Vec<_>>()
+        };
+        if subject != PLATFORM {
+            return None;
+        }
+        let wanted = effect(head);
+        let proofs = self.environments[number].subjects[subject].state.proofs.iter().rev();
+        proofs.map(|proof| &proof.revision).find(|proof| *proof != head && effect(proof) == wanted).cloned()
     }
 
     fn environment_before(&self, number: usize, subject: usize) -> FromEnvironment {

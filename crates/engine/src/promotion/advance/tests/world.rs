@@ -22,6 +22,8 @@ pub(super) struct World {
     pub(super) from: Vec<FromEnvironment>,
     pub(super) at: Option<Revision>,
     pub(super) settled: Result<(), Arc<str>>,
+    /// The proved revision whose content the head has.
+    pub(super) reverts_to: Option<Revision>,
     /// The revision that the output has: the one that was admitted before the last step.
     published: Option<Revision>,
     pub(super) measured: Measured,
@@ -63,6 +65,7 @@ impl World {
             from: from.iter().map(environment).collect(),
             at: Some(revision(1)),
             settled: Ok(()),
+            reverts_to: None,
             published: None,
             measured: fleet(0),
             events: Vec::new(),
@@ -92,6 +95,7 @@ impl World {
             from: &self.from,
             at: self.at.as_ref(),
             baseline: None,
+            reverts_to: self.reverts_to.as_ref(),
             to_settled: if is_published { self.settled.clone() } else { Err("its output is not published yet".into()) },
             to_failed: None,
             to_measured: if is_published { Ok(self.measured) } else { Err("its output is not published yet".into()) },

@@ -71,7 +71,9 @@ impl Referee {
         let mut allowed =
             record.allowed.clone().filter(|allowed| current.is_some_and(|current| current.revision == *allowed));
         for revision in written.into_iter().chain(proposed).chain(entering) {
-            if !record.proved.contains(&revision) && allowed.as_ref() != Some(&revision) {
+            let same = world.reverts_to(key, &revision);
+            let is_proved = |revision: &Revision| record.proved.contains(revision);
+            if !is_proved(&revision) && !same.as_ref().is_some_and(is_proved) && allowed.as_ref() != Some(&revision) {
                 self.check_gates(world, key, (promotion, &revision))?;
                 allowed = Some(revision);
             }
