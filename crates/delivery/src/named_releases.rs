@@ -18,6 +18,7 @@ use git::{
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::{EnvironmentName, NameError};
+use model::object::release::Release;
 use model::progress::Progress;
 use model::tree::{Child, Entry, OpenError, Sealed, Tree, closed};
 
@@ -99,8 +100,11 @@ impl NamedRelease {
     pub fn of(name: &str, (loaded, compiled): (&Loaded, &Compiled), (by, created): (&str, Timestamp)) -> Self {
         let of_role = |is: fn(&ReadRole) -> bool| loaded.reads.iter().find(|read| is(&read.role));
         let mut configurations = config_versions(compiled);
-        let workload = |(name, found): (Arc<str>, engine::promotion::release::WorkloadRelease)| {
-            let version = found.key.clone().zip(found.version().cloned());
+        let workload = |(name, found): (Arc<str>, Option<Release>)| {
+            let version = found.and_then(|found| {
+                let key = found.manifests().first_key_value().map(|(key, _)| Arc::clone(key))?;
+                Some((key, found.text()))
+            });
             let counted = configurations.remove(&name).unwrap_or_default().into_iter();
             let configurations = counted.map(|(version, count)| (version, count as u64)).collect();
             (name, ReleasedWorkload { version, configurations })

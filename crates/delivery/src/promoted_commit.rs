@@ -13,6 +13,7 @@ use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::AnyObject;
 use model::object::environment::RepositoryPlace;
+use model::object::release::Release;
 use model::object::release_pin::PROMOTED_PREFIX;
 use model::read::read_kind;
 use model::source::{FileId, Source};
@@ -29,7 +30,7 @@ pub struct PromotedCommit {
     pub head: Commit,
     /// The commit. None if the environment follows the head of the main branch.
     pub commit: Option<GitId>,
-    /// The releases that promotions wrote into the branch, by workload. Several keys of a workload are several releases.
+    /// The releases that promotions wrote into the branch, by workload.
     releases: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// The file with the object, and its content. None if the environment has no such object.
     file: Option<(Arc<str>, ObjectPosition, Arc<[u8]>)>,
@@ -162,7 +163,10 @@ fn releases(contents: &BTreeMap<Arc<str>, Arc<[u8]>>) -> BTreeMap<Arc<str>, BTre
         for object in read_kind(FileId::default(), content, Kind::ReleasePin).objects {
             let AnyObject::ReleasePin(pin) = &object else { continue };
             if let Some(workload) = pin.promoted_workload() {
-                found.entry(workload.into()).or_default().extend(pin.spec.manifests.values().cloned());
+                found
+                    .entry(workload.into())
+                    .or_default()
+                    .extend(Release::of_pin(&pin.spec.manifests).map(|release| release.text()));
             }
         }
     }

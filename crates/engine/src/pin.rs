@@ -108,7 +108,7 @@ impl Pins {
         // What people pin is an exception from the release that a promotion wrote, so it never conflicts with it.
         let (promoted, exceptions): (Vec<&Pin>, Vec<&Pin>) = pins.iter().partition(|pin| pin.is_promoted());
         for pin in exceptions.into_iter().chain(promoted) {
-            for (key, value) in &pin.spec.manifests {
+            for (key, value) in pin.spec.manifests.iter().filter(|(key, _)| pin.sets(key, &target.manifests)) {
                 let (first, by) = *set.entry(key).or_insert((value, pin));
                 if first != value && by.name != pin.name && by.is_promoted() == pin.is_promoted() {
                     problems.push(conflict(key, [(first, by), (value, pin)]));
@@ -236,6 +236,13 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
             &[("a-hold", &of("matchLabels: {site: boston}", "b1")), ("promoted-checkout", &release)],
             Ok(Some("b2 p r")),
         );
+    }
+
+    #[test]
+    fn a_release_with_several_keys_sets_only_those_of_the_target() {
+        let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
+        check(&[("promoted-checkout", &of("branch: b2, tag: v2"))], Ok(Some("b2 p r")));
+        check(&[("mine", &of("branch: b2, tag: v2"))], Ok(Some("b2 p r v2")));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::ReleasePinName;
 use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::release::Release;
 use model::object::release_pin::PROMOTED_PREFIX;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::source::Source;
@@ -30,10 +31,8 @@ const FILES_MAX: usize = 10_000;
 pub(super) struct NewRelease<'a> {
     /// The workload.
     pub(super) workload: &'a str,
-    /// The key of `manifests` that names the version.
-    pub(super) key: &'a Arc<str>,
-    /// The version.
-    pub(super) version: &'a Arc<str>,
+    /// The release.
+    pub(super) release: &'a Release,
     /// Why.
     pub(super) reason: &'a str,
 }
@@ -52,7 +51,7 @@ pub(super) fn pin(
     let below = below.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     let path: Arc<str> = format!("{below}/{}.yaml", new.workload).into();
     let release = PinnedRelease {
-        manifests: vec![(Arc::clone(new.key), Arc::clone(new.version))],
+        manifests: new.release.manifests().clone().into_iter().collect(),
         reason: Some(new.reason.into()),
         expires: None,
     };

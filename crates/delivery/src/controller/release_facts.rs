@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::release::{WorkloadRelease, workload_releases};
+use engine::promotion::release::workload_releases;
 use engine::promotion::state::Revision;
 use git::{Commit, Repositories, Revision as GitRevision};
 use model::fleet::{Fleet, RegisteredWorkload};
@@ -11,6 +11,7 @@ use model::label::Labels;
 use model::name::EnvironmentName;
 use model::object::deployment_target::DeploymentTarget;
 use model::object::environment::RepositoryPlace;
+use model::object::release::Release;
 use model::tree::{Sealed, Tree};
 
 use crate::access::{RepositoryAccess, destination_url};
@@ -25,8 +26,8 @@ pub(super) type Releases = BTreeMap<Arc<str>, PublishedRelease>;
 /// The release of a workload as an environment publishes it.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedRelease {
-    /// The release.
-    pub release: WorkloadRelease,
+    /// The release. None: no key names it, or the targets have different ones.
+    pub release: Option<Release>,
     /// The labels of its registration. None: the platform team wrote the workload, and its releases do not move.
     pub labels: Option<Labels>,
     /// Whether it moves by a pull request to the repository of its manifests. Otherwise, it moves by a release pin.
@@ -49,7 +50,7 @@ pub(super) fn of_planned(planned: &Planned) -> Releases {
 }
 
 impl PublishedRelease {
-    fn new(fleet: &Fleet, name: &str, release: WorkloadRelease) -> Self {
+    fn new(fleet: &Fleet, name: &str, release: Option<Release>) -> Self {
         let Some(workload) = fleet.workloads.get(name) else { return Self { release, ..Self::default() } };
         let registration = workload.registration.as_ref().and_then(|name| fleet.registrations.get(name.as_str()));
         let by_pull_request = registration.is_some_and(|object| object.moves_by_pull_request());
@@ -79,7 +80,7 @@ impl PublishedRelease {
     /// The revision that an environment without an environment before has: the version of its targets, or the commit of their manifests.
     pub(super) fn revision(&self, access: &RepositoryAccess, environment: &EnvironmentName) -> Option<Revision> {
         if !self.by_pull_request {
-            return self.release.version().map(|version| Revision(Arc::clone(version)));
+            return self.release.as_ref().map(|release| Revision(release.text()));
         }
         let mut places = self.manifests.get(environment.as_str())?.values();
         let first = places.next()?;

@@ -11,6 +11,7 @@ use git::{Commit, Edits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{Gate, GateKind, Promotion};
+use model::object::release::Release;
 
 use super::branch_move::{self, BranchMove};
 use super::commit_move::{CommitMoveError, Moved};
@@ -297,9 +298,14 @@ impl ReleaseMove<'_> {
             let source = Commit { id: source.1, ..source.0 };
             return release_edits::manifests(repositories, (&source, into), &pairs);
         }
-        let key = self.published.release.key.as_ref();
-        let key = key.ok_or_else(|| format!("no key of `manifests` names the release of `{}`", self.workload))?;
-        let new = NewRelease { workload: self.workload, key, version: &revision.0, reason };
+        let known = self.published.release.as_ref();
+        let known = known.ok_or_else(|| format!("no key of `manifests` names the release of `{}`", self.workload))?;
+        let missing = || {
+            let keys: Vec<_> = known.manifests().keys().map(|key| format!("`{key}`")).collect();
+            format!("`{}` has no version for each of {}", revision.0, keys.join(", "))
+        };
+        let release = &Release::parse_like(&revision.0, known).ok_or_else(missing)?;
+        let new = NewRelease { workload: self.workload, release, reason };
         release_edits::pin(repositories, (into, context.plane.path(context.environment)), &new)
     }
 

@@ -240,3 +240,33 @@ fn a_workload_that_no_promotion_moves_any_more_has_its_own_release() {
     shop.0.settle();
     assert_eq!(published_tag(&shop), "");
 }
+
+#[test]
+fn all_keys_of_a_release_move_together() {
+    let shop = Shop::new(DIRECT, "");
+    let write = |dev: [&str; 2], stage: [&str; 2]| {
+        let target = |name: &str, environment: &str, more: String| {
+            format!(
+                "    - {{name: {name}, labels: {{purpose: shop}}, environment: {environment}, manifests: {{repo: {MANIFESTS}, branch: {environment}, path: app, {more}}}}}\n"
+            )
+        };
+        let of = |environment: &str, [tag, version]: [&str; 2]| {
+            let cluster = target("cluster", environment, format!("tag: {tag}"));
+            cluster + &target("host", environment, format!("version: {version}"))
+        };
+        let text = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
+            of("dev", dev),
+            of("stage", stage)
+        );
+        shop.0.chain.company.write(SOURCE, "main", &BTreeMap::from([("workload.yaml".to_owned(), text)]));
+    };
+    shop.0.report("dev", (3, 3, 0));
+    write(["v1", "1.0-1"], ["v1", "1.0-1"]);
+    shop.0.settle();
+    write(["v2", "2.0-1"], ["v1", "1.0-1"]);
+    shop.0.settle();
+    let pin = shop.pin().unwrap();
+    assert!(pin.contains("tag: v2\n") && pin.contains("version: \"2.0-1\"\n"), "{pin}");
+    assert_eq!(shop.status().at.as_deref(), Some("tag=v2,version=2.0-1"));
+}

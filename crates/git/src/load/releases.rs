@@ -10,9 +10,10 @@ use model::fleet::{FleetFile, Role};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::{EnvironmentName, RegistrationName};
+use model::object::AnyObject;
 use model::object::deployment_target::WORKLOAD_LABEL;
-use model::object::release_pin::{PROMOTED_PREFIX, release_key};
-use model::object::{AnyObject, Object, ReleasePin};
+use model::object::release::Release;
+use model::object::release_pin::PROMOTED_PREFIX;
 use model::source::{File, Files, Source};
 
 use crate::publications::AdmittedReleases;
@@ -44,23 +45,22 @@ pub(super) fn admit(
             }
         }
     }
-    let mut keys = BTreeMap::new();
-    for (workload, mut found) in manifests {
-        found.extend(pins_of(contents, &workload).map(|pin| pin.spec.manifests.clone()));
-        keys.extend(release_key(&found).map(|key| (workload, key)));
+    let mut admitted = BTreeMap::new();
+    for (workload, targets) in manifests {
+        let release = releases.get(&workload).and_then(|text| Release::admitted(text, &targets));
+        admitted.extend(release.map(|release| (workload, release)));
     }
-    if keys.is_empty() {
+    if admitted.is_empty() {
         return;
     }
     for file in contents.iter_mut() {
-        let is_replaced =
-            |object: &AnyObject| promoted(object).is_some_and(|(workload, _)| keys.contains_key(workload));
+        let is_replaced = |object: &AnyObject| promoted(object).is_some_and(|workload| admitted.contains_key(workload));
         if file.objects.objects.iter().any(is_replaced) {
             file.objects.objects.retain(|object| !is_replaced(object));
         }
     }
-    let pins = keys.iter().filter_map(|(workload, key)| Some(pin(workload, key, releases.get(workload)?)));
-    let content: Arc<[u8]> = pins.collect::<Vec<_>>().join("---\n").into_bytes().into();
+    let pins: Vec<_> = admitted.iter().map(|(workload, release)| pin(workload, release)).collect();
+    let content: Arc<[u8]> = pins.join("---\n").into_bytes().into();
     let id = GitId::of_blob(&content);
     let file = files.add(File { source: Arc::new(Source::directory()), path: PATH.into(), id, content });
     contents.push(FleetFile::read(Role::Platform, file, files));
@@ -76,27 +76,24 @@ fn by_pull_request(contents: &[FleetFile]) -> BTreeSet<RegistrationName> {
     names.collect()
 }
 
-fn pins_of<'c>(contents: &'c [FleetFile], workload: &str) -> impl Iterator<Item = &'c Object<ReleasePin>> {
-    let objects = contents.iter().flat_map(|file| &file.objects.objects);
-    objects.filter_map(promoted).filter(move |(of, _)| *of == workload).map(|(_, pin)| pin)
-}
-
-/// A pin that a promotion wrote, with its workload.
-fn promoted(object: &AnyObject) -> Option<(&str, &Object<ReleasePin>)> {
+/// The workload of a pin that a promotion wrote.
+fn promoted(object: &AnyObject) -> Option<&str> {
     match object {
-        AnyObject::ReleasePin(pin) => Some((pin.promoted_workload()?, pin)),
+        AnyObject::ReleasePin(pin) => pin.promoted_workload(),
         _ => None,
     }
 }
 
-fn pin(workload: &str, key: &str, version: &str) -> String {
+fn pin(workload: &str, release: &Release) -> String {
     let kind = Kind::ReleasePin;
     let (name, workload) = (quoted(&format!("{PROMOTED_PREFIX}{workload}")), quoted(workload));
-    let (label, key, version) = (quoted(WORKLOAD_LABEL), quoted(key), quoted(version));
+    let label = quoted(WORKLOAD_LABEL);
+    let manifests = release.manifests().iter().map(|(key, version)| format!("{}: {}", quoted(key), quoted(version)));
+    let manifests = manifests.collect::<Vec<_>>().join(", ");
     format!(
         "apiVersion: {}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  \
          deploymentTargetSelector: {{labelSelector: {{matchLabels: {{{label}: {workload}}}}}}}\n  \
-         clusterTypeSelector: {{labelSelector: {{}}}}\n  manifests: {{{key}: {version}}}\n  \
+         clusterTypeSelector: {{labelSelector: {{}}}}\n  manifests: {{{manifests}}}\n  \
          reason: It was admitted into the environment.\n",
         kind.api_version()
     )

@@ -16,7 +16,7 @@ use model::expiry::Expiry;
 use model::kind::Kind;
 use model::name::ReleasePinName;
 use model::object::deployment_target::WORKLOAD_LABEL;
-use model::object::release_pin::RELEASE_KEYS;
+use model::object::release::RELEASE_KEYS;
 use model::selector::{LabelSelector, Operator, Requirement};
 use model::similar;
 

@@ -19,6 +19,7 @@ pub mod gitops_repo;
 pub mod label_mapping;
 mod metadata;
 pub mod promotion;
+pub mod release;
 pub mod release_pin;
 pub mod scheduling_policy;
 pub mod template;

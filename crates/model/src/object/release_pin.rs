@@ -34,19 +34,15 @@ pub const EXPIRES: [&str; 2] = ["spec", "expires"];
 /// The prefix of the names of the pins with which promotions write the release of a workload. The rest is the name of the workload.
 pub const PROMOTED_PREFIX: &str = "promoted-";
 
-/// The keys of `manifests` that name a release, the most exact one first.
-pub const RELEASE_KEYS: [&str; 8] =
-    ["digest", "commit", "tag", "version", "chartVersion", "targetRevision", "revision", "branch"];
-
-/// The key that names the release of targets with these manifests. None: none of them has one of [`RELEASE_KEYS`].
-pub fn release_key(targets: &[BTreeMap<Arc<str>, Arc<str>>]) -> Option<&'static str> {
-    RELEASE_KEYS.into_iter().find(|key| targets.iter().any(|manifests| manifests.contains_key(*key)))
-}
-
 impl Object<ReleasePin> {
     /// Whether a promotion wrote the pin: it is the release of a workload in the environment. All other pins are exceptions that people made, and override it.
     pub fn is_promoted(&self) -> bool {
         self.promoted_workload().is_some()
+    }
+
+    /// Whether the pin sets a key of a target with these manifests. A release with several keys sets in each target only those that it has.
+    pub fn sets(&self, key: &str, target: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
+        self.spec.manifests.len() == 1 || !self.is_promoted() || target.contains_key(key)
     }
 
     /// The workload whose release the pin is, if a promotion wrote it.

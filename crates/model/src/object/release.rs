@@ -1,0 +1,163 @@
+//! The release of a workload: the version of each key of `manifests` that names one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The keys of `manifests` that name a release, the most exact one first.
+pub const RELEASE_KEYS: [&str; 8] =
+    ["digest", "commit", "tag", "version", "chartVersion", "targetRevision", "revision", "branch"];
+
+/// The `manifests` of a target or of a pin.
+type Manifests = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The release of a workload. A target for clusters may name a `tag`, and one for hosts a `version`: both belong to the release.
+///
+/// Its text is the version, if one key names it, and otherwise a list: `tag=2.0.0,version=2.0.0-1`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release(Manifests);
+
+/// The key that names the release of a target. None: it has none of [`RELEASE_KEYS`].
+fn key(manifests: &Manifests) -> Option<&'static str> {
+    RELEASE_KEYS.into_iter().find(|key| manifests.contains_key(*key))
+}
+
+/// The keys that name the release of targets.
+fn keys(targets: &[Manifests]) -> BTreeSet<&'static str> {
+    targets.iter().filter_map(key).collect()
+}
+
+impl Release {
+    /// The release of targets with these manifests. None if no key names it, or if two targets have different versions of one key.
+    pub fn of_targets(targets: &[Manifests]) -> Option<Self> {
+        let mut release = BTreeMap::new();
+        for (key, manifests) in targets.iter().filter_map(|manifests| Some((key(manifests)?, manifests))) {
+            let version = manifests.get(key)?;
+            if release.insert(Arc::from(key), Arc::clone(version)).is_some_and(|before| before != *version) {
+                return None;
+            }
+        }
+        (!release.is_empty()).then_some(Self(release))
+    }
+
+    /// The release that a promotion wrote into a pin. None: it names none.
+    pub fn of_pin(manifests: &Manifests) -> Option<Self> {
+        let named = manifests.iter().filter(|(key, _)| RELEASE_KEYS.contains(&&***key));
+        let release: Manifests = named.map(|(key, version)| (Arc::clone(key), Arc::clone(version))).collect();
+        (!release.is_empty()).then_some(Self(release))
+    }
+
+    /// The release with this text, for the keys of another one. None: it has no version for one of the keys.
+    pub fn parse_like(text: &str, other: &Self) -> Option<Self> {
+        let listed = list(text);
+        if let (true, 1, Some((key, _))) = (listed.is_empty(), other.0.len(), other.0.first_key_value()) {
+            return Some(Self(BTreeMap::from([(Arc::clone(key), text.into())])));
+        }
+        let version = |key: &Arc<str>| Some((Arc::clone(key), Arc::from(&**listed.get(&**key)?)));
+        other.0.keys().map(version).collect::<Option<_>>().map(Self)
+    }
+
+    /// What an admitted release with this text sets in targets with these manifests. It does not set keys that the targets got later: what is new in an environment
+    /// has what its sources name. None: nothing.
+    pub fn admitted(text: &str, targets: &[Manifests]) -> Option<Self> {
+        let (keys, listed) = (keys(targets), list(text));
+        let set: Manifests = if listed.is_empty() {
+            let first = RELEASE_KEYS.into_iter().find(|key| keys.contains(key));
+            first.map(|key| (Arc::from(key), Arc::from(text))).into_iter().collect()
+        } else {
+            let of_targets = listed.iter().filter(|(key, _)| keys.contains(*key));
+            of_targets.map(|(key, version)| (Arc::from(*key), Arc::from(&**version))).collect()
+        };
+        (!set.is_empty()).then_some(Self(set))
+    }
+
+    /// The text.
+    pub fn text(&self) -> Arc<str> {
+        if let (1, Some((_, version))) = (self.0.len(), self.0.first_key_value()) {
+            return Arc::clone(version);
+        }
+        let all: Vec<_> = self.0.iter().map(|(key, version)| format!("{key}={version}")).collect();
+        all.join(",").into()
+    }
+
+    /// The keys with their versions.
+    pub fn manifests(&self) -> &Manifests {
+        &self.0
+    }
+}
+
+/// The versions in a list by their keys. Empty: the text is a version alone. A version may contain `,` and `=`.
+fn list(text: &str) -> BTreeMap<&'static str, String> {
+    let mut listed: Vec<(&'static str, String)> = Vec::new();
+    for part in text.split(',') {
+        let named = part.split_once('=').and_then(|(name, version)| {
+            let key = RELEASE_KEYS.into_iter().find(|key| *key == name)?;
+            Some((key, version.to_owned()))
+        });
+        match (named, listed.last_mut()) {
+            (Some(named), _) => listed.push(named),
+            (None, Some((_, version))) => {
+                version.push(',');
+                version.push_str(part);
+            }
+            (None, None) => return BTreeMap::new(),
+        }
+    }
+    if listed.len() < 2 { BTreeMap::new() } else { listed.into_iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifests(pairs: &[(&str, &str)]) -> Manifests {
+        pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
+    }
+
+    fn targets(all: &[&[(&str, &str)]]) -> Vec<Manifests> {
+        all.iter().map(|pairs| manifests(pairs)).collect()
+    }
+
+    fn check(all: &[&[(&str, &str)]], expected: Option<&str>) {
+        let all = targets(all);
+        let found = Release::of_targets(&all);
+        assert_eq!(found.as_ref().map(|found| found.text().to_string()).as_deref(), expected);
+        if let Some(found) = found {
+            assert_eq!(Release::admitted(&found.text(), &all), Some(found.clone()));
+            assert_eq!(Release::parse_like(&found.text(), &found), Some(found.clone()));
+            assert_eq!(Release::of_pin(found.manifests()), Some(found));
+        }
+    }
+
+    #[test]
+    fn the_most_exact_key_of_each_target_names_the_release() {
+        check(&[&[("repo", "r"), ("branch", "dev"), ("tag", "v2.0.0-rc.1")]], Some("v2.0.0-rc.1"));
+        check(&[&[("repo", "r"), ("branch", "dev")], &[("branch", "dev")]], Some("dev"));
+        check(&[&[("tag", "v1"), ("branch", "a")], &[("tag", "v1"), ("branch", "b")]], Some("v1"));
+        check(&[&[("tag", "v1")], &[("version", "1.0-1")]], Some("tag=v1,version=1.0-1"));
+        check(&[&[("tag", "a,b=c")], &[("version", "x=1,y")]], Some("tag=a,b=c,version=x=1,y"));
+        check(&[&[("tag", "tag=1")]], Some("tag=1"));
+        check(&[&[("tag", "v1")], &[("tag", "v2")]], None);
+        check(&[&[("repo", "r")]], None);
+    }
+
+    #[test]
+    fn a_release_needs_a_version_for_each_key() {
+        let (cluster, both) = (targets(&[&[("tag", "1")]]), targets(&[&[("tag", "1")], &[("version", "1")]]));
+        let like = |text, targets: &[Manifests]| {
+            let release = Release::of_targets(targets).unwrap();
+            Release::parse_like(text, &release).map(|found| found.text().to_string())
+        };
+        assert_eq!(like("2", &both), None);
+        assert_eq!(like("tag=2,version=2-1", &cluster).as_deref(), Some("2"));
+        assert_eq!(like("tag=2,version=2-1", &both).as_deref(), Some("tag=2,version=2-1"));
+    }
+
+    #[test]
+    fn an_admitted_release_stays_when_targets_get_other_keys() {
+        let admitted = |text: &str, all: &[Manifests]| Release::admitted(text, all).map(|found| found.0);
+        let both = targets(&[&[("tag", "9")], &[("version", "9")]]);
+        assert_eq!(admitted("1", &both), Some(manifests(&[("tag", "1")])));
+        assert_eq!(admitted("tag=1,version=1-1", &targets(&[&[("tag", "9")]])), Some(manifests(&[("tag", "1")])));
+        assert_eq!(admitted("1", &targets(&[])), None);
+    }
+}
