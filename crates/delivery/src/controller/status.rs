@@ -61,7 +61,7 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
     SubjectStatus {
         subject: None,
         kind: SubjectKind::Workload,
-        at: state.admitted.as_ref().or(at).map(|at| at.0.to_string()),
+        at: at.map(|at| at.0.to_string()),
         proved: state.proved.as_ref().map(proved),
         moving,
         waiting_revisions: revisions(&state.waiting),
