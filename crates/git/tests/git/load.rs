@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
-use git::publications::{NO_RELEASES, Publication, Publications};
+use git::publications::{Publication, Publications};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
 use model::git_id::GitId;
@@ -16,7 +16,7 @@ use model::progress::{Phase, Progress};
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
 use crate::objects::{base, config, environment, flux_pair, gitops, registration, workload};
-use crate::playground::{Disk, HOST, commit, commit_tree, memory, tree, url};
+use crate::playground::{Disk, HOST, commit, commit_tree, control_plane, memory, tree, url};
 
 /// A repository, a branch and its files.
 pub(crate) type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
@@ -32,11 +32,7 @@ pub(crate) fn load_dev(repositories: &dyn Repositories) -> Loaded {
 fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> Loaded {
     let url = url("control-plane");
     let broken = &BrokenFiles::default();
-    load(
-        repositories,
-        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, releases: &NO_RELEASES, progress, broken },
-        &dev(),
-    )
+    load(repositories, ControlPlane { promoted, ..control_plane(&url, (progress, broken)) }, &dev())
 }
 
 /// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `incomplete` if a part is not known.
@@ -223,19 +219,11 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
     let newer = commit(&repositories, &url("app"), "main", &[("w.yaml", &workload("store"))]);
     repositories.set_broken(&url("app"), Some("out of order"));
     let load_after = |source: Option<GitId>| {
-        let control_plane = url("control-plane");
-        let (url, progress) = (&control_plane, &Progress::default());
+        let of_control_plane = url("control-plane");
+        let (url, progress) = (&of_control_plane, &Progress::default());
         let broken = &BrokenFiles::default();
-        let control_plane = ControlPlane {
-            url,
-            branch: "main",
-            rewrite: &[],
-            promoted: None,
-            releases: &NO_RELEASES,
-            progress,
-            broken,
-        };
-        let snapshot = Snapshot::new(&repositories, control_plane);
+        let platform = control_plane(url, (progress, broken));
+        let snapshot = Snapshot::new(&repositories, platform);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
         let publication = Publication {
             commit: read,
@@ -262,18 +250,7 @@ fn a_snapshot_detects_moved_branches() {
     fill(&repositories, &[main, ("control-plane", "dev", &[("a.yaml", &config("one"))])]);
     let url = url("control-plane");
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
-    let snapshot = Snapshot::new(
-        &repositories,
-        ControlPlane {
-            url: &url,
-            branch: "main",
-            rewrite: &[],
-            promoted: None,
-            releases: &NO_RELEASES,
-            progress,
-            broken,
-        },
-    );
+    let snapshot = Snapshot::new(&repositories, control_plane(&url, (progress, broken)));
     let platform = snapshot.platform(&dev());
     assert!(snapshot.is_current());
     fill(&repositories, &[("control-plane", "dev", &[("a.yaml", &config("other"))])]);
@@ -394,16 +371,8 @@ fn several_environments_are_of_one_moment() {
     let url = url("control-plane");
     let silent = Progress::default();
     let broken = &BrokenFiles::default();
-    let control_plane = ControlPlane {
-        url: &url,
-        branch: "main",
-        rewrite: &[],
-        promoted: None,
-        releases: &NO_RELEASES,
-        progress: &silent,
-        broken,
-    };
-    let snapshot = Snapshot::new(&repositories, control_plane);
+    let platform = control_plane(&url, (&silent, broken));
+    let snapshot = Snapshot::new(&repositories, platform);
     let environments = snapshot.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
     assert_eq!(environments.diagnostics.len(), 1);

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use git::load::{BrokenFiles, ControlPlane};
+use git::publications::NO_RELEASES;
 use git::{
     GitRepositories, Key, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite,
     Settings,
@@ -122,4 +124,12 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git").current_dir(folder).args(arguments).output().unwrap();
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// The control plane with this URL, of which nothing was admitted.
+pub(crate) fn control_plane<'a>(
+    url: &'a RepositoryUrl,
+    (progress, broken): (&'a Progress, &'a BrokenFiles),
+) -> ControlPlane<'a> {
+    ControlPlane { url, branch: "main", rewrite: &[], promoted: None, releases: &NO_RELEASES, progress, broken }
 }

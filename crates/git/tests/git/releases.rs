@@ -7,7 +7,7 @@ use model::progress::Progress;
 
 use crate::load::{Branch, fill};
 use crate::objects::environment;
-use crate::playground::{memory, url};
+use crate::playground::{control_plane, memory, url};
 
 #[test]
 fn admitted_releases_stand_in_the_place_of_promoted_pins() {
@@ -30,10 +30,8 @@ fn admitted_releases_stand_in_the_place_of_promoted_pins() {
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
     let pins = |releases: &[(&str, &str)]| {
         let releases = &releases.iter().map(|(name, version)| ((*name).into(), (*version).into())).collect();
-        let control_plane =
-            ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, releases, progress, broken };
-        let (fleet, found) =
-            Fleet::build(load(&repositories, control_plane, &EnvironmentName::new("dev").unwrap()).input);
+        let platform = ControlPlane { releases, ..control_plane(&url, (progress, broken)) };
+        let (fleet, found) = Fleet::build(load(&repositories, platform, &EnvironmentName::new("dev").unwrap()).input);
         assert!(found.iter().all(|found| !found.is_error()), "{found:?}");
         let pins = fleet.release_pins.values();
         pins.map(|pin| format!("{}: {:?}", pin.name, pin.spec.manifests)).collect::<Vec<_>>().join("; ")

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use git::load::{BrokenFiles, ControlPlane, load};
-use git::publications::NO_RELEASES;
+use git::load::{BrokenFiles, load};
 use git::{GitRepositories, Repositories};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use testkit::git_server::GitServer;
 
 use crate::objects::{base, config, environment, registration, workload};
-use crate::playground::{Disk, HOST, commit, url};
+use crate::playground::{Disk, HOST, commit, control_plane, url};
 
 /// A control plane with a hundred values, a base repository and ten applications.
 fn fill(repositories: &dyn Repositories) {
@@ -46,16 +45,8 @@ fn disk() -> Disk {
 fn read(repositories: &dyn Repositories) -> (usize, Duration) {
     let (start, url) = (Instant::now(), url("control-plane"));
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
-    let control_plane = ControlPlane {
-        url: &url,
-        branch: "main",
-        rewrite: &[],
-        promoted: None,
-        releases: &NO_RELEASES,
-        progress,
-        broken,
-    };
-    let loaded = load(repositories, control_plane, &EnvironmentName::new("dev").unwrap());
+    let platform = control_plane(&url, (progress, broken));
+    let loaded = load(repositories, platform, &EnvironmentName::new("dev").unwrap());
     assert!(loaded.is_complete && loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     (loaded.input.contents.len(), start.elapsed())
 }
