@@ -123,6 +123,25 @@ fn an_application_changes_an_environment_behind_a_gate_only_with_its_people() {
 }
 
 #[test]
+fn an_application_that_was_away_has_no_new_beginning() {
+    let mut shop = Shop::behind(DIRECT, PERSON, "");
+    shop.write("site: a", "site: a");
+    shop.0.settle();
+    // The registration is away for a while, and the application changes meanwhile.
+    let registration = shop.0.chain.company.read(CONTROL_PLANE, "main", "shop.yaml").unwrap();
+    shop.0.chain.company.remove_main("shop.yaml");
+    shop.0.settle();
+    shop.write("site: a", "site: evil");
+    shop.0.chain.company.write_main("shop.yaml", &registration);
+    shop.0.settle();
+    let place = published(&shop.0);
+    let workload = &place.loaded.fleet.workloads["shop"];
+    let targets = &workload.object.spec.deployment_targets;
+    let stage = targets.iter().find(|target| *target.spec.environment == *"stage").unwrap();
+    assert_eq!(&*stage.spec.manifests["site"], "a");
+}
+
+#[test]
 fn a_release_does_not_wait_for_values() {
     let select = "  select: {platform: false, workloadSelector: {matchLabels: {team: store}}}\n";
     let shop = Shop::behind(DIRECT, &format!("{PERSON}{select}"), "");

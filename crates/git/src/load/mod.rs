@@ -17,6 +17,7 @@ mod reference;
 mod releases;
 mod replay;
 mod snapshot;
+mod threads;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,7 @@ pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublications;
 pub use self::snapshot::{PlatformPart, Snapshot};
+pub use self::threads::RequestThreads;
 use crate::publications::{AdmittedReleases, KeptObject, SourceName, source_trailer};
 use crate::repositories::{Commit, Repositories};
 use crate::settings::Rewrite;

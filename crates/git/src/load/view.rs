@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::progress::Phase;
-use rayon::prelude::*;
 
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
+use super::threads::RequestThreads;
 use super::{BrokenFiles, ControlPlane};
-use crate::limits::FETCHES_AT_ONCE;
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
 use crate::url::RepositoryUrl;
 
@@ -17,16 +16,19 @@ pub(super) struct View<'a> {
     pub(super) repositories: &'a dyn Repositories,
     pub(super) control_plane: ControlPlane<'a>,
     resolved: Mutex<BTreeMap<(RepositoryUrl, Revision), Resolved>>,
-    /// None if the system can't create threads. Then repositories are fetched one after another.
-    threads: Option<rayon::ThreadPool>,
+    threads: RequestThreads,
 }
 
 type Resolved = Arc<OnceLock<Result<Commit, RepositoryError>>>;
 
 impl<'a> View<'a> {
     pub(super) fn new(repositories: &'a dyn Repositories, control_plane: ControlPlane<'a>) -> Self {
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(FETCHES_AT_ONCE).build().ok();
-        Self { repositories, control_plane, resolved: Mutex::default(), threads }
+        Self {
+            repositories,
+            control_plane,
+            resolved: Mutex::default(),
+            threads: RequestThreads::for_requests(usize::MAX),
+        }
     }
 
     /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
@@ -56,10 +58,7 @@ impl<'a> View<'a> {
 
     /// Calls `work` for each item, in parallel. The results have the order of the items.
     pub(super) fn in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-        match &self.threads {
-            Some(threads) if items.len() > 1 => threads.install(|| items.par_iter().map(&work).collect()),
-            _ => items.iter().map(work).collect(),
-        }
+        self.threads.map(items, work)
     }
 
     /// The commit of a branch or tag at its first read.

@@ -13,6 +13,7 @@ use engine::promotion::report::Event;
 use engine::promotion::source::{SourceInput, SourceStep, step};
 use engine::promotion::state::{AdvanceState, Decision, Revision};
 use git::Commit;
+use git::load::RequestThreads;
 use hub_api::promotions::{SubjectKind, SubjectStatus};
 use model::git_id::GitId;
 use model::object::Promotion;
@@ -119,6 +120,13 @@ impl DecidedSources {
     }
 }
 
+/// A source whose newer commits wait for gates, or for the end of a hold.
+struct GatedSource<'s> {
+    source: &'s Source,
+    gates: Vec<Gate>,
+    state: AdvanceState,
+}
+
 struct Round<'a> {
     context: &'a Context<'a>,
     promotion: Option<&'a Promotion>,
@@ -129,20 +137,18 @@ struct Round<'a> {
 
 impl Round<'_> {
     fn decide(&self, sources: &[Source], memory: &mut Memory) -> DecidedSources {
-        let mut decided = DecidedSources::default();
-        for source in sources {
-            let before = self.before.sources.get(&source.name).filter(|known| known.source == source.source_name());
-            let gates = self.promotion.map(|promotion| for_origin(promotion, source.origin).gates).unwrap_or_default();
-            let own_hold = before.and_then(|before| before.state.hold.as_ref());
-            if gates.is_empty() && own_hold.or(self.hold()).is_none() {
-                continue;
-            }
-            let state = before.map_or_else(|| baseline(source), |before| before.state.clone());
-            match self.step(source, (&gates, &state), memory) {
+        let gated: Vec<_> = sources.iter().filter_map(|source| self.gated(source)).collect();
+        let repositories = &*self.context.access.repositories;
+        let heads = RequestThreads::for_requests(gated.len()).map(&gated, |gated| gated.source.head(repositories));
+        let mut decided = DecidedSources { after: self.unseen(sources), ..DecidedSources::default() };
+        for (gated, head) in gated.into_iter().zip(heads) {
+            let source = gated.source;
+            let step = head.map_err(|error| error.to_string()).and_then(|head| self.step(&gated, &head, memory));
+            match step {
                 Ok(step) => decided.add(source, step),
                 Err(problem) => {
                     decided.found.problems.push(format!("{}: {problem}", source.name));
-                    let stored = StoredSource { source: source.source_name(), state };
+                    let stored = StoredSource { source: source.source_name(), state: gated.state };
                     decided.after.insert(Arc::clone(&source.name), stored);
                 }
             }
@@ -150,30 +156,43 @@ impl Round<'_> {
         decided
     }
 
+    /// The recorded sources that were not read, for example because their repository is down. They keep their commits: when they are back, their newest commits are no
+    /// beginning.
+    fn unseen(&self, sources: &[Source]) -> BTreeMap<Arc<str>, StoredSource> {
+        let is_unseen = |name: &Arc<str>| sources.iter().all(|source| source.name != *name);
+        let recorded = self.before.sources.iter().filter(|(name, _)| is_unseen(name));
+        recorded.map(|(name, stored)| (Arc::clone(name), stored.clone())).collect()
+    }
+
+    /// A source with its gates and its state. None: nothing holds it.
+    fn gated<'s>(&self, source: &'s Source) -> Option<GatedSource<'s>> {
+        let before = self.before.sources.get(&source.name).filter(|known| known.source == source.source_name());
+        let gates = self.promotion.map(|promotion| for_origin(promotion, source.origin).gates).unwrap_or_default();
+        let own_hold = before.and_then(|before| before.state.hold.as_ref());
+        let is_held = own_hold.or(self.hold()).is_some();
+        let state = before.map_or_else(|| baseline(source), |before| before.state.clone());
+        (!gates.is_empty() || is_held).then_some(GatedSource { source, gates, state })
+    }
+
     /// A hold of the whole environment.
     fn hold(&self) -> Option<&Decision> {
         self.before.platform.as_ref().and_then(|platform| platform.hold.as_ref())
     }
 
-    fn step(
-        &self,
-        source: &Source,
-        (gates, state): (&[Gate], &AdvanceState),
-        memory: &mut Memory,
-    ) -> Result<SourceStep, String> {
+    fn step(&self, gated: &GatedSource<'_>, head: &Commit, memory: &mut Memory) -> Result<SourceStep, String> {
+        let GatedSource { source, gates, state } = gated;
         let Context { access, environment, .. } = *self.context;
         let repositories = &*access.repositories;
-        let head = source.head(repositories).map_err(|error| error.to_string())?;
         let admitted = state.admitted.as_ref().and_then(line::commit).unwrap_or(source.commit);
         let is_newer = head.id != admitted;
         let is_change = is_newer
             && memory.differences.differ(
                 repositories,
-                (&source.at(admitted), &head),
+                (&source.at(admitted), head),
                 (&source.paths, Reader { environment, releases: &self.releases }),
             )?;
         let (author, approvals) = if gates.iter().any(is_approval) && is_change {
-            let commits = self.commits_since(&head, admitted);
+            let commits = self.commits_since(head, admitted);
             people::of_source(self.context.hosts, (&commits, &source.revision), self.context.now)
         } else {
             (None, Vec::new())
