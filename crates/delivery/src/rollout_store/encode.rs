@@ -211,7 +211,7 @@ fn rejection(Rejection { revision: of, reason }: &Rejection) -> Value {
 }
 
 fn candidate(candidate: &Candidate) -> Value {
-    let Candidate { revision: of, since, phase, good_since, steady_since, gates, approvals } = candidate;
+    let Candidate { revision: of, since, phase, has_failed, good_since, steady_since, gates, approvals } = candidate;
     let since_only = |since: &Timestamp| Value::fields([("since", Some(time(*since)))]);
     let (name, value) = match phase {
         CandidatePhase::Gated => ("gated", None),
@@ -224,6 +224,7 @@ fn candidate(candidate: &Candidate) -> Value {
         ("revision", Some(revision(of))),
         ("since", Some(time(*since))),
         (name, value),
+        ("failed", has_failed.then_some(Value::Bool(true))),
         ("goodSince", good_since.map(time)),
         ("steadySince", steady_since.map(time)),
         ("gates", Value::list(gates, gate)),

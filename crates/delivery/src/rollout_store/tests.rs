@@ -149,9 +149,10 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::Stopped { reason, since }),
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
     ];
-    let times = (prop::option::of(time()), prop::option::of(time()));
+    let times = (any::<bool>(), prop::option::of(time()), prop::option::of(time()));
     let candidate = (revision(), time(), phase, times, gates(), approvals()).prop_map(
-        |(revision, since, phase, (good_since, steady_since), gates, approvals)| Candidate {
+        |(revision, since, phase, (has_failed, good_since, steady_since), gates, approvals)| Candidate {
+            has_failed,
             good_since,
             steady_since,
             gates,

@@ -297,6 +297,7 @@ impl<'a> Machine<'a> {
         } else {
             self.emit(EventKind::Stopped, Some(revision), reason.to_string());
             self.set_phase(CandidatePhase::Stopped { reason, since });
+            self.state.current.iter_mut().for_each(|current| current.has_failed = true);
         }
     }
 

@@ -97,10 +97,14 @@ impl FromEnvironment {
     }
 }
 
-/// Why the move into an environment has stopped.
+/// Why nothing moves on from an environment: its move has stopped, or has not proved itself since then.
 fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
-    match &state.current.as_ref()?.phase {
+    let current = state.current.as_ref()?;
+    match &current.phase {
         CandidatePhase::Stopped { reason, .. } => Some(format!("its move stopped: {reason}").into()),
+        CandidatePhase::Proving { .. } if current.has_failed => {
+            Some("its move stopped before, and it has not proved it since".into())
+        }
         _ => None,
     }
 }

@@ -79,6 +79,8 @@ pub struct Candidate {
     pub since: Timestamp,
     /// Its phase.
     pub phase: CandidatePhase,
+    /// Whether the environment has stopped it because of a failure. Until the environment proves it, nothing moves on from there.
+    pub has_failed: bool,
     /// Since when the environments before have shown no failure of it. After they have proved it, newer revisions there do not begin the time again.
     pub good_since: Option<Timestamp>,
     /// Since when the gates that measure the environments before have held, for what these have now.
@@ -125,7 +127,8 @@ impl Candidate {
     /// A candidate without evidence.
     pub fn new(revision: Revision, since: Timestamp, phase: CandidatePhase) -> Self {
         let (good_since, steady_since) = (None, None);
-        Self { revision, since, phase, good_since, steady_since, gates: Vec::new(), approvals: Vec::new() }
+        let (has_failed, gates, approvals) = Default::default();
+        Self { revision, since, phase, has_failed, good_since, steady_since, gates, approvals }
     }
 }
 

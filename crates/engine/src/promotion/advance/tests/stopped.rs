@@ -6,6 +6,7 @@ use model::object::promotion::{Gate, GateKind};
 
 use super::world::{World, fleet, revision};
 use crate::promotion::advance::FromEnvironment;
+use crate::promotion::evidence::Measured;
 use crate::promotion::state::AdvanceState;
 
 #[test]
@@ -23,6 +24,13 @@ fn nothing_moves_on_from_an_environment_that_has_stopped_although_its_fleet_is_g
     let report = prod.settle();
     assert_eq!(prod.at, Some(revision(1)));
     assert!(report.waiting[0].text.starts_with("`stage`: its move stopped: 1 of 10"), "{:?}", report.waiting);
+    // The failure is gone, but not all have applied the revision: the environment proves it first, although the fleet is good a moment later.
+    stage.measured = Measured { succeeded: 9, ..fleet(0) };
+    stage.settle();
+    prod.from = vec![before(&stage)];
+    let report = prod.settle();
+    assert_eq!(prod.at, Some(revision(1)));
+    assert!(report.waiting[0].text.contains("has not proved it since"), "{:?}", report.waiting);
     stage.measured = fleet(0);
     stage.settle();
     prod.from = vec![before(&stage)];
