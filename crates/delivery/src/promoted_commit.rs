@@ -1,4 +1,4 @@
-//! The commit of the main branch that an environment has: the `BaseRepo` named `main` on the environment's branch.
+//! What promotions wrote into the branch of an environment: the commit of the main branch, in the `BaseRepo` named `main`, and releases, in pins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -40,7 +40,7 @@ impl KnownAuthors {
 }
 
 /// The author and the approvals of a newer commit of a source, by the pull requests that brought the commits since the admitted one to its branch: only who approved
-/// all of them, and wrote none, approved the change. Without a pull request for each of them, nobody did, and the author is not known.
+/// all of these pull requests, and opened none of them, approved the change. If a commit has no pull request, there are no approvals, and the author is not known.
 pub(super) fn of_source(
     hosts: Option<&GitHosts>,
     (commits, branch): (&[Commit], &str),

@@ -65,8 +65,8 @@ impl KnownDifferences {
 type FilesByPath = BTreeMap<Arc<str>, Arc<[u8]>>;
 
 fn is_different(mut old: FilesByPath, mut new: FilesByPath, reader: Reader<'_>) -> bool {
-    let same: Vec<_> = old.iter().filter(|(path, content)| new.get(*path) == Some(*content)).collect();
-    for path in same.into_iter().map(|(path, _)| Arc::clone(path)).collect::<Vec<_>>() {
+    let same = old.iter().filter(|(path, content)| new.get(*path) == Some(*content));
+    for path in same.map(|(path, _)| Arc::clone(path)).collect::<Vec<_>>() {
         old.remove(&path);
         new.remove(&path);
     }

@@ -1,6 +1,6 @@
 //! Decides whether a commit of the main branch may enter an environment, from the publications, the stored states of promotions, and other proofs.
 
-use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Revision};
+use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, Revision};
 use git::publications::Publications;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -172,15 +172,11 @@ fn by_controller(state: &AdvanceState, commit: GitId) -> Admission {
             return Admission::Admitted;
         }
         Some(current) if *current.revision.0 == *id => {
-            current.gates.iter().filter(|gate| is_open(gate)).map(gate_text).collect()
+            current.gates.iter().filter(|gate| !gate.holds()).map(gate_text).collect()
         }
         _ => vec!["the controller has not let it in".to_owned()],
     };
     Admission::MovedByHand(gates)
-}
-
-pub(super) fn is_open(gate: &GateRecord) -> bool {
-    !matches!(gate.status, GateStatus::Passed | GateStatus::Skipped(_))
 }
 
 pub(super) fn gate_text(gate: &GateRecord) -> String {

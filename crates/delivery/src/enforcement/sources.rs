@@ -1,16 +1,18 @@
 //! Names the newest commits of values and applications that the output of an environment does not follow yet.
 
+use std::sync::Arc;
+
 use engine::promotion::in_force::in_force;
 use engine::promotion::state::{Candidate, GateRecord};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::object::promotion::{GateKind, Promotion};
 
-use super::facts::{gate_text, is_open};
+use super::facts::gate_text;
 use crate::loaded::Loaded;
 use crate::rollout_store;
 
-/// The commits that wait for their gates. One that only waits for the clock is a note: nobody must act.
+/// The commits that wait for their gates. One that waits only for a window is a hint: no person has to do anything.
 pub(super) fn not_admitted(loaded: &Loaded) -> Vec<Diagnostic> {
     let (Some(access), Some(admission)) = (loaded.access.as_deref(), &loaded.admission) else { return Vec::new() };
     if admission.sources.is_empty() {
@@ -34,14 +36,14 @@ pub(super) fn not_admitted(loaded: &Loaded) -> Vec<Diagnostic> {
 }
 
 fn diagnostic(
-    (name, environment): (&std::sync::Arc<str>, &str),
+    (name, environment): (&Arc<str>, &str),
     (admitted, candidate): (GitId, &Candidate),
     promotion: Option<&Promotion>,
 ) -> Diagnostic {
     let commit =
         GitId::from_hex(&candidate.revision.0).map_or_else(|| candidate.revision.0.to_string(), |id| id.short());
     let message = format!("commit {commit} of {name} waits before `{environment}`");
-    let open: Vec<_> = candidate.gates.iter().filter(|gate| is_open(gate)).collect();
+    let open: Vec<_> = candidate.gates.iter().filter(|gate| !gate.holds()).collect();
     let is_of_clock = |record: &&&GateRecord| {
         let gates = promotion.iter().flat_map(|promotion| &promotion.gates);
         gates.filter(|gate| gate.name == record.name).any(|gate| matches!(gate.kind, GateKind::Window(_)))

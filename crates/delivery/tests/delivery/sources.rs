@@ -233,7 +233,7 @@ fn only_who_reviewed_all_pull_requests_since_the_admitted_commit_approved_them()
     world.settle();
     merge("third", &["bob"]);
     assert_eq!((gate(), values(&world).0), (None, head(&world)));
-    // Nobody reviewed what was pushed.
+    // A direct push has no reviews.
     write_value(&world, "fourth");
     world.settle();
     let unknown = "0 of 2 approvals; one more, because the author of the change is not known";

@@ -57,8 +57,8 @@ pub(super) fn move_all(
     sources: Option<&[Source]>,
     memory: &mut Memory,
 ) -> Result<SourceMoves, ControllerError> {
-    let stored = rollout_store::read(context.access, context.environment)?;
     let Some(sources) = sources else { return Ok(SourceMoves::Found(FoundSources::default())) };
+    let stored = rollout_store::read(context.access, context.environment)?;
     let advances = match &stored.advances {
         // The platform says that the state can't be read.
         Some(Err(_)) => return Ok(SourceMoves::Found(FoundSources::default())),

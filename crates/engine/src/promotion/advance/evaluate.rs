@@ -134,8 +134,7 @@ impl Evaluation<'_> {
 
     /// A revision that the environment has proved before needs only what people and the clock decide.
     fn proved_here(&self, proof: &ProofRecord, others: &[Gate]) -> GatedReport {
-        let kinds = |gate: &&Gate| matches!(gate.kind, GateKind::Window(_) | GateKind::Approval(_) | GateKind::Manual);
-        let others: Vec<_> = others.iter().filter(kinds).cloned().collect();
+        let others: Vec<_> = others.iter().filter(|gate| gate.kind.is_of_people_or_clock()).cloned().collect();
         let rest = gates::evaluate_since(&others, &self.gate_input(Ok(Measured::default()), None), None);
         let name = gates::free_name(SETTLED, &self.input.promotion.gates);
         let (to, on) = (&self.input.promotion.to, proof.on);

@@ -5,8 +5,7 @@ use model::object::promotion::{Newer, Start};
 use super::machine::Machine;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::rejections;
-use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest, Revision};
+use crate::promotion::state::{Candidate, CandidatePhase, MoveRequest, Revision, rejections};
 
 impl Machine<'_> {
     /// Remembers a newer candidate while another revision moves.
