@@ -11,6 +11,7 @@ use model::progress::Progress;
 
 use crate::loaded::Loaded;
 use crate::memo_file::MemoFile;
+use crate::source_difference::KnownDifferences;
 
 /// The maximum size of a saved memo, relative to the largest fleet of a run. The memo can contain the results of several branches that are compiled in turn.
 /// Results that are no longer needed are removed when there are as many of them as needed ones.
@@ -40,13 +41,19 @@ pub struct KnownResults {
     memo: Memo,
     /// Whether the memo has results that the file does not have.
     has_new_results: bool,
+    differences: KnownDifferences,
 }
 
 impl KnownResults {
     /// Reads the results of earlier runs.
     pub fn new(file: Option<MemoFile>) -> Self {
         let memo = file.as_ref().map(MemoFile::load).unwrap_or_default();
-        Self { file, memo, has_new_results: false }
+        Self { file, memo, has_new_results: false, differences: KnownDifferences::default() }
+    }
+
+    /// The comparisons of the commits of sources.
+    pub(crate) fn differences(&mut self) -> &mut KnownDifferences {
+        &mut self.differences
     }
 
     /// Compiles an environment. Only assignments without a known result are computed. `folder_store` stores the rendered folders that have no room in memory, if all of them are
@@ -146,7 +153,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let key = git::Key::derive(b"a key of this test").ok();
         let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
-        let mut known = KnownResults { file: Some(file()), memo: Memo::default(), has_new_results: false };
+        let mut known = KnownResults { file: Some(file()), memo: Memo::default(), ..KnownResults::new(None) };
         let [first, second, third] = ["A", "B", "C"].map(fleet);
         let mut compile = |fleet| {
             let compiled = known.run(fleet, Options::default());
@@ -158,7 +165,7 @@ mod tests {
         let later = compile(&third);
         let earlier = known.run(&first, Options { is_earlier: true, ..Options::default() });
         known.save(&[&earlier, &later]);
-        let mut saved = KnownResults { file: None, memo: file().load(), has_new_results: false };
+        let mut saved = KnownResults { memo: file().load(), ..KnownResults::new(None) };
         let mut recomputed = |fleet| saved.run(fleet, Options::default()).last_update().recomputed_count();
         assert_eq!(earlier.last_update().recomputed_count(), 0);
         assert_eq!([&first, &third, &second].map(&mut recomputed), [0, 0, 1]);

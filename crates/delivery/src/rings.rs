@@ -2,6 +2,7 @@
 //!
 //! This module only applies the states. The controller decides about them.
 
+mod newest;
 mod origins;
 mod text;
 
@@ -21,6 +22,7 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::tree::{OpenError, Sealed, Tree};
 
+pub use self::newest::Newest;
 use self::origins::Reader;
 use crate::compilation::KnownResults;
 use crate::error::DestinationError;
@@ -52,6 +54,8 @@ pub struct Rings {
     unknown: BTreeMap<Arc<str>, String>,
     /// The targets of the newest publication, by workload.
     newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// What the sources give workloads that move, or a part of which was rejected.
+    values: BTreeMap<Arc<str>, Newest>,
 }
 
 /// The places of a workload, in columns. The places are in no particular order.
@@ -108,6 +112,14 @@ struct Movement {
     moving: Origin,
     base: Origin,
     stable: Origin,
+    rest: Origin,
+}
+
+impl Movement {
+    fn at_rest(workload: Arc<str>, state: RolloutState, targets: BTreeSet<Arc<str>>) -> Self {
+        let unknown = Origin::Unknown;
+        Self { workload, state, targets, moving: unknown, base: unknown, stable: unknown, rest: unknown }
+    }
 }
 
 /// Where folders come from.
@@ -186,12 +198,17 @@ impl Rings {
             moves: Vec::new(),
             unknown: BTreeMap::new(),
             newest: newest.map(revision::targets).unwrap_or_default(),
+            values: BTreeMap::new(),
             states,
         };
         let mut reader = Reader::new(loaded, (compiled, known), target);
         for (workload, stored) in rings.states.rollouts.clone() {
             match stored {
-                Ok(stored) if is_known => rings.add(&mut reader, (workload, &stored)),
+                Ok(stored) if is_known => {
+                    rings.add(&mut reader, (Arc::clone(&workload), &stored));
+                    let newest = rings.find_newest(&mut reader, (&workload, &stored));
+                    rings.values.extend(newest.map(|newest| (workload, newest)));
+                }
                 Ok(_) => {}
                 Err(error) => rings.problems.push((workload, error.to_string())),
             }
@@ -213,6 +230,7 @@ impl Rings {
             moving: self.folders(each.moving),
             base: self.folders(each.base),
             stable: self.folders(each.stable),
+            rest: self.folders(each.rest),
         }
     }
 
@@ -272,7 +290,9 @@ impl Rings {
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
         let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        let changed: Vec<_> = places.iter().map(|place| contents.is_changed(&each, place)).collect::<Result<_, _>>()?;
+        let is_changed =
+            |place: &Arc<str>| contents.is_changed(&each, (place, self.released_content(each.state, place)));
+        let changed: Vec<_> = places.iter().map(is_changed).collect::<Result<_, _>>()?;
         let is_first = movement.state.stable.is_none() && changed.contains(&true);
         Ok(Some(if is_first { vec![true; changed.len()] } else { changed }))
     }
@@ -299,7 +319,8 @@ impl Rings {
         let each = self.move_contents(&movement);
         let open = |sealed: &Sealed| side.target.branch.open(sealed);
         let contents = PlaceContents { compiled: side.compiled, published: &self.head, open: &open };
-        places.iter().map(|place| contents.fails(&each, place)).collect()
+        let fails = |place: &Arc<str>| contents.fails(&each, (place, self.released_content(each.state, place)));
+        places.iter().map(fails).collect()
     }
 
     /// Why the folders that the places of a workload are to have now can't be read, so that they stay as they are. None: they can be read.
@@ -342,10 +363,8 @@ impl Rings {
         if let Some(found) = self.moves.iter().find(|each| *each.workload == *workload) {
             return Cow::Borrowed(found);
         }
-        let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
         let targets = self.all_targets(workload, &BTreeSet::new());
-        let state = RolloutState::default();
-        Cow::Owned(Movement { workload: workload.into(), state, targets, moving, base, stable })
+        Cow::Owned(Movement::at_rest(workload.into(), RolloutState::default(), targets))
     }
 
     fn all_targets(&self, workload: &str, stored: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
@@ -357,6 +376,16 @@ impl Rings {
     fn content(&self, state: &RolloutState, place: &str) -> Content {
         let location = self.membership.locate(place);
         state.content(location.ring, &location.domain, location.hash)
+    }
+
+    fn released_content(&self, state: &RolloutState, place: &str) -> Content {
+        let location = self.membership.locate(place);
+        state.released_content(location.ring, &location.domain, location.hash)
+    }
+
+    /// What the sources give a workload that moves, or a part of which was rejected. None: only the revision of the sources counts.
+    pub fn newest_values(&self, workload: &str) -> Option<&Newest> {
+        self.values.get(workload)
     }
 
     /// The names of all places that the branch has, or had at the beginning of a move.
@@ -430,6 +459,7 @@ pub fn wait(loaded: &Loaded, (place, workload): (&str, &str)) -> Option<String> 
         }
         Some(Ok(stored)) => match stored.state.content(location.ring, &location.domain, location.hash) {
             Content::Moving | Content::Published => None,
+            Content::Rest => Some("has the newest values on top of the earlier content".to_owned()),
             Content::Stable => Some("returns to the stable revision".to_owned()),
             Content::Base => Some(format!("keeps the earlier content: ring {ring} of {rings} is not due")),
         },

@@ -9,32 +9,34 @@
       00:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       00:30             add store-[7-8] to prod
-      01:08  prod shop  c1: the ring `canary` is done
-                            failures: 0 of 2 reconcilers failed, at most 0 may fail
-                            compliant: 2 of 2 reconcilers applied the change
-                            pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
-             prod shop  c1: the ring `stores` begins
-             prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
-             prod shop  c1: waits for failures: 6 places are not published yet
-      01:09  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
-      01:14  prod shop  c1: the ring `stores` is done
-                            failures: 0 of 8 reconcilers failed, at most 0 may fail
-                            compliant: 6 of 6 reconcilers applied the change
-             prod shop  c1: all rings are done
-             prod shop  added-store-7: the move begins with the ring `canary`
+             prod shop  added-store-7: it goes ahead of `c1`, which goes on after it
              prod shop  added-store-7: nothing changes in the ring `canary`
              prod shop  added-store-7: the ring `stores` begins
              prod shop  added-store-7: 2 of 2 changed places of the ring `stores` have the revision, or get it now
              prod shop  added-store-7: waits for failures: 2 places are not published yet
-      01:15  prod shop  added-store-7: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
-      01:18  prod shop  added-store-7: the ring `stores` is done
+      00:31  prod shop  added-store-7: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      00:33  prod shop  added-store-7: the ring `stores` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail
                             compliant: 2 of 2 reconcilers applied the change
              prod shop  added-store-7: all rings are done
-      01:19  prod       c1: the environment proved it
+             prod shop  added-store-7: the move goes on after the newest values
+             prod shop  added-store-7: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
+      01:08  prod shop  added-store-7: the ring `canary` is done
+                            failures: 0 of 2 reconcilers failed, at most 0 may fail
+                            compliant: 2 of 2 reconcilers applied the change
+                            pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
+             prod shop  added-store-7: the ring `stores` begins
+             prod shop  added-store-7: 8 of 8 changed places of the ring `stores` have the revision, or get it now
+             prod shop  added-store-7: waits for failures: 8 places are not published yet
+      01:09  prod shop  added-store-7: waits for compliant: 0 of 8 reconcilers applied the change, 100% are needed
+      01:14  prod shop  added-store-7: the ring `stores` is done
+                            failures: 0 of 10 reconcilers failed, at most 0 may fail
+                            compliant: 8 of 8 reconcilers applied the change
+             prod shop  added-store-7: all rings are done
+      01:15  prod       c1: the environment proved it
                             failures: 0 of 10 reconcilers failed, at most 0 may fail
 
 Expectations
-      01:18  ok      store-[7-8] has c1 by 6h
-      01:18  ok      prod has c1 by 6h
-      01:20  ok      everything rests
+      01:13  ok      store-[7-8] has c1 by 6h
+      01:14  ok      prod has c1 by 6h
+      01:16  ok      everything rests

@@ -11,9 +11,9 @@ use super::evidence::Evidence;
 use super::people::KnownAuthors;
 use super::plane::{KnownBranches, Plane};
 use super::published_folders::GitOpsCommit;
-use super::source_difference::KnownDifferences;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
+use crate::source_difference::KnownDifferences;
 use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// What all parts of a step use.

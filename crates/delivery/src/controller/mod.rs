@@ -25,7 +25,6 @@ mod release_moves;
 mod releases;
 mod rollouts;
 pub mod settled;
-mod source_difference;
 pub mod sources;
 mod status;
 

@@ -8,7 +8,7 @@ use model::git_id::GitId;
 
 use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
-use super::sources::found::{self, Source};
+use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::push::Delivered;
@@ -64,7 +64,7 @@ impl Published {
 }
 
 fn sources(loaded: &Arc<Loaded>) -> Option<Vec<Source>> {
-    Some(found::of_reads(loaded.access.as_ref()?, &loaded.reads))
+    Some(found_sources::of_reads(loaded.access.as_ref()?, &loaded.reads))
 }
 
 /// The commit of the branch that clusters pull.

@@ -21,7 +21,7 @@ use super::place_sums::PlaceSums;
 use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
-use crate::rings::{BranchSide, Rings, WorkloadPlaces};
+use crate::rings::{BranchSide, Newest, Rings, WorkloadPlaces};
 use crate::rollout_position;
 use crate::rollout_store::{RevisionSources, StoredRollout, StoredStates};
 
@@ -151,8 +151,14 @@ struct Workload<'a> {
 }
 
 impl Workload<'_> {
+    /// The revision that the sources give, or the rejected one whose parts it has.
     fn desired(&self) -> Option<Revision> {
-        self.destinations.first()?.rings.revisions.desired(self.name)
+        let newest = self.newest().map(|newest| newest.desired.clone());
+        newest.or_else(|| self.destinations.first()?.rings.revisions.desired(self.name))
+    }
+
+    fn newest(&self) -> Option<&Newest> {
+        self.destinations.first()?.rings.newest_values(self.name)
     }
 
     /// A step. At rest, no evidence is collected.
@@ -188,6 +194,8 @@ impl Workload<'_> {
             now: self.context.now,
             promotion: self.promotion,
             desired: desired.as_ref(),
+            part: self.newest().map(|newest| newest.part).unwrap_or_default(),
+            ahead: self.newest().and_then(Newest::ahead),
             position,
             places: RingPlaces {
                 ring: &places.ring,
@@ -300,16 +308,25 @@ impl Workload<'_> {
         let named: BTreeSet<&Revision> = [
             state.stable.as_ref().map(|stable| &stable.revision),
             state.current.as_ref().map(|current| &current.revision),
-            state.rejected_revision(),
+            state.interrupted.as_ref().map(|interrupted| &interrupted.movement.revision),
+            state.interrupted.as_ref().map(|interrupted| &interrupted.rest),
         ]
         .into_iter()
         .flatten()
+        .chain(state.rejected.iter().map(|rejected| &rejected.revision))
         .chain(&state.waiting)
         .chain(state.earlier.iter().map(|earlier| &earlier.revision))
         .collect();
         let mut revisions = before.revisions;
-        if let Some(desired) =
-            self.desired().filter(|desired| named.contains(desired) && !revisions.contains_key(desired))
+        for revision in &named {
+            if let (None, Some(sources)) =
+                (revisions.get(*revision), self.newest().and_then(|newest| newest.sources(revision)))
+            {
+                revisions.insert((*revision).clone(), sources.clone());
+            }
+        }
+        let desired = first.rings.revisions.desired(self.name);
+        if let Some(desired) = desired.filter(|desired| named.contains(desired) && !revisions.contains_key(desired))
             && let Ok(sources) = RevisionSources::of(&first.place.loaded, &first.place.planned.target.branch)
         {
             revisions.insert(desired, sources);

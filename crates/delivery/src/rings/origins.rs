@@ -27,8 +27,7 @@ impl Rings {
             state.current = None;
         }
         let Some(current) = state.current.as_ref() else {
-            let (moving, base, stable) = (Origin::Unknown, Origin::Unknown, Origin::Unknown);
-            self.moves.push(Movement { workload, state, targets, moving, base, stable });
+            self.moves.push(Movement::at_rest(workload, state, targets));
             return;
         };
         let returns = !matches!(current.phase, Phase::Moving | Phase::Stopped { is_withdrawn: false, .. });
@@ -46,7 +45,15 @@ impl Rings {
             self.unknown.insert(Arc::clone(&workload), reason.clone());
         }
         let moving = self.known(&workload, moving);
-        self.moves.push(Movement { workload, state, targets, moving, base, stable });
+        let rest = match state.interrupted.as_ref().map(|interrupted| &interrupted.rest) {
+            Some(rest) => self.revision(reader, (&workload, stored), rest),
+            None => Ok(Origin::Unknown),
+        };
+        if let Err(reason) = &rest {
+            self.unknown.insert(Arc::clone(&workload), reason.clone());
+        }
+        let rest = self.known(&workload, rest);
+        self.moves.push(Movement { workload, state, targets, moving, base, stable, rest });
     }
 
     /// Folders, or the problem that they can't be read.
@@ -59,12 +66,22 @@ impl Rings {
 
     /// The folders of the stable revision: those of the branch when it was proved. If that commit is gone, for example because the branch was replaced, the revision
     /// is rendered again when it is needed.
-    fn stable(
+    pub(super) fn stable(
         &mut self,
         reader: &mut Reader<'_>,
         (workload, stored): (&Arc<str>, &StoredRollout),
         (stable, is_needed): (&Proved, bool),
     ) -> Origin {
+        if stable.at == Position::default() {
+            // No commit of the branch has it at all places: it was proved below a move that is half-way.
+            let rendered = self.revision(reader, (workload, stored), &stable.revision);
+            if let Err(reason) = rendered.as_ref()
+                && is_needed
+            {
+                self.unknown.insert(Arc::clone(workload), reason.clone());
+            }
+            return self.known(workload, rendered);
+        }
         let found = self.position(reader, &stable.at);
         let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
         if !is_needed {
@@ -119,10 +136,10 @@ impl Rings {
 
 /// Reads the sources of revisions.
 pub(super) struct Reader<'a> {
-    loaded: &'a Loaded,
-    compiled: &'a Arc<Compiled>,
-    known: &'a mut KnownResults,
-    target: &'a GitOpsDestination,
+    pub(super) loaded: &'a Loaded,
+    pub(super) compiled: &'a Arc<Compiled>,
+    pub(super) known: &'a mut KnownResults,
+    pub(super) target: &'a GitOpsDestination,
     /// The sources that were read, in the order of the compiled states.
     sources: Vec<RevisionSources>,
 }
@@ -133,7 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Renders the environment from these sources, or finds it among the rendered ones. Returns its index.
-    fn render(&mut self, sources: &RevisionSources, earlier: &mut Vec<Compiled>) -> Result<usize, String> {
+    pub(super) fn render(&mut self, sources: &RevisionSources, earlier: &mut Vec<Compiled>) -> Result<usize, String> {
         if let Some(index) = self.sources.iter().position(|known| known == sources) {
             return Ok(index);
         }

@@ -5,20 +5,35 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase,
-    Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
+    MoveRequest, Phase, Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
 };
+use engine::promotion::vector::Part;
 use jiff::Timestamp;
 use model::git_id::GitId;
 
 use super::fields::{Fields, Item, StateFile, StateFileError};
-use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout, StoredSource};
+use super::{
+    API_VERSION, Advances, CONFIGURATION, PLATFORM, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources, StoredRollout,
+    StoredSource,
+};
 
 type Result<T> = std::result::Result<T, StateFileError>;
 
 /// The fields of a rollout.
-const ROLLOUT: &[&str] =
-    &["workload", "hold", "current", "waiting", "stable", "earlier", "rejected", "rolledBack", "targets", "revisions"];
+const ROLLOUT: &[&str] = &[
+    "workload",
+    "hold",
+    "current",
+    "interrupted",
+    "waiting",
+    "stable",
+    "earlier",
+    "rejected",
+    "rolledBack",
+    "targets",
+    "revisions",
+];
 
 /// Reads the file of a workload's rollout.
 pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str)) -> Result<StoredRollout> {
@@ -34,6 +49,7 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
         state: RolloutState {
             stable: fields.maybe("stable", proved)?,
             current: fields.maybe("current", movement)?,
+            interrupted: fields.maybe("interrupted", interrupted)?,
             waiting: fields.list("waiting", revision)?,
             earlier: fields.list("earlier", proved)?,
             rejected: fields.maybe("rejected", rejections)?.unwrap_or_default(),
@@ -185,6 +201,7 @@ fn rolling_back(item: Item<'_>) -> Result<Phase> {
 /// The fields of a move.
 const MOVE: &[&str] = &[
     "revision",
+    "part",
     "started",
     "base",
     "stopped",
@@ -194,6 +211,7 @@ const MOVE: &[&str] = &[
     "ringStarted",
     "released",
     "goodSince",
+    "due",
     "gates",
     "approvals",
     "done",
@@ -208,6 +226,7 @@ fn movement(item: Item<'_>) -> Result<Move> {
     let ring_index = fields.required("ring")?;
     Ok(Move {
         revision: revision(fields.required("revision")?)?,
+        part: fields.maybe("part", part)?.unwrap_or_default(),
         started: time(fields.required("started")?)?,
         base: Position(fields.required("base")?.text()?),
         phase,
@@ -216,10 +235,25 @@ fn movement(item: Item<'_>) -> Result<Move> {
         ring_started: time(fields.required("ringStarted")?)?,
         released: fields.maybe("released", released)?.unwrap_or_default(),
         good_since: fields.maybe("goodSince", time)?,
+        is_due: fields.maybe("due", |item| item.boolean())?.unwrap_or_default(),
         gates: fields.list("gates", gate)?,
         approvals: fields.list("approvals", approver)?,
         done: fields.list("done", ring)?,
     })
+}
+
+fn interrupted(item: Item<'_>) -> Result<Interrupted> {
+    let fields = item.fields(&["move", "rest"])?;
+    Ok(Interrupted { movement: movement(fields.required("move")?)?, rest: revision(fields.required("rest")?)? })
+}
+
+/// The part in which revisions differ. Earlier versions did not store it.
+fn part(item: Item<'_>) -> Result<Part> {
+    match &*item.text()? {
+        PLATFORM => Ok(Part::Platform),
+        CONFIGURATION => Ok(Part::Configuration),
+        _ => Err(item.error(format!("`{PLATFORM}` or `{CONFIGURATION}` is expected"))),
+    }
 }
 
 fn released(item: Item<'_>) -> Result<BTreeMap<Arc<str>, u64>> {
@@ -313,10 +347,12 @@ fn rejections(item: Item<'_>) -> Result<Vec<Rejection>> {
 /// A rejected revision. Earlier versions stored it without the reason.
 fn rejection(item: Item<'_>) -> Result<Rejection> {
     if let Ok(revision) = revision(item) {
-        return Ok(Rejection { revision, reason: "".into() });
+        return Ok(Rejection { revision, reason: "".into(), part: Part::Both });
     }
-    let fields = item.fields(&["revision", "reason"])?;
-    Ok(Rejection { revision: revision(fields.required("revision")?)?, reason: fields.required("reason")?.text()? })
+    let fields = item.fields(&["revision", "reason", "part"])?;
+    let part = fields.maybe("part", part)?.unwrap_or_default();
+    let (of, reason) = (revision(fields.required("revision")?)?, fields.required("reason")?.text()?);
+    Ok(Rejection { revision: of, reason, part })
 }
 
 /// The fields of a candidate.

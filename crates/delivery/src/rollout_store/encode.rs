@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase,
-    ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
+    MoveRequest, Phase, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
 };
+use engine::promotion::vector::Part;
 use jiff::Timestamp;
 
 use super::text::Value;
@@ -15,7 +16,7 @@ use super::{API_VERSION, Advances, PROMOTION_KIND, ROLLOUT_KIND, RevisionSources
 
 /// The file of a workload's rollout.
 pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRollout) -> String {
-    let RolloutState { stable, earlier, current, waiting, rejected, rolled_back, hold } = &stored.state;
+    let RolloutState { stable, earlier, current, interrupted, waiting, rejected, rolled_back, hold } = &stored.state;
     let revisions = stored.revisions.iter().map(|(revision, sources)| (Arc::clone(&revision.0), sources_of(sources)));
     let revisions = (!stored.revisions.is_empty()).then(|| Value::Fields(revisions.collect()));
     let targets: Vec<_> = stored.targets.iter().collect();
@@ -26,6 +27,7 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
         ("workload", Some(Value::text(workload))),
         ("hold", hold.as_ref().map(decision)),
         ("current", current.as_ref().map(movement)),
+        ("interrupted", interrupted.as_ref().map(interrupted_move)),
         ("waiting", Value::list(waiting, revision)),
         ("stable", stable.as_ref().map(proved)),
         ("earlier", Value::list(earlier, proved)),
@@ -131,6 +133,7 @@ fn movement(current: &Move) -> Value {
     };
     Value::fields([
         ("revision", Some(revision(&current.revision))),
+        ("part", part_name(current.part)),
         ("started", Some(time(current.started))),
         ("base", Some(Value::text(Arc::clone(&current.base.0)))),
         ("stopped", stopped),
@@ -140,10 +143,23 @@ fn movement(current: &Move) -> Value {
         ("ringStarted", Some(time(current.ring_started))),
         ("released", released(&current.released)),
         ("goodSince", current.good_since.map(time)),
+        ("due", current.is_due.then_some(Value::Bool(true))),
         ("gates", Value::list(&current.gates, gate)),
         ("approvals", Value::list(&current.approvals, approver)),
         ("done", Value::list(&current.done, ring)),
     ])
+}
+
+fn interrupted_move(Interrupted { movement: of, rest }: &Interrupted) -> Value {
+    Value::fields([("move", Some(movement(of))), ("rest", Some(revision(rest)))])
+}
+
+fn part_name(part: Part) -> Option<Value> {
+    match part {
+        Part::Platform => Some(Value::text(super::PLATFORM)),
+        Part::Configuration => Some(Value::text(super::CONFIGURATION)),
+        Part::Both => None,
+    }
 }
 
 fn released(released: &BTreeMap<Arc<str>, u64>) -> Option<Value> {
@@ -206,8 +222,9 @@ fn exercised(Exercised { environment, revision: of, since }: &Exercised) -> Valu
     Value::fields([("environment", Some(environment)), ("revision", Some(revision(of))), ("since", Some(time(*since)))])
 }
 
-fn rejection(Rejection { revision: of, reason }: &Rejection) -> Value {
-    Value::fields([("revision", Some(revision(of))), ("reason", Some(Value::text(Arc::clone(reason))))])
+fn rejection(Rejection { revision: of, reason, part }: &Rejection) -> Value {
+    let reason = Value::text(Arc::clone(reason));
+    Value::fields([("revision", Some(revision(of))), ("reason", Some(reason)), ("part", part_name(*part))])
 }
 
 fn candidate(candidate: &Candidate) -> Value {

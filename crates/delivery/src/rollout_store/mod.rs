@@ -41,6 +41,10 @@ const API_VERSION: &str = "fleet.kalypso.io/v1alpha1";
 const ROLLOUT_KIND: &str = "Rollout";
 /// The kind of the file with the changes on their way into the environment. It is not a kind of objects of a fleet.
 const PROMOTION_KIND: &str = "PromotionState";
+/// The name of the commit of the main branch and of the release, as a part of a revision.
+const PLATFORM: &str = "platform";
+/// The name of values and applications, as a part of a revision.
+const CONFIGURATION: &str = "configuration";
 /// The folder with the files of rollouts.
 const ROLLOUTS: &str = "rollouts";
 /// The file with the changes on their way into the environment.

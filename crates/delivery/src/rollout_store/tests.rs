@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Move, MoveRequest, Phase, Position,
-    ProofRecord, Proved, Rejection, RingRecord,
+    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Phase,
+    Position, ProofRecord, Proved, Rejection, RingRecord,
 };
+use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -82,15 +83,16 @@ fn movement() -> impl Strategy<Value = Move> {
         }),
         (text(), time()).prop_map(|(reason, since)| Phase::RollingBack { reason, since }),
     ];
-    let position = (revision(), time(), text(), phase, text(), 0_usize..9, time());
+    let position = ((revision(), part()), time(), text(), phase, text(), 0_usize..9, time());
     let released = prop::collection::btree_map(text(), any::<u64>(), 0..3);
-    let evidence = (released, prop::option::of(time()), gates(), approvals(), rings());
+    let evidence = (released, (prop::option::of(time()), any::<bool>()), gates(), approvals(), rings());
     (position, evidence).prop_map(
         |(
-            (revision, started, base, phase, layout, ring, ring_started),
-            (released, good_since, gates, approvals, done),
+            ((revision, part), started, base, phase, layout, ring, ring_started),
+            (released, (good_since, is_due), gates, approvals, done),
         )| Move {
             revision,
+            part,
             started,
             base: Position(base),
             phase,
@@ -99,6 +101,7 @@ fn movement() -> impl Strategy<Value = Move> {
             ring_started,
             released,
             good_since,
+            is_due,
             gates,
             approvals,
             done,
@@ -116,15 +119,23 @@ fn sources() -> impl Strategy<Value = RevisionSources> {
     all.prop_map(|(sources, promoted, releases, kept)| RevisionSources { sources, promoted, releases, kept })
 }
 
+fn part() -> impl Strategy<Value = Part> {
+    prop_oneof![Just(Part::Platform), Just(Part::Configuration), Just(Part::Both)]
+}
+
+fn interrupted() -> impl Strategy<Value = Interrupted> {
+    (movement(), revision()).prop_map(|(movement, rest)| Interrupted { movement, rest })
+}
+
 fn rejection() -> impl Strategy<Value = Rejection> {
-    (revision(), text()).prop_map(|(revision, reason)| Rejection { revision, reason })
+    (revision(), text(), part()).prop_map(|(revision, reason, part)| Rejection { revision, reason, part })
 }
 
 fn stored() -> impl Strategy<Value = StoredRollout> {
     let waiting = prop::collection::vec(revision(), 0..3);
     let state = (
         prop::option::of(proved()),
-        prop::option::of(movement()),
+        (prop::option::of(movement()), prop::option::of(interrupted())),
         waiting,
         prop::collection::vec(rejection(), 0..3),
         prop::option::of(decision()),
@@ -133,10 +144,12 @@ fn stored() -> impl Strategy<Value = StoredRollout> {
     );
     let targets = prop::collection::btree_set(text(), 0..3);
     (state, targets, prop::collection::btree_map(revision(), sources(), 0..3)).prop_map(
-        |((stable, current, waiting, rejected, hold, rolled_back, earlier), targets, revisions)| StoredRollout {
-            state: RolloutState { stable, earlier, current, waiting, rejected, rolled_back, hold },
-            targets,
-            revisions,
+        |((stable, (current, interrupted), waiting, rejected, hold, rolled_back, earlier), targets, revisions)| {
+            StoredRollout {
+                state: RolloutState { stable, earlier, current, interrupted, waiting, rejected, rolled_back, hold },
+                targets,
+                revisions,
+            }
         },
     )
 }
@@ -275,7 +288,8 @@ fn a_rejected_revision_of_an_earlier_version_is_read() {
         let text = ROLLOUT.replacen("waiting:", &format!("rejected:{text}\nwaiting:"), 1);
         parsed(&text).unwrap().state.rejected
     };
-    let expected = |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into() };
+    let expected =
+        |reason: &str| Rejection { revision: Revision("b0".into()), reason: reason.into(), part: Part::Both };
     assert_eq!(rejected(" b0"), [expected("")]);
     assert_eq!(rejected("\n  revision: b0\n  reason: \"3 failed\""), [expected("3 failed")]);
     assert_eq!(rejected("\n  - b0\n  - revision: b0\n    reason: \"3 failed\""), [expected(""), expected("3 failed")]);

@@ -15,6 +15,7 @@ use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::{AdvanceState, Rejection, Revision, RolloutState};
+use engine::promotion::vector::Part;
 use git::{MemoryRepositories, Person, Repositories as _, RepositoryUrl};
 use hub_api::client::ClientError;
 use hub_api::deployments::TargetNames;
@@ -429,7 +430,8 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 #[test]
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
-    let rejected = |text: &str| Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into() };
+    let rejected =
+        |text: &str| Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into(), part: Part::Both };
     let store = |platform: Option<AdvanceState>| {
         let state = RolloutState { rejected: vec![rejected("digest")], ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };

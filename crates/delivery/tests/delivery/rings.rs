@@ -8,6 +8,7 @@ use delivery::push::Delivered;
 use delivery::rollout_position;
 use delivery::rollout_store::{PromotionChange, RevisionSources, StateChange, StoredRollout, Written, read, write};
 use engine::promotion::state::{Move, Phase, Position, Proved, Revision, RolloutState};
+use engine::promotion::vector::Part;
 use git::publish::ForeignCommits;
 use git::{NewCommit, Person, Repositories};
 use model::diagnostic::Code;
@@ -120,6 +121,7 @@ impl Ringed {
         };
         let current = Move {
             revision: revision.clone(),
+            part: Part::Both,
             started: proved.on,
             base: proved.at.clone(),
             phase: Phase::Moving,
@@ -128,6 +130,7 @@ impl Ringed {
             ring_started: proved.on,
             released: BTreeMap::new(),
             good_since: None,
+            is_due: false,
             gates: Vec::new(),
             approvals: Vec::new(),
             done: Vec::new(),

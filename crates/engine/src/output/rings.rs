@@ -38,6 +38,8 @@ pub struct MoveContents<'a> {
     pub base: Folders<'a>,
     /// The folders of the stable revision.
     pub stable: Folders<'a>,
+    /// The folders of the places that the interrupted move has not reached, where the moving revision goes ahead of it.
+    pub rest: Folders<'a>,
 }
 
 /// Where folders come from.
@@ -89,6 +91,7 @@ impl<'a> MoveContents<'a> {
             Content::Base => self.base,
             Content::Stable => self.stable,
             Content::Moving => self.moving,
+            Content::Rest => self.rest,
         };
         (!matches!(folders, Folders::Unknown)).then_some(folders)
     }
@@ -217,7 +220,7 @@ impl<'a> Application<'a> {
         for index in here.copied().collect::<BTreeSet<_>>() {
             if let (Some(progress), Some(content)) = (self.progress.get_mut(index), contents.get(index)) {
                 progress.places += 1;
-                progress.released += usize::from(*content == Content::Moving);
+                progress.released += usize::from(content.is_moving());
             }
         }
     }
@@ -316,36 +319,74 @@ impl PlaceContents<'_> {
         Ok(each.targets.iter().filter_map(of).collect())
     }
 
-    /// Whether the moving revision of a workload has an assignment with errors at a place.
-    pub fn fails(&self, each: &MoveContents<'_>, place: &str) -> bool {
-        let compiled = match each.moving {
-            Folders::Latest => self.compiled,
-            Folders::Earlier(earlier) => earlier,
-            Folders::Published(_) | Folders::Unknown => return false,
+    /// Whether the revision that a place gets has an assignment of the workload with errors there.
+    pub fn fails(&self, each: &MoveContents<'_>, (place, released): (&str, Content)) -> bool {
+        let compiled = match each.folders(released) {
+            Some(Folders::Latest) => self.compiled,
+            Some(Folders::Earlier(earlier)) => earlier,
+            Some(Folders::Published(_) | Folders::Unknown) | None => return false,
         };
         each.targets.iter().any(|target| compiled.folder_child(place, target).is_err())
     }
 
-    /// Whether the folders of a workload at a place differ between the moving revision and the beginning of its move, or the stable revision. Assignments with errors
-    /// do not count. What can't be read differs. A place that loses the workload differs, too.
+    /// Whether the folders of a workload at a place differ between what the place gets and the beginning of its move, or the stable revision. What goes ahead of
+    /// another move is only compared with the beginning: the other one proves the rest. Assignments with errors do not count. What can't be read differs. A place that
+    /// loses the workload differs, too.
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub fn is_changed(&self, each: &MoveContents<'_>, place: &str) -> Result<bool, OpenError> {
-        let (Folders::Published(base), Folders::Published(stable)) = (each.base, each.stable) else { return Ok(true) };
+    pub fn is_changed(&self, each: &MoveContents<'_>, (place, released): (&str, Content)) -> Result<bool, OpenError> {
+        let Folders::Published(base) = each.base else { return Ok(true) };
+        if self.differs(each, (place, released), base)? {
+            return Ok(true);
+        }
         let id = |folders: &PlaceFolders| folders.get(place).map(Child::id);
-        Ok(self.differs(each, place, base)? || (id(base) != id(stable) && self.differs(each, place, stable)?))
+        match each.stable {
+            _ if each.state.interrupted.is_some() => Ok(false),
+            Folders::Published(stable) => Ok(id(base) != id(stable) && self.differs(each, (place, released), stable)?),
+            Folders::Unknown => Ok(true),
+            // No commit of the branch has the stable revision.
+            _ => Ok(self.folders(each, (place, Content::Stable))? != self.folders(each, (place, released))?),
+        }
     }
 
-    /// Whether the folders of the moving revision differ from published ones.
-    fn differs(&self, each: &MoveContents<'_>, place: &str, published: &PlaceFolders) -> Result<bool, OpenError> {
-        let compiled = match each.moving {
-            Folders::Latest => self.compiled,
-            Folders::Earlier(earlier) => earlier,
-            Folders::Published(moving) => {
+    /// Whether all places that the move has not reached have what the stable revision has there.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn is_stable_below<'p>(
+        &self,
+        each: &MoveContents<'_>,
+        mut places: impl Iterator<Item = &'p Arc<str>>,
+    ) -> Result<bool, OpenError> {
+        let content = if each.state.current.is_some() { Content::Base } else { Content::Published };
+        let base = each.folders(content).unwrap_or(Folders::Published(self.published));
+        let id = |folders: Folders<'_>, place: &str| match folders {
+            Folders::Published(folders) => Some(folders.get(place).map(Child::id)),
+            _ => None,
+        };
+        let is_stable = |place: &Arc<str>| {
+            let (before, stable) = (id(base, place), id(each.stable, place));
+            let is_same = before.is_some() && before == stable;
+            Ok(is_same || self.folders(each, (place, content))? == self.folders(each, (place, Content::Stable))?)
+        };
+        places.try_fold(true, |all, place| Ok(all && is_stable(place)?))
+    }
+
+    /// Whether the folders that a place gets differ from published ones.
+    fn differs(
+        &self,
+        each: &MoveContents<'_>,
+        (place, released): (&str, Content),
+        published: &PlaceFolders,
+    ) -> Result<bool, OpenError> {
+        let compiled = match each.folders(released) {
+            Some(Folders::Latest) => self.compiled,
+            Some(Folders::Earlier(earlier)) => earlier,
+            Some(Folders::Published(moving)) => {
                 return Ok(self.published(published, (each, place))? != self.published(moving, (each, place))?);
             }
-            Folders::Unknown => return Ok(true),
+            Some(Folders::Unknown) | None => return Ok(true),
         };
         let (before, after) = (published.get(place).map(Child::id), compiled.tree().child(place).map(Child::id));
         if before.is_some() && before == after {
@@ -369,7 +410,7 @@ impl PlaceContents<'_> {
                 Folders::Earlier(earlier) => earlier.tree().child(place).map(Child::id),
                 Folders::Latest | Folders::Unknown => latest,
             };
-            let all = [Folders::Published(self.published), each.base, each.moving, each.stable];
+            let all = [Folders::Published(self.published), each.base, each.moving, each.stable, each.rest];
             all.into_iter().any(|folders| id(folders) != latest)
         };
         places.par_iter().filter(is_other).cloned().collect()
@@ -383,7 +424,7 @@ impl PlaceContents<'_> {
         if each.targets.iter().any(|target| !matches!(self.compiled.folder_child(place, target), Ok(None))) {
             return Ok(true);
         }
-        for content in [Content::Published, Content::Base, Content::Moving, Content::Stable] {
+        for content in [Content::Published, Content::Base, Content::Moving, Content::Stable, Content::Rest] {
             if !self.folders(each, (place, content))?.is_empty() {
                 return Ok(true);
             }

@@ -10,8 +10,8 @@ pub use self::entry::apply_to_advance;
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{
-    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Move, Phase, Rejection, Revision, RolloutState,
-    rejections,
+    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Interrupted, Move, Phase, Rejection, Revision,
+    RolloutState, rejections,
 };
 
 /// A command.
@@ -268,12 +268,17 @@ fn current<T>(current: &mut Option<T>) -> Result<&mut T, Refusal> {
 
 fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
     let moving = current(&mut state.current)?;
-    let revision = moving.revision.clone();
+    let (revision, part) = (moving.revision.clone(), moving.part);
     if matches!(moving.phase, Phase::RollingBack { .. }) {
         return Err(Refusal::RollsBack);
     }
     state.current = None;
-    state.reject(Rejection { revision, reason: command.phase_reason() });
+    // The interrupted move can't go on either: the places keep what they have, with some of the newer values.
+    if let Some(Interrupted { movement, .. }) = state.interrupted.take() {
+        let Move { revision, part, .. } = movement;
+        state.reject(Rejection { revision, reason: command.phase_reason(), part });
+    }
+    state.reject(Rejection { revision, reason: command.phase_reason(), part });
     Ok(())
 }
 
@@ -292,6 +297,12 @@ fn roll_back_rollout(state: &mut RolloutState, command: &Command, to: Option<&Re
 }
 
 fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    if let (Some(Interrupted { .. }), Some(current)) = (&state.interrupted, &mut state.current)
+        && matches!(current.phase, Phase::RollingBack { .. })
+    {
+        current.begin_again(command.at);
+        return Ok(());
+    }
     if let Some(Move { revision, .. }) =
         state.current.take_if(|current| matches!(current.phase, Phase::RollingBack { .. }))
     {

@@ -21,3 +21,4 @@ pub mod ring_checks;
 pub mod rollout;
 pub mod source;
 pub mod state;
+pub mod vector;

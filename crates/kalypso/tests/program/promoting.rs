@@ -65,13 +65,17 @@ struct World {
 impl World {
     /// `database` is the URL of a server of PostgreSQL. None: a file.
     fn new(database: Option<String>) -> Self {
+        Self::with(database, PROMOTIONS)
+    }
+
+    fn with(database: Option<String>, promotions: &str) -> Self {
         let company = Company::empty();
         let more = "[host]\nkind = \"git\"\nurl = \"https://git.example\"\nauto-merge = true\n\
                     [service]\npoll = \"1s\"\nsettle = \"100ms\"\nresync = \"5s\"\n\
                     [promotion]\ninterval = \"1s\"\n[promotion.accounts]\nann = \"ann-smith\"\nbob = \"bob\"\n";
         company.configure(&format!("{}/", company.path("served").display()), more);
         let mut main = vec![
-            (".environments/promotions.yaml", PROMOTIONS.to_owned()),
+            (".environments/promotions.yaml", promotions.to_owned()),
             ("workloads/shop.yaml", workload()),
             ("common.yaml", config("first")),
         ];
@@ -251,6 +255,43 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let proved = format!("main  {}  proved", &second[..7]);
     watch.until(&proved);
     watch.ends_with_all(&["waiting  managers: 0 of 2 approvals", &proved]);
+}
+
+#[test]
+fn an_urgent_value_passes_a_commit_that_is_half_way_and_does_not_take_it_along() {
+    let manual = "region: east}}, prove: [{name: released, manual: {}}]}";
+    let promotions = PROMOTIONS.replace("region: east}}}", manual).replace("count: 1}}", "count: 1}, for: [main]}");
+    let world = World::with(None, &promotions);
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || {
+        world.run("skip -e prod shop --gate released --reason test");
+        world.proves("prod", &first)
+    });
+    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    world.until("the wait for approvals", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod", person)).ends(0);
+    }
+    let value = |cluster: &str| world.value("prod", cluster);
+    world.until("the canary", || value("east").contains("second"));
+    assert!(!value("west").contains("second"));
+    let urgent = objects::config("urgent", "", "URGENT: now");
+    world.company.change("control-plane@prod", "urgent.yaml", &urgent);
+    world.until("the value in the canary", || value("east").contains("URGENT"));
+    assert!(!value("west").contains("URGENT"));
+    world.run("rollout status shop -e prod").ends(0).says(&["ahead: the newest values go ahead"]);
+    world.run("skip -e prod shop --gate released --reason urgent").ends(0);
+    world.until("the value in all rings", || value("west").contains("URGENT"));
+    assert!(!value("west").contains("second") && value("east").contains("second"), "{}", value("west"));
+    world.until("the commit in the canary again", || {
+        world.run("rollout status shop -e prod").out.contains("waiting  released:")
+    });
+    assert!(!value("west").contains("second"));
+    world.run("skip -e prod shop --gate released --reason tested").ends(0);
+    world.until("the proof in prod", || world.proves("prod", &second));
+    assert!(
+        ["east", "west"].iter().all(|cluster| value(cluster).contains("second") && value(cluster).contains("URGENT"))
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{CommandError, PersonDecision, Receipt, about, advances, check_revisi
 use crate::access::RepositoryAccess;
 use crate::controller::changes::Change;
 use crate::controller::sources::baseline;
-use crate::controller::sources::found::{self, APPLICATION, Source, VALUES};
+use crate::found_sources::{self, APPLICATION, Source, VALUES};
 use crate::reading;
 use crate::rollout_store::{self, StoredSource, StoredStates};
 
@@ -64,7 +64,7 @@ fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> BTreeM
     let stored = |source: Source| {
         (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
     };
-    found::of_reads(access, &loaded.reads).into_iter().map(stored).collect()
+    found_sources::of_reads(access, &loaded.reads).into_iter().map(stored).collect()
 }
 
 /// A source with its newest commit.

@@ -3,8 +3,6 @@
 //! A source is recorded while a gate that asks people or the clock is for its origin, or while a person holds it. The output is rendered from the recorded commit,
 //! whatever the branch has. All other sources are read at their heads.
 
-pub mod found;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,15 +17,15 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::object::promotion::{ChangeOrigin, Gate, GateKind};
 
-use self::found::Source;
 use super::changes::{Change, is_worth_storing};
 use super::context::{Context, Memory};
 use super::error::ControllerError;
 use super::line;
 use super::people;
-use super::source_difference::Reader;
 use super::status;
+use crate::found_sources::Source;
 use crate::rollout_store::{self, Advances, StoredSource, StoredStates};
+use crate::source_difference::Reader;
 
 /// The number of commits of a source since the admitted one whose pull requests are asked for approvals.
 const COMMITS_MAX: usize = 50;

@@ -1,5 +1,6 @@
 //! Examples of commands, and of their refusals.
 
+use crate::promotion::vector::Part;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -24,6 +25,7 @@ fn gates() -> Vec<GateRecord> {
 /// `r2` moves, and `r1` is stable.
 fn rollout() -> RolloutState {
     let moving = Move {
+        part: Part::Both,
         revision: revision("r2"),
         started: NOW,
         base: Position::default(),
@@ -33,6 +35,7 @@ fn rollout() -> RolloutState {
         ring_started: NOW,
         released: std::collections::BTreeMap::new(),
         good_since: None,
+        is_due: false,
         gates: gates(),
         approvals: Vec::new(),
         done: Vec::new(),
@@ -106,9 +109,9 @@ fn each_account_approves_once() {
 
 #[test]
 fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
-    let old = Rejection { revision: revision("r0"), reason: "".into() };
+    let old = Rejection { revision: revision("r0"), reason: "".into(), part: Part::Both };
     let aborted = apply(&RolloutState { rejected: vec![old.clone()], ..rollout() }, CommandKind::Abort).unwrap();
-    let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into() };
+    let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into(), part: Part::Both };
     assert_eq!((aborted.current, aborted.rejected), (None, vec![old, rejected]));
     let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
     check_refusal(&rolling_back, CommandKind::Abort, "the rollback has begun already");
@@ -120,7 +123,7 @@ fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
 fn a_retry_starts_what_was_rejected_or_stopped() {
     check_refusal(&rollout(), CommandKind::Retry, "no revision was stopped, aborted or rolled back");
     let rejected = RolloutState {
-        rejected: vec![Rejection { revision: revision("r3"), reason: "".into() }],
+        rejected: vec![Rejection { revision: revision("r3"), reason: "".into(), part: Part::Both }],
         ..RolloutState::default()
     };
     assert_eq!(apply(&rejected, CommandKind::Retry), Ok(RolloutState::default()));

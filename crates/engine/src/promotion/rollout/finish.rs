@@ -5,7 +5,7 @@ use model::count::{count, thousands};
 use super::machine::Machine;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Decision, Move, Phase};
+use crate::promotion::state::{Decision, Interrupted, Move, Phase};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -74,7 +74,21 @@ impl Machine<'_> {
             Some(current) => self.waiting_of_move(current, &mut waiting),
             None => waiting.extend(self.waiting_at_rest()),
         }
+        waiting.extend(self.waiting_values());
         waiting
+    }
+
+    /// What goes ahead of what, or why newer values wait.
+    fn waiting_values(&self) -> Option<Waiting> {
+        if let Some(Err(why)) = self.input.ahead {
+            let since = self.state.current.as_ref().map_or(self.input.now, |current| current.started);
+            return Some(reason("values", format!("newer values wait: {why}"), since));
+        }
+        let Interrupted { movement: Move { ring, started, .. }, .. } = self.state.interrupted.as_ref()?;
+        let rings = self.input.promotion.rings.len();
+        let text =
+            format!("the newest values go ahead; then the move before goes on with ring {} of {rings}", ring + 1);
+        Some(reason("ahead", text, *started))
     }
 
     fn waiting_at_rest(&self) -> Option<Waiting> {

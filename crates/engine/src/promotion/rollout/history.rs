@@ -5,7 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::promotion::command::Refusal;
-use crate::promotion::state::{Decision, Move, Phase, Proved, Rejection, Revision, RolloutState, rejections};
+use crate::promotion::state::{
+    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolloutState, rejections,
+};
+use crate::promotion::vector::Part;
 
 /// The number of proved revisions that a state keeps beside the stable one.
 const EARLIER_MAX: usize = 20;
@@ -98,6 +101,9 @@ impl RolloutState {
 
     /// Begins a rollback to a proved revision. The present revision is rejected at its end.
     pub(in crate::promotion) fn return_to(&mut self, target: Proved, (reason, since): (Arc<str>, Timestamp)) {
+        if let Some(Interrupted { movement: Move { revision, part, .. }, .. }) = self.interrupted.take() {
+            self.reject(Rejection { revision, reason: Arc::clone(&reason), part });
+        }
         let phase = Phase::RollingBack { reason, since };
         match (&mut self.current, &self.stable) {
             (Some(current), _) => {
@@ -115,6 +121,7 @@ impl RolloutState {
 fn back_from(proved: &Proved, (phase, since): (Phase, Timestamp)) -> Move {
     Move {
         revision: proved.revision.clone(),
+        part: Part::Both,
         started: since,
         base: proved.at.clone(),
         phase,
@@ -123,6 +130,7 @@ fn back_from(proved: &Proved, (phase, since): (Phase, Timestamp)) -> Move {
         ring_started: since,
         released: std::collections::BTreeMap::new(),
         good_since: None,
+        is_due: false,
         gates: Vec::new(),
         approvals: Vec::new(),
         done: Vec::new(),

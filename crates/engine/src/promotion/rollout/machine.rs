@@ -15,7 +15,7 @@ use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
-    GateRecord, GateStatus, Phase, Proved, Rejection, Revision, RingRecord, RolloutState, rejections,
+    GateRecord, GateStatus, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState, rejections,
 };
 
 /// The name of the built-in gate of a ring's failure budget.
@@ -85,6 +85,7 @@ impl<'a> Machine<'a> {
             let text = "the environment has no rings any more".to_owned();
             self.emit(EventKind::Aborted, Some(current.revision), text);
         }
+        self.state.interrupted = None;
         self.state.stable = None;
         self.state.earlier.clear();
         self.state.rolled_back = None;
@@ -95,6 +96,9 @@ impl<'a> Machine<'a> {
     fn transition(&mut self) -> bool {
         let is_held = self.state.hold.is_some();
         if !is_held && self.return_to_proved() {
+            return true;
+        }
+        if !is_held && self.go_ahead() {
             return true;
         }
         if self.state.current.is_none() || (!is_held && self.gives_way()) {
@@ -202,6 +206,7 @@ impl<'a> Machine<'a> {
         };
         let report = RingGates::of(budget, others, entry);
         current.good_since = report.good_since;
+        current.is_due = false;
         current.gates.clone_from(&report.records);
         Some(report)
     }
@@ -239,7 +244,9 @@ impl<'a> Machine<'a> {
             return may_release && self.release((index, ring), &report.entry);
         }
         let is_published = self.input.measured.is_err() || counts.measured().unpublished == 0;
-        if report.all_hold && is_published {
+        // New places get what their ring has: they prove nothing for the next ring.
+        let is_only_new = self.input.changed.is_some_and(|changed| changed.is_only_new);
+        if (report.all_hold || is_only_new) && is_published {
             self.end_ring(ring, Some(counts.measured()));
             return true;
         }
@@ -336,7 +343,14 @@ impl<'a> Machine<'a> {
         self.emit(EventKind::Completed, Some(revision.clone()), "all rings are done".to_owned());
         self.state.current = None;
         rejections::remove(&mut self.state.rejected, &revision);
-        self.state.set_stable(Proved { revision, at: self.input.position.clone(), on: self.input.now });
+        let (at, on) = (self.input.position.clone(), self.input.now);
+        let Some(interrupted) = self.state.interrupted.take() else {
+            self.state.set_stable(Proved { revision, at, on });
+            return;
+        };
+        // No position has the rest everywhere: it is rendered again where it is needed.
+        self.state.set_stable(Proved { revision: interrupted.rest.clone(), at: Position::default(), on });
+        self.go_on(revision, interrupted);
     }
 
     /// Stops the move, with the consequences of the policy. Without an earlier proved revision, there is nothing to return to.
@@ -344,7 +358,10 @@ impl<'a> Machine<'a> {
         let stable = self.state.stable.as_ref().map(|stable| stable.revision.clone());
         let Some(current) = self.state.current.as_mut() else { return };
         let (revision, since) = (current.revision.clone(), self.input.now);
-        let can_return = stable.is_some_and(|stable| stable != revision);
+        let can_return = self.state.interrupted.is_some() || stable.is_some_and(|stable| stable != revision);
+        if let Some(interrupted) = &mut self.state.interrupted {
+            interrupted.movement.good_since = None;
+        }
         let policy = self.input.promotion.on_failure;
         let mut reason = format!("ring `{}`: {reason}", ring.name);
         current.good_since = None;
@@ -391,12 +408,14 @@ impl<'a> Machine<'a> {
             Phase::RollingBack { reason, .. } => reason,
             Phase::Moving | Phase::Stopped { .. } => "".into(),
         };
-        self.state.reject(Rejection { revision: current.revision.clone(), reason });
-        self.emit(
-            EventKind::RolledBack,
-            Some(current.revision),
-            "all places have the proved revision again".to_owned(),
-        );
+        self.state.reject(Rejection { revision: current.revision.clone(), reason, part: current.part });
+        let interrupted = self.state.interrupted.take();
+        let text = match &interrupted {
+            Some(_) => "all places have again what they had before",
+            None => "all places have the proved revision again",
+        };
+        self.emit(EventKind::RolledBack, Some(current.revision), text.to_owned());
+        self.state.current = interrupted.map(|interrupted| interrupted.movement);
         true
     }
 

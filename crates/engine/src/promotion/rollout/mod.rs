@@ -22,6 +22,7 @@ use model::object::promotion::Promotion;
 use super::evidence::{Approver, CheckResult, PlaceState};
 use super::report::{Event, Report};
 use super::state::{Position, Revision, RolloutState};
+use super::vector::Part;
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
@@ -32,6 +33,10 @@ pub struct RolloutInput<'a> {
     pub promotion: &'a Promotion,
     /// The revision that the sources give now. None: they have errors, so no move starts.
     pub desired: Option<&'a Revision>,
+    /// The part in which it differs from the stable revision.
+    pub part: Part,
+    /// The newest values as a change of their own, or why they can't be one. None: they are those of what moves.
+    pub ahead: Option<Result<Ahead<'a>, &'a str>>,
     /// The current heads of the GitOps branches.
     pub position: &'a Position,
     /// The places that have the workload.
@@ -49,6 +54,15 @@ pub struct RolloutInput<'a> {
     pub author: Option<&'a str>,
     /// The accounts of the members of each team.
     pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
+}
+
+/// The newest values on top of what each place has of the commit of the main branch and of the release: of a move that is half-way, or without what was rejected.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    /// The revision of the places that the move has reached.
+    pub revision: &'a Revision,
+    /// The revision of the others. None: there is no such move, and all places get the same.
+    pub rest: Option<&'a Revision>,
 }
 
 /// The places of a workload, as columns with an entry for each place, in any order that is the same for all columns of a step.
@@ -114,6 +128,8 @@ impl RolloutState {
 /// 4. More failed reconcilers than the budget allows stop the move, with the consequences of `onFailure`. A stopped move goes on when its failures are
 ///    gone, and gives way to a newer revision.
 /// 5. After the last ring, the revision is stable.
+/// 6. Newer values do not wait for a commit of the main branch that is half-way, and do not take it along: they move as [`Ahead`] through all rings, and then the
+///    interrupted move goes on, on top of them. What was rejected on its own does not move with them either.
 ///
 /// While a person holds the rollout, only rollbacks go on. After a rollback by a person, nothing moves until `retry`.
 pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {

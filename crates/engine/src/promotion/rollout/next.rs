@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use model::object::promotion::Newer;
 
+use super::Ahead;
 use super::machine::Machine;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::{Move, Phase, Revision};
+use crate::promotion::state::{Interrupted, Move, Phase, Revision, RolloutState};
+use crate::promotion::vector::Part;
 
 impl Machine<'_> {
     /// Remembers a newer revision while another one moves.
@@ -20,7 +22,8 @@ impl Machine<'_> {
     /// Whether the current move gives way to a newer revision.
     pub(super) fn gives_way(&self) -> bool {
         let Some(current) = &self.state.current else { return false };
-        let is_superseded = self.input.promotion.newer == Newer::Supersede;
+        // A newer commit of the main branch comes after the move that was interrupted.
+        let is_superseded = self.input.promotion.newer == Newer::Supersede && self.state.interrupted.is_none();
         match current.phase {
             Phase::Stopped { .. } => true,
             Phase::Moving => is_superseded || self.is_unrendered(),
@@ -31,6 +34,9 @@ impl Machine<'_> {
     /// Returns all places at once if the sources give a revision that was proved here before. It takes back what is on its way instead of waiting for it.
     pub(super) fn return_to_proved(&mut self) -> bool {
         let Some(desired) = self.input.desired.filter(|_| self.state.rolled_back.is_none()) else { return false };
+        if self.return_to_interrupted(desired) {
+            return true;
+        }
         let current = self.state.current.as_ref();
         let is_returning = current.is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
         if is_returning || self.state.present() == Some(desired) || self.state.is_rejected(desired) {
@@ -45,6 +51,72 @@ impl Machine<'_> {
         true
     }
 
+    /// Takes back what goes ahead of another move if the sources have again what the other move brings.
+    fn return_to_interrupted(&mut self, desired: &Revision) -> bool {
+        let is_again = self.state.interrupted.as_ref().is_some_and(|found| found.movement.revision == *desired);
+        let Some(current) = self.state.current.as_mut().filter(|_| is_again) else { return false };
+        if matches!(current.phase, Phase::RollingBack { .. }) {
+            return false;
+        }
+        let (reason, revision) = ("the sources have again what was there before", current.revision.clone());
+        current.phase = Phase::RollingBack { reason: reason.into(), since: self.input.now };
+        current.good_since = None;
+        self.is_counted = false;
+        self.emit(EventKind::RollingBack, Some(revision), reason.to_owned());
+        true
+    }
+
+    /// Starts a move of the newest values on top of what each place has: ahead of the move that is half-way, or alone if what else is newer was rejected.
+    pub(super) fn go_ahead(&mut self) -> bool {
+        // What the input says is about the move and the stable revision at the beginning of the step.
+        let of = |state: &RolloutState| {
+            let moving = state.moving_platform().map(|moving| moving.revision.clone());
+            (moving, state.stable.as_ref().map(|stable| stable.revision.clone()))
+        };
+        let Some(Ok(Ahead { revision, rest })) = self.input.ahead.filter(|_| of(self.before) == of(&self.state)) else {
+            return false;
+        };
+        let current = self.state.current.as_ref();
+        let is_first =
+            current.is_some_and(|current| current.is_due || matches!(current.phase, Phase::RollingBack { .. }));
+        let is_stopped = self.state.rolled_back.is_some() || self.state.is_rejected(revision);
+        if is_first || is_stopped || self.state.present() == Some(revision) {
+            return false;
+        }
+        // Values after values wait as the policy says.
+        let is_after_values = current.is_some() && (self.state.interrupted.is_some() || rest.is_none());
+        let may_replace = self.input.promotion.newer == Newer::Supersede || self.gives_way();
+        if is_after_values && !may_replace {
+            return false;
+        }
+        let before = self.state.current.take();
+        let known = self.state.interrupted.take().map(|interrupted| interrupted.movement);
+        let movement = known.or_else(|| before.clone());
+        let text = match (&movement, rest) {
+            (Some(movement), Some(rest)) => {
+                let text = format!("it goes ahead of `{}`, which goes on after it", movement.revision.0);
+                self.state.interrupted = Some(Interrupted { movement: movement.clone(), rest: rest.clone() });
+                text
+            }
+            _ => "it moves without what was rejected".to_owned(),
+        };
+        self.state.current = Some(self.new_move(revision.clone(), Part::Configuration));
+        // What waits has older values. The newest revision is noted again.
+        self.state.waiting.clear();
+        self.is_counted = false;
+        self.emit(EventKind::Started, Some(revision.clone()), text);
+        true
+    }
+
+    /// Goes on with the interrupted move, on top of the values that went ahead of it and are in all rings now.
+    pub(super) fn go_on(&mut self, revision: Revision, Interrupted { movement, .. }: Interrupted) {
+        let text = "the move goes on after the newest values".to_owned();
+        let base = self.input.position.clone();
+        self.state.current = Some(Move { revision: revision.clone(), base, is_due: true, ..movement });
+        self.is_counted = false;
+        self.emit(EventKind::Resumed, Some(revision), text);
+    }
+
     /// Starts the next move, if there is one.
     pub(super) fn start_next(&mut self) -> bool {
         let Some(desired) = self.input.desired.filter(|_| self.state.rolled_back.is_none()) else { return false };
@@ -56,7 +128,9 @@ impl Machine<'_> {
             self.emit(EventKind::Superseded, Some(old.revision), text);
         }
         let first = self.input.promotion.rings.first().map(|ring| ring.name.to_string()).unwrap_or_default();
-        self.state.current = Some(self.new_move(revision.clone()));
+        let part = if revision == *desired { self.input.part } else { Part::Both };
+        self.state.interrupted = None;
+        self.state.current = Some(self.new_move(revision.clone(), part));
         self.is_counted = false;
         self.emit(EventKind::Started, Some(revision), format!("the move begins with the ring `{first}`"));
         true
@@ -66,16 +140,20 @@ impl Machine<'_> {
     /// rings. Places keep the revision that they have, and the new rings prove it again.
     pub(super) fn restart(&mut self) -> bool {
         let moving = self.state.current.as_ref().filter(|current| current.phase == Phase::Moving);
-        let Some(revision) = moving.map(|current| current.revision.clone()) else { return false };
-        self.state.current = Some(self.new_move(revision.clone()));
+        let Some((revision, part)) = moving.map(|current| (current.revision.clone(), current.part)) else {
+            return false;
+        };
+        let part = if self.state.interrupted.take().is_some() { Part::Both } else { part };
+        self.state.current = Some(self.new_move(revision.clone(), part));
         self.is_counted = false;
         self.emit(EventKind::Started, Some(revision), "the rings changed, so the move begins again".to_owned());
         true
     }
 
-    fn new_move(&self, revision: Revision) -> Move {
+    fn new_move(&self, revision: Revision, part: Part) -> Move {
         Move {
             revision,
+            part,
             started: self.input.now,
             base: self.input.position.clone(),
             phase: Phase::Moving,
@@ -84,6 +162,7 @@ impl Machine<'_> {
             ring_started: self.input.now,
             released: std::collections::BTreeMap::new(),
             good_since: None,
+            is_due: false,
             gates: Vec::new(),
             approvals: Vec::new(),
             done: Vec::new(),

@@ -25,16 +25,25 @@ pub(super) struct Contents {
     ring: usize,
     /// The threshold of each domain.
     thresholds: Vec<Option<u64>>,
+    /// The contents by the move that this one goes ahead of.
+    interrupted: Option<Box<Self>>,
 }
 
 impl Contents {
     pub(super) fn of(state: &RolloutState, domains: &[Arc<str>]) -> Self {
         let Some(current) = &state.current else { return Self::everywhere(Content::Published) };
+        let interrupted = state.interrupted.as_ref();
+        let interrupted = interrupted.map(|interrupted| Box::new(Self::of_move(&interrupted.movement, domains)));
+        Self { interrupted, ..Self::of_move(current, domains) }
+    }
+
+    fn of_move(current: &Move, domains: &[Arc<str>]) -> Self {
         let (moving, later) = (Content::Moving, Content::Base);
         match current.phase {
             Phase::RollingBack { .. } => Self::everywhere(Content::Stable),
             Phase::Stopped { is_withdrawn: true, .. } => {
-                Self { moving, held_back: Content::Stable, later, ring: current.ring, thresholds: Vec::new() }
+                let held_back = Content::Stable;
+                Self { moving, held_back, later, ring: current.ring, thresholds: Vec::new(), interrupted: None }
             }
             _ => Self {
                 moving,
@@ -42,15 +51,23 @@ impl Contents {
                 later,
                 ring: current.ring,
                 thresholds: thresholds(current, domains),
+                interrupted: None,
             },
         }
     }
 
     fn everywhere(content: Content) -> Self {
-        Self { moving: content, held_back: content, later: content, ring: 0, thresholds: Vec::new() }
+        let thresholds = Vec::new();
+        Self { moving: content, held_back: content, later: content, ring: 0, thresholds, interrupted: None }
     }
 
     pub(super) fn content(&self, ring: usize, domain: u32, hash: u64) -> Content {
+        let content = self.of_ring(ring, domain, hash);
+        let interrupted = self.interrupted.as_ref();
+        interrupted.map_or(content, |interrupted| content.ahead_of(interrupted.of_ring(ring, domain, hash)))
+    }
+
+    fn of_ring(&self, ring: usize, domain: u32, hash: u64) -> Content {
         match ring.cmp(&self.ring) {
             Ordering::Less => self.moving,
             Ordering::Greater => self.later,
@@ -85,12 +102,12 @@ pub(super) struct Row {
 impl Row {
     /// Whether it has, or is to have, the moving revision.
     pub(super) fn is_moving(&self) -> bool {
-        self.content == Content::Moving
+        self.content.is_moving()
     }
 
     /// Whether the place was to have the moving revision at the beginning of the step.
     pub(super) fn was_moving(&self) -> bool {
-        self.before == Content::Moving
+        self.before.is_moving()
     }
 }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::{Decision, GateRecord, Proved, Rejection, Revision, rejections};
 use crate::promotion::evidence::{Approver, Measured};
+use crate::promotion::vector::Part;
 
 /// The number of proved revisions, and of records of evidence, that are kept. Older ones are forgotten first.
 const KEPT_MAX: usize = 50;
@@ -145,7 +146,7 @@ impl AdvanceState {
 
     /// Rejects a revision.
     pub fn reject(&mut self, revision: Revision, reason: Arc<str>) {
-        rejections::add(&mut self.rejected, Rejection { revision, reason });
+        rejections::add(&mut self.rejected, Rejection { revision, reason, part: Part::Both });
     }
 
     /// A rejected revision may move again.

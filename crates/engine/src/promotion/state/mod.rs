@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord};
 use super::evidence::{Approver, Measured};
+use super::vector::Part;
 
 /// What moves: the digest of a workload's folders, a commit of the main branch, or a release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +38,8 @@ pub struct Rejection {
     pub revision: Revision,
     /// Why. Empty: not known.
     pub reason: Arc<str>,
+    /// The part in which it differs from what was proved before.
+    pub part: Part,
 }
 
 /// The rollout of one workload in one environment.
@@ -48,6 +51,8 @@ pub struct RolloutState {
     pub earlier: Vec<Proved>,
     /// The revision that moves now.
     pub current: Option<Move>,
+    /// The move that it goes ahead of.
+    pub interrupted: Option<Interrupted>,
     /// Newer revisions that wait, oldest first.
     pub waiting: Vec<Revision>,
     /// The revisions that were rolled back or aborted. None of them starts again by itself. The last one is the one that the sources give, or that was rejected last.
@@ -64,6 +69,8 @@ pub struct RolloutState {
 pub struct Move {
     /// The revision.
     pub revision: Revision,
+    /// The part in which it differs from the stable revision.
+    pub part: Part,
     /// When it began.
     pub started: Timestamp,
     /// The position when it began. Places that are not released yet keep the content of this position.
@@ -80,12 +87,23 @@ pub struct Move {
     pub released: BTreeMap<Arc<str>, u64>,
     /// Since when the fleet's gates of this ring have held without interruption.
     pub good_since: Option<Timestamp>,
+    /// Whether it goes on after newer values that went ahead of it. Others wait until its gates were evaluated once: no stream of values keeps it where it is.
+    pub is_due: bool,
     /// The gates of this ring, as they were evaluated last.
     pub gates: Vec<GateRecord>,
     /// Approvals for this ring.
     pub approvals: Vec<Approver>,
     /// The rings that are done, with their evidence.
     pub done: Vec<RingRecord>,
+}
+
+/// A move that newer values go ahead of. It goes on when they are in all rings, on top of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The move.
+    pub movement: Move,
+    /// The revision that the places which it has not reached get from the move that goes ahead.
+    pub rest: Revision,
 }
 
 /// The phase of a move.
@@ -174,18 +192,68 @@ pub enum Content {
     Stable,
     /// The moving revision.
     Moving,
+    /// The revision of places that the interrupted move has not reached, where the moving one goes ahead.
+    Rest,
+}
+
+impl Content {
+    /// Whether a place has got what moves.
+    pub fn is_moving(self) -> bool {
+        matches!(self, Self::Moving | Self::Rest)
+    }
+
+    /// The content, where a move goes ahead of another one: the places that the other one has not reached get the rest, and a rollback returns all places to what they
+    /// had before. `interrupted` is the content by the interrupted move.
+    pub(in crate::promotion) fn ahead_of(self, interrupted: Self) -> Self {
+        match self {
+            Self::Moving if !interrupted.is_moving() => Self::Rest,
+            Self::Stable => Self::Base,
+            content => content,
+        }
+    }
 }
 
 impl RolloutState {
     /// The content of a place: of its ring, its domain, and its hash in the order of the ring.
     pub fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
         let Some(current) = &self.current else { return Content::Published };
-        match current.phase {
+        self.behind(current.content(ring, domain, hash), (ring, domain, hash))
+    }
+
+    /// The content that a place gets when the current move releases it.
+    pub fn released_content(&self, ring: usize, domain: &str, hash: u64) -> Content {
+        self.behind(Content::Moving, (ring, domain, hash))
+    }
+
+    fn behind(&self, content: Content, (ring, domain, hash): (usize, &str, u64)) -> Content {
+        let Some(Interrupted { movement, .. }) = &self.interrupted else { return content };
+        content.ahead_of(movement.content(ring, domain, hash))
+    }
+
+    /// Whether a place has got what moves, or what the interrupted move brought.
+    pub fn is_reached(&self, ring: usize, domain: &str, hash: u64) -> bool {
+        let movement = self.interrupted.as_ref().map(|interrupted| &interrupted.movement).or(self.current.as_ref());
+        movement.is_some_and(|movement| movement.content(ring, domain, hash).is_moving())
+    }
+}
+
+impl Move {
+    /// Begins again with the first ring.
+    pub(in crate::promotion) fn begin_again(&mut self, now: Timestamp) {
+        (self.phase, self.ring, self.ring_started, self.good_since) = (Phase::Moving, 0, now, None);
+        self.released.clear();
+        self.gates.clear();
+        self.approvals.clear();
+        self.done.clear();
+    }
+
+    fn content(&self, ring: usize, domain: &str, hash: u64) -> Content {
+        match self.phase {
             Phase::RollingBack { .. } => Content::Stable,
-            _ if ring < current.ring => Content::Moving,
-            _ if ring > current.ring => Content::Base,
+            _ if ring < self.ring => Content::Moving,
+            _ if ring > self.ring => Content::Base,
             Phase::Stopped { is_withdrawn: true, .. } => Content::Stable,
-            _ if current.released.get(domain).is_some_and(|threshold| hash <= *threshold) => Content::Moving,
+            _ if self.released.get(domain).is_some_and(|threshold| hash <= *threshold) => Content::Moving,
             _ => Content::Base,
         }
     }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::{Report, ReportPhase};
-use engine::promotion::state::{Content, Phase, Revision, RolloutState};
+use engine::promotion::state::{Phase, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
 use self::values::ValuesRecord;
 use crate::scenario::contents::{ContentId, Sources};
-use crate::scenario::world::{Environment, World};
+use crate::scenario::world::{Environment, Rollout, World};
 
 /// A rule that a step broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,11 +51,25 @@ struct RolloutRecord {
     /// Whether the state released the revision to each place.
     released: Vec<bool>,
     was_rolling_back: bool,
-    /// The move, and since when each of its rings has been good without interruption.
-    moving: Option<Revision>,
-    good_since: Vec<Option<i64>>,
+    /// What a move that went ahead of another one returns to.
+    returning: Option<Vec<ContentId>>,
+    /// What a move that goes ahead of another one brings to places that the other one has reached.
+    ahead: Vec<ContentId>,
     /// The ring that moves, before the step.
     ring: usize,
+    /// The move.
+    movement: MoveRecord,
+    /// The move that it goes ahead of.
+    interrupted: Option<MoveRecord>,
+}
+
+/// What the referee knows of a move.
+#[derive(Default)]
+struct MoveRecord {
+    /// The revision, and whether it goes ahead of another one.
+    moving: Option<(Revision, bool)>,
+    /// Since when each of its rings has been good without interruption.
+    good_since: Vec<Option<i64>>,
     /// The rings of this move whose gates all held when the state went on to the next ring. A ring that stops before its first place does not wait for
     /// them again.
     done: BTreeSet<usize>,
@@ -141,6 +155,8 @@ impl Referee {
                 record.ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
                 record.was_rolling_back = matches!(phase, Some(Phase::RollingBack { .. }));
+                record.returning = returns_to(rollout);
+                record.ahead = environment.column_of_moving(workload).map(<[_]>::to_vec).unwrap_or_default();
             }
         }
         self.note_goodness(world);
@@ -167,7 +183,7 @@ impl Referee {
     /// A person skipped a gate of a rollout, or of the way into an environment.
     pub(super) fn note_skip(&mut self, world: &World, (number, workload): (usize, Option<usize>), gate: &Arc<str>) {
         if let Some(record) = workload.and_then(|workload| self.rollouts.get_mut(&(number, workload))) {
-            record.skipped.insert(Arc::clone(gate));
+            record.movement.skipped.insert(Arc::clone(gate));
         }
         let subject = workload.map_or(0, |workload| workload + 1);
         let revision = candidate(world, number, subject);
@@ -204,9 +220,14 @@ fn is_after(clock_changed: i64, since: Option<i64>, now: i64, time: std::time::D
 
 /// Whether a state releases its revision to a place.
 fn is_released(environment: &Environment, state: &RolloutState, place: usize) -> bool {
-    let rings = &environment.rings;
-    let domain = rings.domains.get(rings.domain[place] as usize).map_or("", |domain| &**domain);
-    state.content(usize::from(rings.ring[place]), domain, rings.hash[place]) == Content::Moving
+    let (ring, domain, hash) = environment.rings.at(place);
+    state.content(ring, domain, hash).is_moving()
+}
+
+/// What a move that goes ahead of another one returns to.
+fn returns_to(rollout: &Rollout) -> Option<Vec<ContentId>> {
+    let current = rollout.state.current.as_ref().filter(|_| rollout.state.interrupted.is_some())?;
+    Some(rollout.snapshots.get(&current.base)?.to_vec())
 }
 
 fn candidate(world: &World, number: usize, subject: usize) -> Option<Revision> {

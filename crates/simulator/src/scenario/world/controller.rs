@@ -94,6 +94,7 @@ impl World {
         let (now, is_hub_down) = (self.service_time(), self.system.is_hub_down());
         let (environment, mut repository) = self.environment(number);
         environment.remember_changed(workload, &mut repository);
+        let newest = environment.wanted(workload, &mut repository);
         let environment = &self.environments[number];
         let rollout = &environment.workloads[workload];
         if rollout.compiled.is_none() && rollout.state.current.is_none() {
@@ -113,7 +114,9 @@ impl World {
         let input = RolloutInput {
             now,
             promotion,
-            desired: rollout.compiled.as_ref(),
+            desired: newest.as_ref().map(|newest| &newest.desired),
+            part: newest.as_ref().map(|newest| newest.part).unwrap_or_default(),
+            ahead: newest.as_ref().and_then(|newest| newest.ahead()),
             position: &environment.position(),
             places: RingPlaces {
                 ring: &rings,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::report::Report;
+use engine::promotion::rollout::Ahead;
 use engine::promotion::state::{Content, Position, Revision, RolloutState};
+use engine::promotion::vector::{AheadOf, MIXED, Part, Vector};
 use model::object::promotion::Promotion;
 
 use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
@@ -49,6 +51,14 @@ pub(in crate::scenario) struct RingColumns {
     pub(in crate::scenario) domains: Vec<Arc<str>>,
 }
 
+impl RingColumns {
+    /// The ring, the domain and the hash of a place.
+    pub(in crate::scenario) fn at(&self, place: usize) -> (usize, &str, u64) {
+        let domain = self.domains.get(self.domain[place] as usize).map_or("", |domain| &**domain);
+        (usize::from(self.ring[place]), domain, self.hash[place])
+    }
+}
+
 /// A workload in an environment.
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Rollout {
@@ -69,13 +79,54 @@ impl Rollout {
     }
 }
 
+/// The newest values of a workload as a change of their own, with what else the sources give.
+pub(super) struct Newest {
+    pub(super) desired: Revision,
+    pub(super) part: Part,
+    /// The revision for places that the move has reached, and for the others.
+    pub(super) ahead: Option<Result<(Revision, Option<Revision>), &'static str>>,
+}
+
+impl Newest {
+    pub(super) fn ahead(&self) -> Option<Result<Ahead<'_>, &str>> {
+        let ahead = self.ahead.as_ref()?;
+        Some(ahead.as_ref().map(|(revision, rest)| Ahead { revision, rest: rest.as_ref() }).map_err(|why| *why))
+    }
+}
+
+/// The contents that a state refers to.
+struct Known<'a> {
+    snapshots: &'a BTreeMap<Position, Arc<[ContentId]>>,
+    columns: &'a BTreeMap<Revision, Vec<ContentId>>,
+}
+
+impl Known<'_> {
+    /// The content of a place. None: it stays as it is.
+    fn content(&self, state: &RolloutState, content: Content, place: usize) -> Option<ContentId> {
+        let at = |column: Option<&[ContentId]>| column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING);
+        let snapshot = |position: &Position| at(self.snapshots.get(position).map(|column| &**column));
+        let rendered = |revision: &Revision| at(self.columns.get(revision).map(Vec::as_slice));
+        let current = state.current.as_ref();
+        match content {
+            Content::Published => None,
+            Content::Base => current.map(|current| snapshot(&current.base)),
+            Content::Moving => current.map(|current| rendered(&current.revision)),
+            Content::Rest => state.interrupted.as_ref().map(|interrupted| rendered(&interrupted.rest)),
+            Content::Stable => state.stable.as_ref().map(|stable| match self.columns.get(&stable.revision) {
+                Some(_) if stable.at == Position::default() => rendered(&stable.revision),
+                _ => snapshot(&stable.at),
+            }),
+        }
+    }
+}
+
 /// What the controller remembers between two steps. A restart loses it.
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Memory {
     /// The places that the current move changes.
     pub(in crate::scenario) changed: Option<(Position, Revision, Vec<bool>)>,
-    /// The contents of the moving revision.
-    pub(in crate::scenario) moving: Option<(Revision, Vec<ContentId>)>,
+    /// The contents of the revisions that the state names, where no position has them.
+    pub(in crate::scenario) columns: BTreeMap<Revision, Vec<ContentId>>,
     /// The last report.
     pub(in crate::scenario) report: Option<Report>,
 }
@@ -205,49 +256,38 @@ impl Environment {
 
     /// The contents that the state of a rollout demands become the targets.
     pub(super) fn follow(&mut self, workload: usize, repository: &mut Repository<'_>) {
-        self.remember_moving(workload, repository);
-        let rollout = &self.workloads[workload];
-        let state = rollout.state.clone();
-        let snapshot =
-            |position: Option<&Position>| position.and_then(|position| rollout.snapshots.get(position)).cloned();
-        let base = snapshot(state.current.as_ref().map(|current| &current.base));
-        let stable = snapshot(state.stable.as_ref().map(|stable| &stable.at));
-        let moving = self.workloads[workload].memory.moving.take();
+        self.remember_columns(workload, repository);
         let rings = std::mem::take(&mut self.rings);
-        let at = |column: Option<&[ContentId]>, place: usize| {
-            column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING)
-        };
+        let rollout = &mut self.workloads[workload];
+        let (state, snapshots) = (rollout.state.clone(), std::mem::take(&mut rollout.snapshots));
+        let columns = std::mem::take(&mut rollout.memory.columns);
+        let known = Known { snapshots: &snapshots, columns: &columns };
         self.set_targets(workload, |place, published| {
-            let domain = rings.domains.get(rings.domain[place] as usize).map_or("", |domain| &**domain);
-            match state.content(usize::from(rings.ring[place]), domain, rings.hash[place]) {
-                Content::Published => published,
-                Content::Base => at(base.as_deref(), place),
-                Content::Stable => at(stable.as_deref(), place),
-                Content::Moving => at(moving.as_ref().map(|(_, column)| &**column), place),
-            }
+            let (ring, domain, hash) = rings.at(place);
+            known.content(&state, state.content(ring, domain, hash), place).unwrap_or(published)
         });
+        let rollout = &mut self.workloads[workload];
+        (rollout.snapshots, rollout.memory.columns) = (snapshots, columns);
         self.rings = rings;
-        self.workloads[workload].memory.moving = moving;
     }
 
-    /// Renders the moving revision, if that is not done yet.
-    fn remember_moving(&mut self, workload: usize, repository: &mut Repository<'_>) {
-        let rollout = &self.workloads[workload];
-        let Some(revision) = rollout.state.current.as_ref().map(|current| current.revision.clone()) else {
-            self.workloads[workload].memory.moving = None;
-            return;
-        };
-        if rollout
-            .memory
-            .moving
-            .as_ref()
-            .is_some_and(|(known, column)| *known == revision && column.len() == self.fleet.len())
-        {
-            return;
+    /// Renders the revisions that the state names, where that is not done yet.
+    fn remember_columns(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        let state = &self.workloads[workload].state;
+        let moving = state.current.as_ref().map(|current| &current.revision);
+        let rest = state.interrupted.as_ref().map(|interrupted| &interrupted.rest);
+        let stable = state.stable.as_ref().filter(|stable| stable.at == Position::default());
+        let named: Vec<_> =
+            [moving, rest, stable.map(|stable| &stable.revision)].into_iter().flatten().cloned().collect();
+        let mut columns = std::mem::take(&mut self.workloads[workload].memory.columns);
+        columns.retain(|revision, column| named.contains(revision) && column.len() == self.fleet.len());
+        for revision in named {
+            let sources = self.workloads[workload].revisions.sources(&revision).cloned();
+            if let Some(sources) = sources.filter(|_| !columns.contains_key(&revision)) {
+                columns.insert(revision, self.column(workload, &sources, repository));
+            }
         }
-        let Some(sources) = rollout.revisions.sources(&revision).cloned() else { return };
-        let column = self.column(workload, &sources, repository);
-        self.workloads[workload].memory.moving = Some((revision, column));
+        self.workloads[workload].memory.columns = columns;
     }
 
     /// Finds the places that the current move changes.
@@ -265,24 +305,110 @@ impl Environment {
             return;
         }
         let (base, revision) = (base.clone(), revision.clone());
-        self.remember_moving(workload, repository);
-        let rollout = &mut self.workloads[workload];
-        let stable = rollout.state.stable.as_ref().map(|stable| &stable.at);
-        let Some((_, moving)) = rollout.memory.moving.as_ref() else { return };
-        let differs = |position: &Position, place: usize| {
-            let column = rollout.snapshots.get(position);
-            column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING) != moving[place]
+        self.remember_columns(workload, repository);
+        let rollout = &self.workloads[workload];
+        let state = &rollout.state;
+        let known = Known { snapshots: &rollout.snapshots, columns: &rollout.memory.columns };
+        if !rollout.memory.columns.contains_key(&revision) {
+            return;
+        }
+        let is_changed = |place: usize| {
+            let (ring, domain, hash) = self.rings.at(place);
+            let of = |content| known.content(state, content, place);
+            let released = of(state.released_content(ring, domain, hash));
+            // A removed cluster proves nothing: only the removal of its folder is a change.
+            let is_proof = self.fleet.is_there(place) || released == Some(NOTHING);
+            // What goes ahead of another move is proved by itself only.
+            let has_stable = state.stable.is_some() && state.interrupted.is_none();
+            is_proof && (of(Content::Base) != released || (has_stable && of(Content::Stable) != released))
         };
-        // A removed cluster proves nothing: only the removal of its folder is a change.
-        let is_proof = |place: usize| self.fleet.is_there(place) || moving[place] == NOTHING;
-        let differs = |place: usize| differs(&base, place) || stable.is_some_and(|stable| differs(stable, place));
-        let changed = (0..places).map(|place| is_proof(place) && differs(place));
-        let changed = changed.collect();
+        let changed = (0..places).map(is_changed).collect();
+        let rollout = &mut self.workloads[workload];
         rollout.memory.changed = Some((base, revision, changed));
     }
 
+    /// The newest values of a workload as a change of their own, with what else the sources give.
+    pub(super) fn wanted(&mut self, workload: usize, repository: &mut Repository<'_>) -> Option<Newest> {
+        let rollout = &self.workloads[workload];
+        let desired = rollout.compiled.clone()?;
+        let vector = |sources: &Sources| Vector {
+            platform: (sources.main, sources.releases[workload]),
+            configuration: sources.configuration,
+        };
+        let vector_of = |revision: &Revision| rollout.revisions.sources(revision).map(vector);
+        let latest = vector_of(&desired).map(|_| vector(&self.sources))?;
+        let wanted = rollout.state.wanted((&desired, &latest), vector_of);
+        let Some(AheadOf { moving, rest }) = wanted.ahead else {
+            return Some(Newest { desired: wanted.desired, part: wanted.part, ahead: None });
+        };
+        let base = rest.as_ref().unwrap_or(&moving).clone();
+        let [moving, base] = [moving, base].map(|vector| self.name_vector((workload, &desired), vector, repository));
+        let is_mixed = !self.is_stable_below(workload, repository);
+        let rest = rest.map(|_| base.clone());
+        // Values that no folder has are no change.
+        let state = &self.workloads[workload].state;
+        let is_there =
+            state.present() == Some(&moving) && state.stable.as_ref().is_some_and(|stable| stable.revision == base);
+        let ahead = (!is_there).then(|| if is_mixed { Err(MIXED) } else { Ok((moving, rest)) });
+        Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
+    }
+
+    /// The revision of a vector.
+    fn name_vector(
+        &mut self,
+        (workload, newest): (usize, &Revision),
+        vector: Vector<(usize, usize), usize>,
+        repository: &mut Repository<'_>,
+    ) -> Revision {
+        let Vector { platform: (main, release), configuration } = vector;
+        let mut sources = Sources { main, configuration, releases: self.sources.releases.clone() };
+        sources.releases[workload] = release;
+        let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= configuration).count();
+        let key = (self.classes(workload, &sources, repository), fleet_changes);
+        self.workloads[workload].revisions.name(key, &sources, &newest.0)
+    }
+
+    /// Whether all places that the move has not reached have the stable revision.
+    fn is_stable_below(&mut self, workload: usize, repository: &mut Repository<'_>) -> bool {
+        self.remember_columns(workload, repository);
+        let rollout = &self.workloads[workload];
+        let state = &rollout.state;
+        let known = Known { snapshots: &rollout.snapshots, columns: &rollout.memory.columns };
+        let below = (0..self.fleet.len()).filter(|place| {
+            let (ring, domain, hash) = self.rings.at(*place);
+            !state.is_reached(ring, domain, hash)
+        });
+        let content = if state.current.is_some() { Content::Base } else { Content::Published };
+        let published = &rollout.reconcilers.published;
+        let mut below = below.map(|place| {
+            let has = known.content(state, content, place).unwrap_or(published[place]);
+            known.content(state, Content::Stable, place) == Some(has)
+        });
+        below.all(|is_stable| is_stable)
+    }
+
+    /// The contents of the moving revision.
+    pub(in crate::scenario) fn column_of_moving(&self, workload: usize) -> Option<&[ContentId]> {
+        let rollout = &self.workloads[workload];
+        let current = rollout.state.current.as_ref().filter(|_| rollout.state.interrupted.is_some())?;
+        Some(rollout.memory.columns.get(&current.revision)?)
+    }
+
+    /// The content that each place gets when the current move releases it. None: nothing moves.
+    pub(in crate::scenario) fn released(&self, workload: usize) -> Option<Vec<ContentId>> {
+        let rollout = &self.workloads[workload];
+        let state = &rollout.state;
+        rollout.memory.columns.get(&state.current.as_ref()?.revision)?;
+        let known = Known { snapshots: &rollout.snapshots, columns: &rollout.memory.columns };
+        let content = |place: usize| {
+            let (ring, domain, hash) = self.rings.at(place);
+            known.content(state, state.released_content(ring, domain, hash), place).unwrap_or(NOTHING)
+        };
+        Some((0..self.fleet.len()).map(content).collect())
+    }
+
     /// Whether all places that the current move changes had nothing before.
-    pub(super) fn is_only_new(&self, workload: usize) -> bool {
+    pub(in crate::scenario) fn is_only_new(&self, workload: usize) -> bool {
         let rollout = &self.workloads[workload];
         let Some((base, _, changed)) = &rollout.memory.changed else { return false };
         let column = rollout.snapshots.get(base);
@@ -296,10 +422,13 @@ impl Environment {
         let position = self.position();
         let rollout = &mut self.workloads[workload];
         let base = rollout.state.current.as_ref().map(|current| current.base.clone());
+        let interrupted = rollout.state.interrupted.as_ref().map(|interrupted| interrupted.movement.base.clone());
         let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
         let earlier: Vec<_> = rollout.state.earlier.iter().map(|earlier| earlier.at.clone()).collect();
         let named = |wanted: &Position| {
-            base.as_ref() == Some(wanted) || stable.as_ref() == Some(wanted) || earlier.contains(wanted)
+            [&base, &interrupted].into_iter().flatten().any(|base| base == wanted)
+                || stable.as_ref() == Some(wanted)
+                || earlier.contains(wanted)
         };
         if named(&position) && !rollout.snapshots.contains_key(&position) {
             rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());

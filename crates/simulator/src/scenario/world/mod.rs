@@ -21,8 +21,8 @@ use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use self::claims::Watched;
-pub(super) use self::environment::Environment;
-use self::environment::{Repository, RingColumns, Rollout};
+pub(super) use self::environment::{Environment, Rollout};
+use self::environment::{Repository, RingColumns};
 use self::subject::Values;
 use self::system::System;
 pub(super) use self::values::AUTHOR as VALUES_AUTHOR;

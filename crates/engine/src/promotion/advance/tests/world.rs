@@ -142,7 +142,7 @@ impl World {
 
     /// The rejected revision, with the reason.
     pub(super) fn rejected(&self) -> Option<(Revision, Arc<str>)> {
-        self.state.last_rejected().cloned().map(|Rejection { revision, reason }| (revision, reason))
+        self.state.last_rejected().cloned().map(|Rejection { revision, reason, .. }| (revision, reason))
     }
 
     /// The first environment before proves a revision itself.

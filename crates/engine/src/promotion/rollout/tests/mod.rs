@@ -1,5 +1,6 @@
 //! Examples of each rule of rollouts.
 
+mod ahead;
 mod entering;
 mod failures;
 mod newer;

@@ -12,8 +12,9 @@ use crate::promotion::evidence::{CheckResult, PlaceState};
 use crate::promotion::layout::layout;
 use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
-use crate::promotion::rollout::{Changed, RingPlaces, RolloutInput, RolloutStep, step};
+use crate::promotion::rollout::{Ahead, Changed, RingPlaces, RolloutInput, RolloutStep, step};
 use crate::promotion::state::{Content, Position, Revision, RolloutState};
+use crate::promotion::vector::Part;
 
 /// What the host of a place does with content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub(super) struct World {
     pub(super) promotion: Promotion,
     pub(super) state: RolloutState,
     pub(super) desired: Option<Revision>,
+    pub(super) part: Part,
+    /// The newest values as a change of their own: for places that the move has reached, and for the others.
+    pub(super) ahead: Option<(Revision, Option<Revision>)>,
     pub(super) hosts: Vec<Host>,
     pub(super) hub_error: Option<Arc<str>>,
     pub(super) ring: Vec<u16>,
@@ -91,6 +95,8 @@ impl World {
             promotion: promotion(rings),
             state: RolloutState::default(),
             desired: None,
+            part: Part::Both,
+            ahead: None,
             hosts: vec![Host::Healthy; places],
             hub_error: None,
             hash: (0..places as u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
@@ -139,6 +145,10 @@ impl World {
         self.state.content(self.ring[place].into(), &self.domain(place), self.hash[place])
     }
 
+    fn released(&self, place: usize) -> Content {
+        self.state.released_content(self.ring[place].into(), &self.domain(place), self.hash[place])
+    }
+
     /// The version that a place is to have.
     fn version(&self, place: usize) -> u32 {
         let current = self.state.current.as_ref();
@@ -151,6 +161,7 @@ impl World {
             }
             Content::Stable => self.revisions[&self.state.stable.as_ref().unwrap().revision][place],
             Content::Moving => self.revisions[&current.unwrap().revision][place],
+            Content::Rest => self.revisions[&self.state.interrupted.as_ref().unwrap().rest][place],
         }
     }
 
@@ -162,10 +173,14 @@ impl World {
     /// Whether the move changes a place.
     pub(super) fn changes(&self, place: usize) -> bool {
         self.state.difference().is_some_and(|(base, revision)| {
-            let moving = self.revisions[revision][place];
+            let interrupted = self.state.interrupted.as_ref();
+            let moving = match (interrupted, self.released(place)) {
+                (Some(interrupted), Content::Rest) => self.revisions[&interrupted.rest][place],
+                _ => self.revisions[revision][place],
+            };
             let stable = self.state.stable.as_ref().map(|stable| self.revisions[&stable.revision][place]);
             self.positions[base.0.parse::<usize>().unwrap()][place] != moving
-                || stable.is_some_and(|stable| stable != moving)
+                || stable.is_some_and(|stable| interrupted.is_none() && stable != moving)
         })
     }
 
@@ -176,7 +191,7 @@ impl World {
 
     /// The number of failed reconcilers of places that have the moving revision.
     pub(super) fn failed(&self) -> u64 {
-        let is_moving = |place: usize| self.content(place) == Content::Moving && self.changes(place);
+        let is_moving = |place: usize| self.content(place).is_moving() && self.changes(place);
         let states =
             self.measure().into_iter().enumerate().filter(|(place, state)| state.is_published && is_moving(*place));
         states.map(|(_, state)| u64::from(state.failed)).sum()
@@ -225,6 +240,8 @@ impl World {
             now: self.now,
             promotion: &self.promotion,
             desired: self.desired.as_ref(),
+            part: self.part,
+            ahead: self.ahead.as_ref().map(|(revision, rest)| Ok(Ahead { revision, rest: rest.as_ref() })),
             position: &position,
             places: RingPlaces {
                 ring: &self.ring,

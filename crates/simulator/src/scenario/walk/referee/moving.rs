@@ -2,11 +2,12 @@
 
 use engine::promotion::evidence::{Measured, PlaceState};
 use engine::promotion::report::ReportPhase;
-use engine::promotion::state::Phase;
+use engine::promotion::state::{Phase, Position, Proved, Revision, RolloutState};
 use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
-    Broken, Checked, Referee, RolloutRecord, broken, is_after, is_compliant, is_released, is_within, measures_hold,
+    Broken, Checked, MoveRecord, Referee, RolloutRecord, broken, is_after, is_compliant, is_released, is_within,
+    measures_hold, returns_to,
 };
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
@@ -78,10 +79,42 @@ impl Seen<'_> {
     fn is_good(&self, ring: usize) -> bool {
         let (measured, options) = (self.measured(ring), &self.rings[ring]);
         let has_share = options.prove.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
-        let is_skipped = |name: &str| self.record.skipped.contains(name);
+        let is_skipped = |name: &str| self.record.movement.skipped.contains(name);
         (is_skipped("failures") || is_within(&self.measured_released(), options.failures))
             && measures_hold(&options.prove, &measured, is_skipped)
             && (has_share || is_skipped("compliant") || is_compliant(&measured, Share::ALL, Silent::Wait))
+    }
+}
+
+/// The move of a state: its revision, and whether it goes ahead of another one.
+fn move_of(state: &RolloutState) -> Option<(Revision, bool)> {
+    Some((state.current.as_ref()?.revision.clone(), state.interrupted.is_some()))
+}
+
+impl RolloutRecord {
+    /// Notes which move goes on.
+    fn follow(&mut self, state: &RolloutState, rings: usize, now: i64) {
+        let moving = move_of(state);
+        if self.movement.moving == moving {
+            return;
+        }
+        let begins = MoveRecord { moving, good_since: vec![None; rings], ..MoveRecord::default() };
+        let mut before = std::mem::replace(&mut self.movement, begins);
+        // It may have become good in the step that interrupted it.
+        before.good_since.iter_mut().for_each(|since| *since = since.or(Some(now)));
+        match &state.interrupted {
+            Some(interrupted) => {
+                let is_it =
+                    |of: &MoveRecord| of.moving.as_ref().is_some_and(|(of, _)| *of == interrupted.movement.revision);
+                self.interrupted = Some(before).filter(is_it).or(self.interrupted.take());
+            }
+            None => {
+                // The interrupted move goes on, with the values that went ahead of it or without them.
+                if let Some(interrupted) = self.interrupted.take().filter(|_| state.current.is_some()) {
+                    self.movement = MoveRecord { moving: self.movement.moving.take(), ..interrupted };
+                }
+            }
+        }
     }
 }
 
@@ -92,16 +125,10 @@ impl Referee {
         for ((number, workload), record) in &mut self.rollouts {
             let environment = &world.environments[*number];
             let rollout = &environment.workloads[*workload];
-            let current = rollout.state.current.as_ref().map(|current| &current.revision);
             let Some(rings) = environment.promotion.as_ref().map(|promotion| &promotion.rings) else { continue };
-            if record.moving.as_ref() != current {
-                record.moving = current.cloned();
-                record.skipped.clear();
-                record.entered.clear();
-                record.done.clear();
-                record.good_since = vec![None; rings.len()];
-            }
-            let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) else {
+            record.follow(&rollout.state, rings.len(), world.now);
+            let (Some((_, _, changed)), Some(moving)) = (&rollout.memory.changed, environment.released(*workload))
+            else {
                 continue;
             };
             let (target, published) = (&record.target, &rollout.reconcilers.published);
@@ -109,14 +136,14 @@ impl Referee {
                 fleet: &environment.fleet,
                 rings,
                 ring: &environment.rings.ring,
-                moving,
+                moving: &moving,
                 changed,
                 record,
                 target,
                 published,
             };
             let good: Vec<_> = (0..rings.len()).map(|ring| seen.is_good(ring)).collect();
-            for (since, is_good) in record.good_since.iter_mut().zip(good) {
+            for (since, is_good) in record.movement.good_since.iter_mut().zip(good) {
                 *since = if is_hub_down || is_good {
                     since.or((is_good && !is_hub_down).then_some(world.now))
                 } else {
@@ -136,23 +163,23 @@ impl Referee {
         };
         let target = &rollout.reconcilers.target;
         let current = rollout.state.current.as_ref();
-        let is_continued =
-            record.moving.is_some() && current.map(|current| &current.revision) == record.moving.as_ref();
-        if let (Some((_, _, changed)), Some((_, moving))) = (&rollout.memory.changed, &rollout.memory.moving) {
+        let is_continued = record.movement.moving.is_some() && move_of(&rollout.state) == record.movement.moving;
+        if let (Some((_, _, changed)), Some(moving)) = (&rollout.memory.changed, environment.released(workload)) {
+            let moving = &moving;
             let published = &rollout.reconcilers.published;
             let (fleet, rings, ring) = (&environment.fleet, &*promotion.rings, &*environment.rings.ring);
             let seen = Seen { fleet, rings, ring, moving, changed, record, target, published };
             let ring_now = current.filter(|_| is_continued).map_or(0, |current| current.ring);
             let passed: Vec<_> =
                 (record.ring..ring_now.min(rings.len())).filter(|ring| seen.places(*ring).next().is_some()).collect();
-            for ring in &passed {
+            for ring in passed.iter().filter(|_| !environment.is_only_new(workload)) {
                 let name = seen.name(world, key, *ring);
                 check_done(world, &seen, self.clock_changed, (*ring, &name))?;
             }
             let entered = self.check_forward(world, key, (&seen, is_continued))?;
             if let Some(record) = self.rollouts.get_mut(&key).filter(|_| is_continued) {
-                record.done.extend(passed);
-                record.entered.extend(entered);
+                record.movement.done.extend(passed);
+                record.movement.entered.extend(entered);
             }
         }
         self.check_end(world, key)
@@ -173,7 +200,13 @@ impl Referee {
         let rolls_back =
             state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }));
         let stable = state.stable.as_ref().filter(|_| rolls_back);
-        let returning = stable.and_then(|stable| record.contents.get(&stable.revision));
+        let columns = &world.environments[number].workloads[workload].memory.columns;
+        let returning = stable.and_then(|Proved { revision, at, .. }| {
+            let rendered = columns.get(revision).filter(|_| *at == Position::default());
+            record.contents.get(revision).or(rendered)
+        });
+        let ahead = returns_to(&world.environments[number].workloads[workload]);
+        let returning = ahead.as_ref().or(returning);
         let returns = |place: usize| returning.and_then(|contents| contents.get(place)).copied();
         let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
         // A target that was never published, for example because the service was killed, may be taken back.
@@ -202,7 +235,8 @@ impl Referee {
         }
         if is_continued {
             Self::check_budget(seen, ring, &name)?;
-            if !record.entered.contains(&ring) {
+            // New places get what their ring has.
+            if !world.environments[number].is_only_new(workload) && !record.movement.entered.contains(&ring) {
                 self.check_entry(world, seen, (ring, &name))?;
             }
         }
@@ -212,7 +246,7 @@ impl Referee {
 
     fn check_budget(seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
         let measured = seen.measured_released();
-        let is_skipped = seen.record.skipped.contains("failures");
+        let is_skipped = seen.record.movement.skipped.contains("failures");
         if is_skipped || is_within(&measured, seen.rings[ring].failures) {
             return Ok(());
         }
@@ -225,7 +259,7 @@ impl Referee {
             return Ok(());
         }
         let Some(before) = (0..ring).rev().find(|before| seen.places(*before).next().is_some()) else { return Ok(()) };
-        if seen.record.done.contains(&before) {
+        if seen.record.movement.done.contains(&before) {
             return Ok(());
         }
         check_done(world, seen, self.clock_changed, (before, name))
@@ -243,9 +277,9 @@ impl Referee {
         let there = || (0..environment.fleet.len()).filter(|place| environment.fleet.is_there(*place));
         let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
         if record.was_rolling_back && phase != Some(ReportPhase::RollingBack) && record.stable.as_ref() == stable {
-            let is_back = |place: &usize| {
-                record.target.get(*place) == record.proved.get(*place) || record.proved.get(*place).is_none()
-            };
+            let before = record.returning.as_ref().unwrap_or(&record.proved);
+            let is_back =
+                |place: &usize| record.target.get(*place) == before.get(*place) || before.get(*place).is_none();
             if let Some(place) = there().find(|place| !is_back(place)) {
                 let text = format!("{}: {}", name(), environment.fleet.names[place]);
                 return broken("after a rollback, the fleet has the proved release", text);
@@ -254,8 +288,26 @@ impl Referee {
         if record.stable.as_ref() != stable {
             record.stable = stable.cloned();
             let is_returning = record.was_rolling_back || phase == Some(ReportPhase::RollingBack);
-            if let Some(contents) = stable.filter(|_| is_returning).and_then(|stable| record.contents.get(stable)) {
+            let rest = rollout.state.stable.as_ref().filter(|stable| stable.at == Position::default());
+            let rest = rest.and_then(|rest| rollout.memory.columns.get(&rest.revision)).cloned();
+            let known = stable.and_then(|stable| record.contents.get(stable)).or(rest.as_ref());
+            if let Some(contents) = known.filter(|_| is_returning) {
                 record.proved.clone_from(contents);
+                return Ok(());
+            }
+            if let Some(rest) = rest {
+                // Behind the move that went ahead, places have the values alone, or on top of what the interrupted move brought.
+                let moving = &record.ahead;
+                let has_values = |place: &usize| {
+                    let published = reconcilers.published[*place];
+                    published == rest[*place] || moving.get(*place) == Some(&published)
+                };
+                if let Some(place) = there().find(|place| !has_values(place)) {
+                    let text = format!("{}: {}", name(), environment.fleet.names[place]);
+                    return broken("newer values are proved when all places have them", text);
+                }
+                record.contents.extend(stable.map(|stable| (stable.clone(), rest.clone())));
+                record.proved = rest;
                 return Ok(());
             }
             // The next move may have begun in the same step.
@@ -280,8 +332,8 @@ fn check_done(world: &World, seen: &Seen<'_>, clock_changed: i64, (ring, name): 
             format!("{name}: {:?}", seen.measured(ring)),
         );
     }
-    let since = record.good_since.get(ring).copied().flatten();
-    let is_skipped = |gate: &str| record.skipped.contains(gate);
+    let since = record.movement.good_since.get(ring).copied().flatten();
+    let is_skipped = |gate: &str| record.movement.skipped.contains(gate);
     if !options.pause.is_zero() && !is_skipped("pause") && !is_after(clock_changed, since, world.now, options.pause) {
         return broken(
             "a ring begins after the pause of the ring before",

@@ -41,7 +41,7 @@ impl Source {
     }
 
     /// The newest commit.
-    pub(super) fn head(&self, repositories: &dyn Repositories) -> Result<Commit, RepositoryError> {
+    pub(crate) fn head(&self, repositories: &dyn Repositories) -> Result<Commit, RepositoryError> {
         match repositories.resolve(&self.url, &Revision::branch(&self.revision)) {
             Err(RepositoryError::NoRevision { .. }) => {
                 repositories.resolve(&self.url, &Revision::Tag(Arc::clone(&self.revision)))
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// An earlier commit.
-    pub(super) fn at(&self, id: GitId) -> Commit {
+    pub(crate) fn at(&self, id: GitId) -> Commit {
         let revision = Revision::Commit { id, branch: Some(Arc::clone(&self.revision)) };
         Commit { url: self.url.clone(), revision, id }
     }

@@ -19,17 +19,17 @@ const KNOWN_MAX: usize = 10_000;
 
 /// The comparisons of commits that are known already.
 #[derive(Debug, Default)]
-pub(super) struct KnownDifferences(BTreeMap<Compared, bool>);
+pub(crate) struct KnownDifferences(BTreeMap<Compared, bool>);
 
 /// The environment, the two commits, the paths, and the workloads whose releases are decided elsewhere.
 type Compared = (EnvironmentName, (GitId, GitId), BTreeSet<Arc<str>>, BTreeSet<Arc<str>>);
 
 /// Who reads the files.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
-    pub(super) environment: &'a EnvironmentName,
+pub(crate) struct Reader<'a> {
+    pub(crate) environment: &'a EnvironmentName,
     /// The workloads whose releases are admitted: the pins that promotions write for them change nothing by themselves.
-    pub(super) releases: &'a BTreeSet<Arc<str>>,
+    pub(crate) releases: &'a BTreeSet<Arc<str>>,
 }
 
 impl KnownDifferences {
@@ -38,7 +38,7 @@ impl KnownDifferences {
     ///
     /// # Errors
     /// If the files can't be read. The message is for people.
-    pub(super) fn differ(
+    pub(crate) fn differ(
         &mut self,
         repositories: &dyn Repositories,
         (old, new): (&Commit, &Commit),

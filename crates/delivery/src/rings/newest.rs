@@ -1,0 +1,213 @@
+//! The newest values of a workload as a change of their own: on top of the commit of the main branch and of the release that each place has, where a newer one is
+//! half-way or was rejected.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::output::rings::PlaceContents;
+use engine::promotion::revision::Revisions;
+use engine::promotion::rollout::Ahead;
+use engine::promotion::state::Revision;
+use engine::promotion::vector::{AheadOf, MIXED, Part, Vector};
+use git::publications::SourceName;
+use git::repository_key;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::tree::Sealed;
+
+use super::origins::Reader;
+use super::{Movement, Rings};
+use crate::access::RepositoryAccess;
+use crate::found_sources::{self, Source};
+use crate::loaded::Loaded;
+use crate::rollout_store::{RevisionSources, StoredRollout};
+use crate::source_difference::{self, KnownDifferences};
+
+/// What the sources give a workload that moves, or a part of which was rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// The revision, or the rejected one whose parts it has.
+    pub desired: Revision,
+    /// The part in which the revision differs from the stable one.
+    pub part: Part,
+    /// The newest values as a change of their own, or why they can't be one. None: there are none.
+    pub ahead: Option<Result<NewestValues, Arc<str>>>,
+}
+
+/// Newer values as a change of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewestValues {
+    revision: Revision,
+    rest: Option<Revision>,
+    /// The sources of both revisions.
+    sources: BTreeMap<Revision, RevisionSources>,
+}
+
+impl Newest {
+    /// The newest values, for a step.
+    pub fn ahead(&self) -> Option<Result<Ahead<'_>, &str>> {
+        Some(match self.ahead.as_ref()? {
+            Ok(NewestValues { revision, rest, .. }) => Ok(Ahead { revision, rest: rest.as_ref() }),
+            Err(why) => Err(&**why),
+        })
+    }
+
+    /// The sources of a revision of the newest values.
+    pub fn sources(&self, revision: &Revision) -> Option<&RevisionSources> {
+        self.ahead.as_ref()?.as_ref().ok()?.sources.get(revision)
+    }
+}
+
+/// The commit of the main branch, and the release.
+type Platform = (Option<GitId>, Option<Arc<str>>);
+/// The commits of values and applications. Of commits that an environment reads the same of, one stands for all.
+type Configuration = BTreeMap<SourceName, GitId>;
+type Commits = Vector<Platform, Configuration>;
+
+impl Rings {
+    /// Finds the newest values of a workload. None: the sources give what moves, or what is stable.
+    pub(super) fn find_newest(&mut self, reader: &mut Reader<'_>, one: (&Arc<str>, &StoredRollout)) -> Option<Newest> {
+        let (workload, stored) = one;
+        let desired = self.revisions.desired(workload)?;
+        let state = &stored.state;
+        if state.stable.is_none() || state.present() == Some(&desired) {
+            return None;
+        }
+        let latest = RevisionSources::of(reader.loaded, &reader.target.branch).ok()?;
+        let mut vectors = Vectors::new(reader.loaded, workload, reader.known.differences())?;
+        let newest = vectors.of(&latest);
+        let named = stored.revisions.iter().map(|(revision, sources)| (revision, vectors.of(sources)));
+        let named: BTreeMap<_, _> = named.collect();
+        let wanted = state.wanted((&desired, &newest), |revision| named.get(revision).cloned());
+        let stable = state.stable.as_ref().and_then(|stable| stored.revisions.get(&stable.revision));
+        let sources = |vector: &Commits| {
+            let is_newest = vector.configuration == newest.configuration;
+            let configuration = if is_newest { &latest } else { stable.unwrap_or(&latest) };
+            vectors.sources(&vector.platform, configuration)
+        };
+        let ahead = wanted.ahead.as_ref();
+        let ahead = ahead.map(|AheadOf { moving, rest }| (sources(moving), rest.as_ref().map(sources)));
+        let ahead = ahead.map(|ahead| self.values(reader, one, (&latest, ahead)).map_err(Arc::from));
+        let ahead = ahead.and_then(Result::transpose);
+        Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
+    }
+
+    /// Renders the newest values. None: no folder has them.
+    fn values(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        (latest, (moving, rest)): (&RevisionSources, (RevisionSources, Option<RevisionSources>)),
+    ) -> Result<Option<NewestValues>, String> {
+        let mut sources = BTreeMap::new();
+        let mut render = |rings: &mut Self, of: RevisionSources| {
+            let revision = if of == *latest {
+                rings.revisions.desired(workload)
+            } else {
+                let index = reader.render(&of, &mut rings.earlier)?;
+                rings.earlier.get(index).and_then(|compiled| Revisions::of(compiled).desired(workload))
+            };
+            let revision = revision.ok_or("they can't be rendered on top of what places have")?;
+            sources.insert(revision.clone(), of);
+            Ok::<_, String>(revision)
+        };
+        let revision = render(self, moving)?;
+        let rest = rest.map(|rest| render(self, rest)).transpose()?;
+        let stable = stored.state.stable.as_ref().map(|stable| &stable.revision);
+        let is_rest = rest.as_ref().is_none_or(|rest| Some(rest) == stable);
+        if stored.state.present() == Some(&revision) && is_rest {
+            return Ok(None);
+        }
+        if !self.is_stable_below(reader, (workload, stored))? {
+            return Err(MIXED.to_owned());
+        }
+        Ok(Some(NewestValues { revision, rest, sources }))
+    }
+
+    /// Whether all places that the move has not reached have what the stable revision has there.
+    fn is_stable_below(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+    ) -> Result<bool, String> {
+        let Some(proved) = &stored.state.stable else { return Ok(false) };
+        let stable = self.stable(reader, (workload, stored), (proved, true));
+        let movement = Movement { stable, ..self.movement(workload).into_owned() };
+        let each = self.move_contents(&movement);
+        let open = |sealed: &Sealed| reader.target.branch.open(sealed);
+        let contents = PlaceContents { compiled: reader.compiled, published: &self.head, open: &open };
+        let is_below = |place: &&Arc<str>| {
+            let location = self.membership.locate(place);
+            !each.state.is_reached(location.ring, &location.domain, location.hash)
+        };
+        let below = self.membership.places.iter().filter(is_below);
+        contents.is_stable_below(&each, below).map_err(|error| error.to_string())
+    }
+}
+
+/// The vectors of a workload's revisions.
+struct Vectors<'a> {
+    workload: &'a Arc<str>,
+    access: &'a RepositoryAccess,
+    environment: &'a EnvironmentName,
+    /// The workloads whose releases are admitted.
+    releases: BTreeSet<Arc<str>>,
+    /// The sources of values and applications, by their name in publications.
+    sources: BTreeMap<SourceName, Source>,
+    differences: &'a mut KnownDifferences,
+}
+
+impl<'a> Vectors<'a> {
+    fn new(loaded: &'a Loaded, workload: &'a Arc<str>, differences: &'a mut KnownDifferences) -> Option<Self> {
+        let access = loaded.access.as_deref()?;
+        let sources = found_sources::of_reads(access, &loaded.reads).into_iter();
+        let sources = sources.map(|source| (source.source_name(), source)).collect();
+        let releases = loaded.admission.iter().flat_map(|admission| admission.releases.keys().cloned()).collect();
+        Some(Self { workload, access, environment: &loaded.fleet.environment, releases, sources, differences })
+    }
+
+    fn of(&mut self, sources: &RevisionSources) -> Commits {
+        let platform = (self.main(sources), sources.releases.get(self.workload).cloned());
+        let commits = sources.sources.iter();
+        let configuration = commits.filter_map(|(name, commit)| Some((name.clone(), self.alike(name, *commit)?)));
+        Vector { platform, configuration: configuration.collect() }
+    }
+
+    /// The newest commit of a source if the environment reads the same of it as of this one, or else this one. None: it is no source of values or of an application.
+    fn alike(&mut self, name: &SourceName, commit: GitId) -> Option<GitId> {
+        let Self { access, environment, releases, sources, differences, .. } = self;
+        let source = sources.get(name)?;
+        let reader = source_difference::Reader { environment, releases };
+        let commits = (&source.at(commit), &source.at(source.commit));
+        // What can't be compared differs.
+        let is_same = commit == source.commit
+            || differences.differ(&*access.repositories, commits, (&source.paths, reader)) == Ok(false);
+        Some(if is_same { source.commit } else { commit })
+    }
+
+    /// The commit of the main branch: the admitted one, or else the one that a source names, or the head.
+    fn main(&self, sources: &RevisionSources) -> Option<GitId> {
+        let key = |url: &str| repository_key(&self.access.settings.git.rewrite, url);
+        let own = key(self.access.settings.repo.as_str());
+        let is_own = |(url, _): &SourceName| key(url) == own;
+        let named = |is_named: &dyn Fn(&str, &GitId) -> bool| {
+            let mut commits = sources.sources.iter().filter(|(name, _)| is_own(name));
+            commits.find(|(name, commit)| is_named(&name.1, commit)).map(|(_, commit)| *commit)
+        };
+        let of_head = || named(&|revision, _| *revision == *self.access.settings.branch);
+        sources.promoted.or_else(|| named(&|revision, commit| *revision == *commit.to_string())).or_else(of_head)
+    }
+
+    /// The sources of a vector: another commit of the main branch, and another release, with the other sources of this configuration.
+    fn sources(&self, (main, release): &Platform, configuration: &RevisionSources) -> RevisionSources {
+        let mut found = configuration.clone();
+        if self.main(configuration) != *main {
+            found.promoted = *main;
+        }
+        match release {
+            Some(release) => drop(found.releases.insert(Arc::clone(self.workload), Arc::clone(release))),
+            None => drop(found.releases.remove(self.workload)),
+        }
+        found
+    }
+}

@@ -1,0 +1,142 @@
+//! Examples of values that go ahead of a commit of the main branch which is half-way.
+//!
+//! The versions: 10 is the beginning, 20 the next commit, and the last digit is the number of the values.
+
+use model::object::promotion::{Newer, OnFailure};
+
+use super::two_rings;
+use super::world::{Host, World};
+use crate::promotion::command::{Command, CommandKind, apply_to_rollout};
+use crate::promotion::report::ReportPhase;
+use crate::promotion::state::Revision;
+use crate::promotion::vector::Part;
+
+/// Version 20 is in the first ring.
+fn half_way() -> World {
+    let mut world = two_rings();
+    world.change(10);
+    world.settle();
+    world.part = Part::Platform;
+    world.change(20);
+    assert_eq!((turn(&mut world).as_str(), world.stable().as_str()), ("2020|10101010", "v10"));
+    world.events.clear();
+    world
+}
+
+/// Until places get other content.
+fn turn(world: &mut World) -> String {
+    let before = world.versions();
+    for _ in 0..4 {
+        world.step();
+        world.publish();
+        if world.versions() != before {
+            break;
+        }
+    }
+    world.versions()
+}
+
+/// The newest values come: on top of 20 for places that have it, and of 10 for the others.
+fn values(world: &mut World, number: u32) {
+    world.change(10 + number);
+    world.change(20 + number);
+    world.part = Part::Both;
+    world.ahead = Some((revision(20 + number), Some(revision(10 + number))));
+}
+
+fn revision(version: u32) -> Revision {
+    Revision(format!("v{version}").into())
+}
+
+#[test]
+fn values_reach_all_rings_before_the_commit_that_is_half_way() {
+    let mut world = half_way();
+    values(&mut world, 1);
+    let seen = [(); 3].map(|()| turn(&mut world));
+    assert_eq!(seen, ["2121|10101010", "2121|11111111", "2121|21212121"].map(str::to_owned));
+    assert_eq!(world.stable(), "v11");
+}
+
+#[test]
+fn a_failure_of_the_commit_returns_to_the_newest_values() {
+    let mut world = half_way();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    values(&mut world, 1);
+    assert_eq!([turn(&mut world), turn(&mut world)][1], "2121|11111111");
+    // The values are in all rings with the next step, and the host fails right after it.
+    world.step();
+    world.hosts[0] = Host::Fails(20);
+    world.settle();
+    assert_eq!(world.versions(), "1111|11111111");
+    assert_eq!((world.stable(), world.state.rejected[0].part), ("v11".to_owned(), Part::Platform));
+}
+
+#[test]
+fn a_failure_of_the_values_leaves_the_commit_where_it_was() {
+    let mut world = half_way();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.hosts[0] = Host::Fails(21);
+    values(&mut world, 1);
+    assert_eq!(turn(&mut world), "2121|10101010");
+    assert_eq!(turn(&mut world), "2020|10101010");
+    for _ in 0..3 {
+        world.ahead = None;
+        world.step();
+    }
+    assert!(world.state.is_rejected(&revision(21)) && world.state.interrupted.is_none());
+    assert_eq!(world.state.current.as_ref().map(|current| current.revision.clone()), Some(revision(20)));
+}
+
+#[test]
+fn values_after_values_wait_or_replace_them() {
+    for (newer, expected) in [(Newer::Wait, "v21"), (Newer::Supersede, "v22")] {
+        let mut world = half_way();
+        world.promotion.newer = newer;
+        values(&mut world, 1);
+        world.step();
+        values(&mut world, 2);
+        world.step();
+        assert_eq!(world.state.current.as_ref().map(|current| &*current.revision.0), Some(expected));
+        assert_eq!(world.state.interrupted.as_ref().map(|found| &*found.movement.revision.0), Some("v20"));
+    }
+}
+
+#[test]
+fn values_that_are_taken_back_leave_all_places_at_once() {
+    let mut world = half_way();
+    values(&mut world, 1);
+    assert_eq!(turn(&mut world), "2121|10101010");
+    (world.ahead, world.desired) = (None, Some(revision(20)));
+    let report = world.step();
+    world.publish();
+    assert_eq!((report.phase, world.versions().as_str()), (ReportPhase::RollingBack, "2020|10101010"));
+}
+
+#[test]
+fn an_abort_keeps_what_places_have_and_stops_both() {
+    let mut world = half_way();
+    values(&mut world, 1);
+    assert_eq!(turn(&mut world), "2121|10101010");
+    let (kind, by, reason) = (CommandKind::Abort, "bob".into(), "because".into());
+    world.state = apply_to_rollout(&world.state, &Command { kind, by, at: world.now, reason }).unwrap();
+    assert!(world.state.interrupted.is_none());
+    assert!([20, 21].iter().all(|version| world.state.is_rejected(&revision(*version))));
+    world.ahead = None;
+    world.settle();
+    assert_eq!(world.versions(), "2121|10101010");
+}
+
+#[test]
+fn values_move_alone_after_a_commit_was_rejected() {
+    let mut world = half_way();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.hosts[0] = Host::Fails(20);
+    world.settle();
+    assert_eq!(world.versions(), "1010|10101010");
+    values(&mut world, 1);
+    // The sources give 21, which has the rejected commit.
+    (world.desired, world.ahead) = (Some(revision(20)), Some((revision(11), None)));
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("1111|11111111", "v11"));
+    assert!(report.waiting.iter().any(|waiting| &*waiting.what == "rejected"), "{report:?}");
+}
