@@ -13,6 +13,7 @@ use model::progress::Progress;
 use crate::acknowledgement::Entry;
 use crate::error::DestinationError;
 use crate::memo_file::MemoFile;
+use crate::state_anchors::StateAnchors;
 
 /// Repositories that branches and loaded environments share.
 pub type SharedRepositories = Arc<dyn Repositories + Send>;
@@ -38,6 +39,8 @@ pub struct RepositoryAccess {
     pub repositories: SharedRepositories,
     /// The progress of the run.
     pub progress: Progress,
+    /// What the branches with the states of environments must contain.
+    pub(crate) state_anchors: StateAnchors,
     /// The cache of broken files.
     broken: BrokenFiles,
     /// The number of files in this cache at the start.
@@ -74,7 +77,14 @@ impl RepositoryAccess {
     /// Access to these repositories. Reads the list of broken files of earlier runs.
     pub fn with(settings: ControlPlaneSettings, repositories: SharedRepositories, progress: Progress) -> Self {
         let broken = BrokenFiles::read(&settings.broken_file().load_bytes());
-        Self { settings, repositories, progress, broken_before: broken.len(), broken }
+        let state_anchors = StateAnchors::default();
+        Self { settings, repositories, progress, state_anchors, broken_before: broken.len(), broken }
+    }
+
+    /// The same access, which goes on with what an earlier one of the process has read of branches with states.
+    #[must_use]
+    pub fn with_state_anchors(self, anchors: &StateAnchors) -> Self {
+        Self { state_anchors: anchors.clone(), ..self }
     }
 
     /// Saves the list of broken files for later runs, if it has grown.

@@ -7,28 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::state::AdvanceState;
-use git::Revision;
-use git::publications::{AdmittedReleases, Publications};
+use git::publications::AdmittedReleases;
 use model::git_id::GitId;
-use model::name::EnvironmentName;
 
-use crate::access::RepositoryAccess;
-use crate::error::AdmissionError;
-use crate::heads::DestinationHeads;
 use crate::loaded::Admission;
-use crate::rollout_store::{self, StoredStates, branch_name};
+use crate::rollout_store::StoredStates;
 
-/// What was admitted into an environment, by its states. None: the controller has admitted nothing.
-///
-/// # Errors
-/// If the states can't be read.
-pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Admission>, AdmissionError> {
-    let unreadable = |reason: String| AdmissionError::Unreadable { environment: environment.clone(), reason };
-    let stored = rollout_store::read(access, environment).map_err(|error| unreadable(error.to_string()))?;
-    of_states(&stored).map_err(unreadable)
-}
-
-/// What was admitted by these states.
+/// What was admitted by these states. None: the controller has admitted nothing.
 ///
 /// # Errors
 /// The reason in words.
@@ -52,24 +37,4 @@ pub fn of_states(stored: &StoredStates) -> Result<Option<Admission>, String> {
     let releases: AdmittedReleases = advances.releases.iter().filter_map(release).collect();
     let is_empty = main.is_none() && sources.is_empty() && releases.is_empty();
     Ok((!is_empty).then_some(Admission { main, sources, releases, state: head.id }))
-}
-
-/// Checks that the branch with the states was not deleted. The publications of an environment with states name their commit.
-///
-/// # Errors
-/// If it was deleted.
-pub(crate) fn check_not_gone(
-    access: &RepositoryAccess,
-    environment: &EnvironmentName,
-    destinations: &[DestinationHeads],
-) -> Result<(), AdmissionError> {
-    let branch = branch_name(environment);
-    let repositories = &*access.repositories;
-    if repositories.resolve(&access.settings.repo, &Revision::branch(&branch)).is_ok() {
-        return Ok(());
-    }
-    let heads = destinations.iter().filter_map(|found| found.heads.as_ref().ok());
-    let mut published = heads.filter_map(|heads| Publications::read(repositories, &heads.base, environment).ok());
-    let named = published.find_map(|published| published.newest()?.states);
-    named.map_or(Ok(()), |commit| Err(AdmissionError::Gone { environment: environment.clone(), branch, commit }))
 }

@@ -6,10 +6,10 @@ use git::load::DirectoryError;
 use git::publish::PublishError;
 use git::{RepositoryUrl, UrlError};
 use model::diagnostic::Diagnostic;
-use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::tree::OpenError;
 
+use crate::untrusted_states::UntrustedStates;
 use crate::write_lease::LeaseEnded;
 
 /// The reason why no environment can be read.
@@ -122,16 +122,7 @@ pub enum AdmissionError {
         /// The reason.
         reason: String,
     },
-    /// The branch with the states was deleted.
-    #[error(
-        "the branch `{branch}`, which records what was admitted into `{environment}`, does not exist any more. Restore it at commit {commit}, which the last publication names: `git push <control plane> {commit}:refs/heads/{branch}`"
-    )]
-    Gone {
-        /// The environment.
-        environment: EnvironmentName,
-        /// The branch.
-        branch: String,
-        /// The commit that the last publication names.
-        commit: GitId,
-    },
+    /// The branch with the states lacks a commit that counted before.
+    #[error(transparent)]
+    Untrusted(#[from] UntrustedStates),
 }

@@ -41,4 +41,7 @@ pub mod rollout_store;
 pub mod selection;
 pub mod shared_objects;
 mod source_difference;
+pub mod state_anchors;
+pub mod state_branch;
+pub mod untrusted_states;
 pub mod write_lease;

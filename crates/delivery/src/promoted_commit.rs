@@ -19,6 +19,7 @@ use model::read::read_kind;
 use model::source::{FileId, Source};
 
 use crate::access::RepositoryAccess;
+use crate::rollout_store::StoreError;
 
 /// The name of the `BaseRepo`.
 const MAIN: &str = "main";
@@ -59,6 +60,9 @@ pub enum PromotedCommitError {
         /// The reason.
         reason: String,
     },
+    /// The branch with the states of the environment can't be read, or does not count.
+    #[error(transparent)]
+    States(#[from] StoreError),
     /// The field is no commit.
     #[error("`spec.commit` of BaseRepo `main` in {environment}, `{text}`, is no full commit id")]
     NoCommit {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::graph::{self, Graph};
 use git::load::{Declarations, Directory, Snapshot};
 use git::publications::Publications;
-use git::{Repositories, RepositoryError, Revision};
+use git::{Commit, Repositories, RepositoryError, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -17,10 +17,12 @@ use model::source::Files;
 use crate::access::{RepositoryAccess, destination_url};
 use crate::admission;
 use crate::earlier_files::with_publications;
-use crate::error::ReadError;
-use crate::heads;
-use crate::loaded::Loaded;
+use crate::error::{AdmissionError, ReadError};
+use crate::heads::{self, DestinationHeads};
+use crate::loaded::{Admission, Loaded};
 use crate::pinned_repositories::PinnedRepositories;
+use crate::rollout_store::read_promotions_at;
+use crate::state_branch::{self, StateBranchError};
 
 /// The maximum number of attempts if branches move during an attempt.
 pub const RACES_MAX: usize = 5;
@@ -216,11 +218,13 @@ fn read_consistently(
     environment: &EnvironmentName,
     only: Option<&str>,
 ) -> Result<Option<Loaded>, ReadError> {
-    // If the repository can't be read at all, the reads below say why, and nothing is published.
-    let (admission, unreadable) = match admission::read(access, environment) {
-        Ok(admission) => (admission, None),
-        Err(error) => (None, Some(error)),
+    let (head, admission) = match state_branch::unchecked_head(access, environment) {
+        Ok(head) => (Ok(head.clone()), admitted_at(access, environment, head.as_ref())),
+        Err(error) => (Err(error.to_string()), Ok(None)),
     };
+    // If the repository can't be read at all, the reads below say why, and nothing is published.
+    let unreadable = head.as_ref().err().or(admission.as_ref().err()).cloned();
+    let admission = admission.ok().flatten();
     let promoted = admission.as_ref().and_then(|admission| admission.main);
     let releases = admission.as_ref().map(|admission| admission.releases.clone()).unwrap_or_default();
     let control_plane = git::load::ControlPlane { promoted, releases: &releases, ..access.control_plane() };
@@ -232,17 +236,44 @@ fn read_consistently(
     if !found.is_empty() && !snapshot.is_current() {
         return Ok(None);
     }
-    if admission.is_none() && unreadable.is_none() {
-        admission::check_not_gone(access, environment, &found)?;
+    if let Ok(head) = &head
+        && !counts(access, environment, (head.as_ref(), &found))?
+    {
+        return Ok(None);
     }
     let publications = || heads::publications(access, environment, &found);
     let read = snapshot.complete(platform, &publications);
     let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
     let loaded = Loaded { destinations: found, publications_error, admission, ..Loaded::new(read, None, Some(access)) };
     match unreadable.filter(|_| loaded.is_complete) {
-        Some(error) => Err(error.into()),
+        Some(reason) => Err(AdmissionError::Unreadable { environment: environment.clone(), reason }.into()),
         None => Ok(Some(loaded)),
     }
+}
+
+/// What was admitted into an environment by its states at a commit, or why that is not known.
+fn admitted_at(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    head: Option<&Commit>,
+) -> Result<Option<Admission>, String> {
+    let Some(head) = head else { return Ok(None) };
+    let stored = read_promotions_at(&*access.repositories, head, environment).map_err(|error| error.to_string())?;
+    admission::of_states(&stored)
+}
+
+/// Whether the head of the branch with the states counts. False: the branch moved while the environment was read.
+fn counts(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    (head, destinations): (Option<&Commit>, &[DestinationHeads]),
+) -> Result<bool, AdmissionError> {
+    state_branch::counts(access, environment, (head, destinations)).map_err(|error| match error {
+        StateBranchError::Untrusted(untrusted) => untrusted.into(),
+        StateBranchError::Repository(error) => {
+            AdmissionError::Unreadable { environment: environment.clone(), reason: error.to_string() }
+        }
+    })
 }
 
 /// Reads the publications on these branches. A branch that does not exist has no publications. A URL that is not allowed is skipped here, and reported where

@@ -97,6 +97,10 @@ pub const SEEN_MAX: usize = 64;
 /// Maximum size of this journal, in bytes.
 pub(crate) const JOURNAL_BYTES_MAX: u64 = 16 << 20;
 
+/// How many generations back the commit of the states that a publication names is searched from the head of their branch. It tries one number after the other. Mostly,
+/// only a few commits were stored since the publication.
+pub const STATES_REACHES: [usize; 3] = [50, 1_000, 20_000];
+
 /// How many generations of a GitOps branch are searched for publications. People make few commits between those of Kalypso.
 pub const PUBLICATIONS_REACH: usize = 20;
 

@@ -185,6 +185,22 @@ impl Publications {
 }
 
 impl Publication {
+    /// The newest publication of an environment at the head of a branch. The history is read only if the head itself is none.
+    ///
+    /// # Errors
+    /// If the history can't be read.
+    pub fn newest(
+        repositories: &dyn Repositories,
+        head: &Commit,
+        environment: &EnvironmentName,
+    ) -> Result<Option<Self>, RepositoryError> {
+        let at_head = Publications::read_back(repositories, (head, 1), environment)?.publications.pop();
+        match at_head {
+            None => Ok(Publications::read(repositories, head, environment)?.newest().cloned()),
+            newest => Ok(newest),
+        }
+    }
+
     /// Parses the trailers of a commit message.
     pub fn of(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use delivery::controller::command::CommandError;
 use delivery::error::{AdmissionError, DestinationError, ReadError};
+use delivery::rollout_store::StoreError;
 use model::diagnostic::Diagnostic;
 
 use crate::visible::message;
@@ -192,7 +193,7 @@ fn of_reading(error: &ReadError) -> Failure {
         }
         ReadError::Declarations(diagnostic) => of_diagnostic(message, diagnostic),
         ReadError::Admission(AdmissionError::Unreadable { .. }) => Failure::outside(message),
-        ReadError::Admission(AdmissionError::Gone { .. }) => Failure::refused(message),
+        ReadError::Admission(AdmissionError::Untrusted(_)) => Failure::refused(message),
         ReadError::Moving { .. } => Failure::outside(message).help("try again"),
     }
 }
@@ -213,6 +214,7 @@ pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
 /// The failure for a decision about a promotion that is not stored.
 pub(crate) fn refusal(error: CommandError) -> Failure {
     match error {
+        CommandError::Store(StoreError::Untrusted(_)) => Failure::refused(error.to_string()),
         CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
             Failure::outside(error.to_string())
         }

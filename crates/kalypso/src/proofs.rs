@@ -7,6 +7,7 @@ use delivery::access::RepositoryAccess;
 use delivery::enforcement::{self, HubProof, Proof, StatusProof};
 use delivery::loaded::Loaded;
 use delivery::pull_requests::GitHosts;
+use delivery::state_branch;
 use model::diagnostic::Diagnostic;
 
 use crate::arguments::{PublicationHub, SourceOptions};
@@ -41,10 +42,12 @@ impl Proofs {
         Ok(Self { hub: None, statuses: hosts.map(|hosts| (hosts, accounts)) })
     }
 
-    /// Why commits of the main branch may not be published into an environment.
+    /// Why nothing, or no commit of the main branch, may be published into an environment.
     pub(crate) fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
         let Some(access) = loaded.access.as_deref() else { return Vec::new() };
-        self.with((access, self.hub.as_ref()), |proofs| enforcement::diagnostics(loaded, proofs))
+        let untrusted = state_branch::diagnostics(loaded);
+        let gates = || self.with((access, self.hub.as_ref()), |proofs| enforcement::diagnostics(loaded, proofs));
+        if untrusted.is_empty() { gates() } else { untrusted }
     }
 
     /// Calls `work` with the proofs.

@@ -1307,6 +1307,19 @@ codes! {
     ///
     /// Wait, or let people decide: `kalypso rollout status` shows what is missing. `kalypso publish --override REASON` publishes the commit anyway.
     SourceNotAdmitted = "K0526",
+    /// The branch with the states of an environment was rewritten or deleted.
+    ///
+    /// The branch `kalypso-rollouts/<environment>` of the control plane records what was admitted, and what people decided: holds, approvals, rollbacks. Each
+    /// publication names the commit of the states that it was rendered from. The branch does not contain this commit any more: it was deleted, or an older or another
+    /// history was pushed over it. Nothing is published and nothing moves, because decisions may be missing. Other environments go on.
+    ///
+    /// ```text
+    /// git push --force origin <an earlier commit>:kalypso-rollouts/prod      # a later hold is gone
+    /// ```
+    ///
+    /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
+    /// commit is lost, `--baseline` admits what the GitOps branch has now.
+    StatesRewritten = "K0527",
 
     /// A repository can't be read.
     ///

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use delivery::access::RepositoryAccess;
 use delivery::pull_requests::GitHosts;
+use delivery::state_anchors::StateAnchors;
 use hub_api::leases::{LeaderAction, LeaderRequest};
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) hosts: GitHosts,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) polls: PollQueue,
+    /// What the service has read of the branches with states: none of it may disappear.
+    state_anchors: StateAnchors,
     /// The requests for other replicas.
     pub(crate) outbox: Outbox,
     environments: Mutex<BTreeMap<EnvironmentName, Arc<Environment>>>,
@@ -60,6 +63,7 @@ impl Shared {
             metrics,
             polls: PollQueue::new(settings.timing.poll),
             outbox: Outbox::default(),
+            state_anchors: StateAnchors::default(),
             environments: Mutex::default(),
             missing: Mutex::new(Some("the environments of the control plane are not read yet".to_owned())),
             are_names_old: AtomicBool::new(true),
@@ -77,7 +81,8 @@ impl Shared {
     /// Access to the repositories for one sync.
     pub(crate) fn access(&self) -> Arc<RepositoryAccess> {
         let repositories = Arc::clone(&self.settings.repositories);
-        Arc::new(RepositoryAccess::with(self.settings.control_plane.clone(), repositories, Progress::default()))
+        let access = RepositoryAccess::with(self.settings.control_plane.clone(), repositories, Progress::default());
+        Arc::new(access.with_state_anchors(&self.state_anchors))
     }
 
     /// The thread of an environment starts.

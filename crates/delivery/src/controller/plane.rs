@@ -125,8 +125,11 @@ impl<'a> Plane<'a> {
             None if promoted.is_declared() => self.line.head().cloned(),
             None => None,
         };
-        let advances = rollout_store::read_advances(self.access, environment)
-            .map_err(|reason| PromotedCommitError::Unreadable { environment: environment.clone(), reason })?;
+        let unreadable = |error| {
+            let reason = format!("the state of promotions into `{environment}`: {error}");
+            PromotedCommitError::Unreadable { environment: environment.clone(), reason }
+        };
+        let advances = rollout_store::read_advances(self.access, environment)?.transpose().map_err(unreadable)?;
         let Advances { platform: state, sources, .. } = advances.unwrap_or_default();
         let own = (promoted.head.url.as_str(), promoted.head.revision.name());
         let is_own = |stored: &&StoredSource| (&*stored.source.0, &*stored.source.1) == (own.0, &*own.1);

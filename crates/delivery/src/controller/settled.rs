@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use git::publish::{AUTHOR_EMAIL, AUTHOR_NAME};
-use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision, opener, trailer};
+use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer};
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -18,7 +18,9 @@ use super::published_folders::GitOpsCommit;
 use crate::access::RepositoryAccess;
 use crate::rollout_store::fields::{Item, StateFile};
 use crate::rollout_store::text::Value;
-use crate::rollout_store::{StateFileError, StoreError, branch_name};
+use crate::rollout_store::{StateFileError, StoreError};
+use crate::state_branch;
+use crate::untrusted_states::branch_name;
 use crate::write_lease::WriteLease;
 
 /// The file on the branch with the states of the environment.
@@ -110,14 +112,12 @@ fn gitops_commit(item: Item<'_>) -> Result<GitOpsCommit, StateFileError> {
 /// Reads the record of an environment. None: it is not settled, as far as is known.
 ///
 /// # Errors
-/// If the branch can't be read.
-pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Settled>, RepositoryError> {
-    let repositories = &*access.repositories;
-    let head = match repositories.resolve(&access.settings.repo, &Revision::branch(&branch_name(environment))) {
-        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(None),
-        head => head?,
-    };
-    read_at(repositories, &head)
+/// If the branch can't be read, or lacks a commit that counted before.
+pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Settled>, StoreError> {
+    match state_branch::head(access, environment)? {
+        None => Ok(None),
+        Some(head) => Ok(read_at(&*access.repositories, &head)?),
+    }
 }
 
 /// Reads the record at a commit of the branch.
@@ -161,7 +161,9 @@ pub fn write(
     let progress = &Progress::default();
     let push = Push { branch: &branch, expected: before.map(|head| head.id), commit: Some(commit), progress };
     lease.map_or(Ok(()), WriteLease::check)?;
-    Ok(matches!(repositories.push(&access.settings.repo, &push)?, Pushed::Moved(_)))
+    let Pushed::Moved(id) = repositories.push(&access.settings.repo, &push)? else { return Ok(false) };
+    access.state_anchors.advance(environment, push.expected, id);
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use std::sync::Arc;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::publications::{AdmittedReleases, KEPT, Publication, SOURCE, SourceName};
 use git::{
-    Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError,
-    Revision as GitRevision, opener, trailer,
+    Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer,
 };
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -33,6 +32,8 @@ use crate::access::RepositoryAccess;
 use crate::branch::Branch;
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
+use crate::state_branch::{self, StateBranchError};
+use crate::untrusted_states::{UntrustedStates, branch_name};
 use crate::write_lease::{LeaseEnded, WriteLease};
 
 /// The version of the format of all state files.
@@ -169,43 +170,47 @@ pub enum StoreError {
     /// Another replica may lead the environment now.
     #[error(transparent)]
     LeaseEnded(#[from] LeaseEnded),
+    /// The branch lacks a commit that counted before.
+    #[error(transparent)]
+    Untrusted(#[from] UntrustedStates),
     /// The name of a workload can't be the name of a file.
     #[error("`{0}` is not the name of a workload")]
     Workload(Arc<str>),
 }
 
-/// The branch with the states of an environment.
-pub fn branch_name(environment: &EnvironmentName) -> String {
-    format!("kalypso-rollouts/{environment}")
+impl From<StateBranchError> for StoreError {
+    fn from(error: StateBranchError) -> Self {
+        match error {
+            StateBranchError::Repository(error) => Self::Repository(error),
+            StateBranchError::Untrusted(untrusted) => Self::Untrusted(untrusted),
+        }
+    }
 }
 
 /// Reads the stored states of an environment at the head of their branch.
 ///
 /// # Errors
-/// If the branch can't be read. It is not known then whether there are states. A single file that can't be read is a part of the result.
+/// If the branch can't be read, or lacks a commit that counted before. It is not known then what the states are. A single file that can't be read is a part of the
+/// result.
 pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<StoredStates, StoreError> {
-    let repositories = &*access.repositories;
-    let url = &access.settings.repo;
-    match repositories.resolve(url, &GitRevision::branch(&branch_name(environment))) {
-        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => Ok(StoredStates::default()),
-        head => read_at(repositories, &head?, environment),
+    match state_branch::head(access, environment)? {
+        None => Ok(StoredStates::default()),
+        Some(head) => read_at(&*access.repositories, &head, environment),
     }
 }
 
-/// Reads what is on its way into an environment. None: there is no state.
+/// Reads what is on its way into an environment, without the rollouts in it. None: there is no state. An error: the state is not known.
 ///
 /// # Errors
-/// The reason in words.
-pub fn read_advances(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Advances>, String> {
-    let repositories = &*access.repositories;
-    let reason = |error: &dyn std::fmt::Display| format!("the state of promotions into `{environment}`: {error}");
-    let revision = GitRevision::branch(&branch_name(environment));
-    let head = match repositories.resolve(&access.settings.repo, &revision) {
-        Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => return Ok(None),
-        head => head.map_err(|error| reason(&error))?,
-    };
-    let states = read_promotions_at(repositories, &head, environment).map_err(|error| reason(&error))?;
-    states.advances.transpose().map_err(|error| reason(&error))
+/// As in [`read`].
+pub fn read_advances(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+) -> Result<Option<Result<Advances, StateFileError>>, StoreError> {
+    match state_branch::head(access, environment)? {
+        None => Ok(None),
+        Some(head) => Ok(read_promotions_at(&*access.repositories, &head, environment)?.advances),
+    }
 }
 
 /// Reads the stored states of an environment at a commit of their branch.
@@ -232,7 +237,7 @@ pub fn read_at(
 }
 
 /// Reads what is on its way into an environment, without the rollouts in it.
-fn read_promotions_at(
+pub(crate) fn read_promotions_at(
     repositories: &dyn Repositories,
     head: &Commit,
     environment: &EnvironmentName,
@@ -279,23 +284,53 @@ pub fn write(
     before: Option<&Commit>,
     change: &StateChange<'_>,
 ) -> Result<Written, StoreError> {
+    let parents: Vec<_> = before.iter().map(|head| head.id).collect();
+    let head = before.map(|head| head.id);
+    let place = StatePlace { files: before, parents: &parents, head, is_restored: false, trailers: &[] };
+    let written = write_at((access, environment), &place, change)?;
+    if let Written::Moved(id) = written {
+        access.state_anchors.advance(environment, head, id);
+    }
+    Ok(written)
+}
+
+/// Where a commit with states is put.
+pub(crate) struct StatePlace<'a> {
+    /// The commit whose files change. None: there are none yet.
+    pub(crate) files: Option<&'a Commit>,
+    pub(crate) parents: &'a [GitId],
+    /// The head that the branch has now.
+    pub(crate) head: Option<GitId>,
+    /// Whether it is written although no file changes.
+    pub(crate) is_restored: bool,
+    /// More trailers of its message.
+    pub(crate) trailers: &'a [(&'a str, &'a str)],
+}
+
+/// Writes changed states as one commit.
+pub(crate) fn write_at(
+    (access, environment): (&RepositoryAccess, &EnvironmentName),
+    place: &StatePlace<'_>,
+    change: &StateChange<'_>,
+) -> Result<Written, StoreError> {
     let repositories = &*access.repositories;
-    let open = |sealed: &Sealed| match before {
-        Some(head) => opener(repositories, head)(sealed),
+    let open = |sealed: &Sealed| match place.files {
+        Some(files) => opener(repositories, files)(sealed),
         None => closed(sealed),
     };
-    let old = before.map_or_else(|| Ok(Tree::default()), |head| repositories.tree(head))?;
+    let old = place.files.map_or_else(|| Ok(Tree::default()), |files| repositories.tree(files))?;
     let tree = changed_tree(old.clone(), environment, change, &open)?;
-    if tree == old {
+    if tree == old && !place.is_restored {
         return Ok(Written::Unchanged);
     }
-    let parents: Vec<_> = before.iter().map(|head| head.id).collect();
-    let message = trailer::with_trailers(change.message, &[(trailer::ENVIRONMENT, environment.as_str())]);
-    let StateChange { author, seconds, .. } = *change;
-    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds };
+    let own = [(trailer::ENVIRONMENT, environment.as_str())];
+    let trailers: Vec<_> = own.iter().chain(place.trailers).copied().collect();
+    let message = trailer::with_trailers(change.message, &trailers);
+    let (StateChange { author, seconds, .. }, parents) = (change, place.parents);
+    let commit = NewCommit { parents, tree: &tree, open: &open, message: &message, author, seconds: *seconds };
     let branch = branch_name(environment);
     let progress = &Progress::default();
-    let push = Push { branch: &branch, expected: before.map(|head| head.id), commit: Some(commit), progress };
+    let push = Push { branch: &branch, expected: place.head, commit: Some(commit), progress };
     change.lease.map_or(Ok(()), WriteLease::check)?;
     Ok(match repositories.push(&access.settings.repo, &push)? {
         Pushed::Moved(id) => Written::Moved(id),

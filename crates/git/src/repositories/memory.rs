@@ -61,6 +61,23 @@ impl MemoryRepositories {
         self.state().repositories.entry(url.clone()).or_default().tags.insert(tag.to_owned(), commit);
     }
 
+    /// Sets a branch to a commit of the repository, like a forced push. None: the branch is deleted.
+    pub fn force(&self, url: &RepositoryUrl, branch: &str, commit: Option<GitId>) {
+        let mut state = self.state();
+        let branches = &mut state.repositories.entry(url.clone()).or_default().branches;
+        match commit {
+            Some(commit) => drop(branches.insert(branch.to_owned(), commit)),
+            None => drop(branches.remove(branch)),
+        }
+    }
+
+    /// Removes a commit from the repository and from the cache, as if no branch had led to it for a long time.
+    pub fn lose(&self, url: &RepositoryUrl, commit: GitId) {
+        let mut state = self.state();
+        state.repositories.entry(url.clone()).or_default().commits.remove(&commit);
+        state.remembered.retain(|_, known| *known != commit);
+    }
+
     /// Makes every request to a repository fail with this reason. None: requests succeed again.
     pub fn set_broken(&self, url: &RepositoryUrl, reason: Option<&str>) {
         self.state().repositories.entry(url.clone()).or_default().broken = reason.map(str::to_owned);
