@@ -23,6 +23,7 @@ mod release_edits;
 mod release_facts;
 mod release_moves;
 mod releases;
+pub mod restoration;
 mod rollouts;
 pub mod settled;
 pub mod sources;

@@ -29,4 +29,6 @@ mod rings;
 #[cfg(test)]
 mod sources;
 #[cfg(test)]
+mod state_branch;
+#[cfg(test)]
 mod world;

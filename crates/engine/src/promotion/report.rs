@@ -141,6 +141,8 @@ pub enum EventKind {
     Proved,
     /// A person moved an environment past its gates.
     MovedByHand,
+    /// A person restored the stored states after their branch was rewritten or deleted.
+    Restored,
 }
 
 impl EventKind {
@@ -165,6 +167,7 @@ impl EventKind {
             Self::Promoted => "promoted",
             Self::Proved => "proved",
             Self::MovedByHand => "movedByHand",
+            Self::Restored => "restored",
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct PromotionEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
     /// What happened: `started`, `ringDone`, `waiting`, `stopped`, `rollingBack`, `rolledBack`, `completed`, `superseded`, `held`, `resumed`, `approved`, `skipped`,
-    /// `promoted`, `proved` or `movedByHand`. A later version may add others.
+    /// `promoted`, `proved`, `movedByHand` or `restored`. A later version may add others.
     pub kind: String,
     /// The ring that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]

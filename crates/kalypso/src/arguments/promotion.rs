@@ -198,3 +198,32 @@ pub(crate) struct RolloutAdvance {
     #[command(flatten)]
     pub(crate) connection: HubConnection,
 }
+
+/// Bring back the states of an environment after their branch was rewritten or deleted
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The branch `kalypso-rollouts/ENV` of the control plane records what was admitted, and holds, approvals and rollbacks. Each publication names its commit of that branch. If
+the branch does not contain this commit any more, nothing is published and nothing moves.
+
+The command writes to the repository itself, also if a service runs: you need push access to that branch. Your name and the reason stay in the history.
+
+Examples:
+  kalypso rollout restore -e prod --reason 'pushed over by mistake'                     the states that the newest publication names
+  kalypso rollout restore -e prod --to 41c77fe5d0c3b2a1908f7e6d5c4b3a2918070605 --reason 'the last good states'
+  kalypso rollout restore -e prod --baseline --reason 'the repository was lost'         admit what is published: earlier holds are gone")]
+pub(crate) struct RolloutRestore {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The commit of the branch with the states to restore [default: the one that the newest publication names]
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) to: Option<String>,
+    /// Begin anew with what is published, if the commit that the newest publication names is lost
+    #[arg(long, conflicts_with = "to")]
+    pub(crate) baseline: bool,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) connection: HubConnection,
+}

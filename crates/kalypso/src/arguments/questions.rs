@@ -124,6 +124,7 @@ pub(crate) struct Rollout {
 pub(crate) enum RolloutCommand {
     Status(RolloutStatus),
     Advance(super::RolloutAdvance),
+    Restore(super::RolloutRestore),
     Wait(RolloutWait),
     List(RolloutList),
 }

@@ -28,6 +28,7 @@ pub(super) fn run(command: &RolloutCommand) -> anyhow::Result<Exit> {
     match command {
         RolloutCommand::Status(options) => status(options),
         RolloutCommand::Advance(options) => super::promotion::advance(options),
+        RolloutCommand::Restore(options) => super::promotion::restore(options),
         RolloutCommand::Wait(options) => wait(options),
         RolloutCommand::List(options) => list(options),
     }

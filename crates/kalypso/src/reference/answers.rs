@@ -97,6 +97,7 @@ const HUB: &[HubAnswer] = &[
     of("rollout wait", ("", "Rollout"), &[]),
     of("rollout list", ("items[].", "ListedRollout"), MORE),
     of("hold, resume, abort, retry, skip, approve, rollback, promote", ("", "PromotionReceipt"), &[]),
+    of("rollout restore", ("", "PromotionReceipt"), &[]),
     of("compare", ("items[].", "ComparedTarget"), COMPARED),
     of("history", ("items[].", "Event"), MORE),
     of("drift", ("", "Drift"), &[]),

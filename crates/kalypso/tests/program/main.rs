@@ -65,6 +65,8 @@ mod reports;
 #[cfg(test)]
 mod restoring;
 #[cfg(test)]
+mod rewritten_states;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod selecting;

@@ -40,6 +40,7 @@ fn connection(command: &mut Command) -> Option<&mut HubConnection> {
             RolloutCommand::Status(options) => Some(&mut options.connection),
             RolloutCommand::Wait(options) => Some(&mut options.connection),
             RolloutCommand::Advance(options) => Some(&mut options.connection),
+            RolloutCommand::Restore(options) => Some(&mut options.connection),
             RolloutCommand::List(options) => Some(&mut options.connection),
         },
         _ => None,

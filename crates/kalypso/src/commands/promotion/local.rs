@@ -9,23 +9,26 @@ use delivery::controller::error::ControllerError;
 use delivery::controller::evidence::Evidence;
 use delivery::controller::plane::Plane;
 use delivery::controller::published::Published;
+use delivery::controller::restoration::{Restoration, RestorationError, RestoredStates, restore};
 use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
 use delivery::hub_publication::Receiver;
 use delivery::promoted_commit::PromotedCommitError;
 use delivery::publication_preview::preview;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
 use delivery::pull_requests::GitHosts;
+use delivery::rollout_store::StoreError;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
-use git::RepositoryError;
 use git::publish::AUTHOR_EMAIL;
+use git::{Person, RepositoryError};
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus};
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
 use service::{ConfiguredChecks, teams};
 
-use crate::arguments::HubConnection;
+use crate::arguments::{HubConnection, RolloutRestore};
 use crate::configuration;
 use crate::control_plane_branch::author;
 use crate::exit::{self, Exit, Failure, refusal};
@@ -162,8 +165,7 @@ impl LocalController {
     /// Stores a decision on the branch with the states, as the user of git.
     pub(super) fn decide(&self, environment: &str, command: &PromotionCommand) -> anyhow::Result<PromotionReceipt> {
         let name = self.names(Some(environment))?.remove(0);
-        let author = author(&self.access);
-        let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
+        let (author, by) = self.person();
         let reason = command.reason.as_deref().unwrap_or_default().into();
         let decided = Command { kind: kind(command)?, by: by.into(), at: jiff::Timestamp::now(), reason };
         let decision = PersonDecision {
@@ -181,6 +183,33 @@ impl LocalController {
             revision: receipt.revision.map(|revision| revision.0.to_string()),
             text: receipt.text,
         })
+    }
+}
+
+impl LocalController {
+    /// Restores the states of an environment, as the user of git.
+    pub(super) fn restore(&self, options: &RolloutRestore) -> anyhow::Result<PromotionReceipt> {
+        let name = self.names(Some(&options.environment))?.remove(0);
+        let to = match &options.to {
+            Some(text) => RestoredStates::Commit(GitId::from_hex(text).ok_or_else(|| {
+                Failure::usage(format!("`{text}` is no full commit id"))
+                    .help("write all 40 digits, as the error shows them")
+            })?),
+            None if options.baseline => RestoredStates::Baseline,
+            None => RestoredStates::Published,
+        };
+        let ((author, by), at) = (self.person(), jiff::Timestamp::now());
+        let reason = &options.reason;
+        let restoration = Restoration { environment: &name, to, author: &author, by: &by, reason, at };
+        let text = restore(&self.access, &restoration).map_err(not_restored)?;
+        Ok(PromotionReceipt { environment: options.environment.clone(), subject: None, revision: None, text })
+    }
+
+    /// The user of git, and how the history names this person.
+    fn person(&self) -> (Person, String) {
+        let author = author(&self.access);
+        let by = if author.email == AUTHOR_EMAIL { author.name.clone() } else { author.to_string() };
+        (author, by)
     }
 }
 
@@ -259,13 +288,30 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
     })
 }
 
+fn not_restored(error: RestorationError) -> Failure {
+    let message = error.to_string();
+    match error {
+        RestorationError::Lost { .. } => Failure::refused(message).help(
+            "`--to COMMIT` restores another commit of the branch; if none is left, `--baseline` admits what is published",
+        ),
+        RestorationError::NotLost { .. } => Failure::refused(message).help("restore it: leave `--baseline` out"),
+        RestorationError::Repository(_) | RestorationError::Store(_) | RestorationError::LostRaces(_) => {
+            Failure::outside(message)
+        }
+        _ => Failure::refused(message),
+    }
+}
+
 fn failure(error: ControllerError) -> Failure {
     use RepositoryError::{Empty, NoRevision};
     match error {
         ControllerError::UnknownEnvironment(_)
+        | ControllerError::Store(StoreError::Untrusted(_))
         | ControllerError::Repository(NoRevision { .. } | Empty { .. })
         | ControllerError::Environment(
-            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. }) | PromotedCommitError::NoCommit { .. },
+            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. })
+            | PromotedCommitError::NoCommit { .. }
+            | PromotedCommitError::States(StoreError::Untrusted(_)),
         ) => Failure::refused(error.to_string()),
         _ => Failure::outside(error.to_string()),
     }

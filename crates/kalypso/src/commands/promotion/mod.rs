@@ -8,7 +8,7 @@ mod what;
 
 use std::time::Duration;
 
-use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionStatus, SubjectStatus};
+use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus, SubjectStatus};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use self::what::Wanted;
 
 use crate::arguments::{
     Abort, Approve, Decision, Format, Hold, HubConnection, Promote, PromotionSubject, ReasonedDecision, Resume, Retry,
-    Rollback, RolloutAdvance, RolloutStatus, Skip,
+    Rollback, RolloutAdvance, RolloutRestore, RolloutStatus, Skip,
 };
 use crate::exit::{Exit, Failure};
 use crate::hub_client::{self, Hub};
@@ -119,7 +119,17 @@ fn decide(
         Some(hub) => hub.ask(hub.client.command_promotion(&of.environment, &command))?,
         None => LocalController::open(&of.connection)?.decide(&of.environment, &command)?,
     };
-    match of.connection.output {
+    confirm(&receipt, of.connection.output)
+}
+
+/// `kalypso rollout restore`: the repository is the only place of the states, so it never goes through the service.
+pub(super) fn restore(options: &RolloutRestore) -> anyhow::Result<Exit> {
+    let receipt = LocalController::open(&options.connection)?.restore(options)?;
+    confirm(&receipt, options.connection.output)
+}
+
+fn confirm(receipt: &PromotionReceipt, format: Format) -> anyhow::Result<Exit> {
+    match format {
         Format::Human => terminal::answer(&format!("{}\n", hub_client::plain(&receipt.text)))?,
         format => terminal::answer(&terminal::structured(&json!(receipt), format))?,
     }
