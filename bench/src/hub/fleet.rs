@@ -168,8 +168,8 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     statements.extend((0..depth).map(|number| deployments(dialect, number, hosts, history)));
     let states_query = states_query(hosts, history);
     statements.push(format!(
-        "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-         select place_group_id, desired, held, is_current, status, 0, count(*) from ({states_query}) k group by 1, 2, 3, 4, 5"
+        "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers) \
+         select place_group_id, desired, held, is_current, status, 0, 0, count(*) from ({states_query}) k group by 1, 2, 3, 4, 5"
     ));
     statements.push(states(dialect, hosts, &states_query));
     statements.push(

@@ -66,3 +66,15 @@ pub struct PlacePage {
     #[param(minimum = 1, maximum = 10000, default = 1000)]
     pub limit: Option<usize>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_an_earlier_hub_are_read() {
+        let earlier = r#"{"expected":3,"succeeded":2,"failed":0,"inProgress":0,"silent":1,"outdated":0,"neverReported":0,"succeededButSilent":1}"#;
+        let counts: Counts = serde_json::from_str(earlier).unwrap();
+        assert_eq!((counts.succeeded_but_silent, counts.succeeded_without_heartbeat), (1, 0));
+    }
+}

@@ -1,7 +1,8 @@
 //! Detects reconcilers whose heartbeat is overdue, and counts them as silent. The heartbeat was announced in a report, or is required by the
 //! configuration ([`Heartbeat`]).
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hub_api::timestamp::Timestamp;
 
@@ -25,14 +26,28 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The pause between two rounds through all reconcilers.
 const ROUND: Duration = Duration::from_secs(5);
 
+/// The pause between two rounds that find the reconcilers of which the configuration requires a heartbeat. They examine more than the other rounds.
+const AWAITED_ROUND: Duration = Duration::from_mins(1);
+
 /// The most attempts for a transaction that fails because of a conflict with another transaction.
 const ATTEMPTS: usize = 5;
 
 /// Examines all reconcilers in rounds until the task is aborted. Several replicas may do so at the same time.
 pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
+    let mut found: Option<(Arc<[Heartbeat]>, Instant)> = None;
     loop {
         noticed(mark_silent(&database, Timestamp::now).await);
-        for heartbeat in &*heartbeats.now() {
+        let required = heartbeats.now();
+        let is_recent = |(known, at): &(Arc<[Heartbeat]>, Instant)| {
+            *known == required && (required.is_empty() || at.elapsed() < AWAITED_ROUND)
+        };
+        if !found.as_ref().is_some_and(is_recent) {
+            match mark_awaited(&database, &required).await {
+                Ok(_) => found = Some((Arc::clone(&required), Instant::now())),
+                Err(error) => tracing::warn!(%error, "the reconcilers with a required heartbeat can't be found now"),
+            }
+        }
+        for heartbeat in &*required {
             noticed(mark_silent_by(&database, heartbeat, Timestamp::now).await);
         }
         if let Err(error) = delete_old(&database, Timestamp::now().before(SILENCES_KEPT)).await {
@@ -57,9 +72,9 @@ fn noticed(silent: Result<usize, DatabaseError>) {
 pub async fn mark_silent(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
     let overdue = |parameters: &mut Parameters, now: Timestamp| {
         let now = parameters.add(now);
-        format!("s.silent_after < {}", parameters.dialect().instant(&now))
+        format!("s.is_silent = 0 and s.silent_after < {}", parameters.dialect().instant(&now))
     };
-    walk(database, now, overdue, |_| ()).await
+    walk(database, now, overdue, silence).await
 }
 
 /// Examines all reconcilers once. Returns the number of those that became silent because a required heartbeat is overdue. Reconcilers that never
@@ -76,22 +91,51 @@ pub async fn mark_silent_by(
         let last = parameters.add(now.before(heartbeat.every));
         let last = parameters.dialect().instant(&last);
         let has_to = heartbeat.condition("s.reconciler_id", parameters);
-        format!("s.seen_on < {last} and {has_to}")
+        format!("s.is_silent = 0 and s.seen_on < {last} and {has_to}")
     };
-    let due = |state: &mut State| {
+    let change = |state: &mut State, now| {
         let demanded = state.seen_on.map(|seen| seen.after(heartbeat.every));
         state.silent_after = [state.silent_after, demanded].into_iter().flatten().min();
+        state.is_awaited = true;
+        silence(state, now);
     };
-    walk(database, now, overdue, due).await
+    walk(database, now, overdue, change).await
 }
 
-/// Goes through all reconcilers that are not silent yet, and makes those silent whose state `s` meets the condition `overdue`. `due` sets the time
-/// until which a report was due, if the state does not have it.
+/// Makes a reconciler silent that is still overdue: it may have reported since it was examined.
+fn silence(state: &mut State, now: Timestamp) {
+    state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
+}
+
+/// Notes of which reconcilers the configuration requires a heartbeat, among those that announce none. Returns the number of those where that is new.
+///
+/// # Errors
+/// The database cannot be reached, or refuses. Changes before the error stay.
+pub async fn mark_awaited(database: &Database, heartbeats: &[Heartbeat]) -> Result<usize, DatabaseError> {
+    let required = |parameters: &mut Parameters| {
+        let conditions = heartbeats.iter().map(|heartbeat| heartbeat.condition("s.reconciler_id", parameters));
+        conditions.collect::<Vec<_>>().join(" or ")
+    };
+    let begins = |parameters: &mut Parameters, _| {
+        format!("s.is_awaited = 0 and s.silent_after is null and ({})", required(parameters))
+    };
+    let ends = |parameters: &mut Parameters, _| match heartbeats {
+        [] => "s.is_awaited = 1".to_owned(),
+        _ => format!("s.is_awaited = 1 and not ({})", required(parameters)),
+    };
+    let ended = walk(database, Timestamp::now, ends, |state, _| state.is_awaited = false).await?;
+    if heartbeats.is_empty() {
+        return Ok(ended);
+    }
+    Ok(ended + walk(database, Timestamp::now, begins, |state, _| state.is_awaited = true).await?)
+}
+
+/// Goes through all reconcilers, and changes those whose state `s` meets a condition.
 async fn walk(
     database: &Database,
     now: impl Fn() -> Timestamp,
-    overdue: impl Fn(&mut Parameters, Timestamp) -> String,
-    due: impl Fn(&mut State),
+    condition: impl Fn(&mut Parameters, Timestamp) -> String,
+    change: impl Fn(&mut State, Timestamp),
 ) -> Result<usize, DatabaseError> {
     let last = database.first("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
     let last: i64 = last.flatten().unwrap_or_default();
@@ -101,14 +145,14 @@ async fn walk(
         let mut parameters = Parameters::with(database.dialect(), vec![after.into(), (after + STEP).into()]);
         let sql = format!(
             "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 and s.reconciler_id <= $2 \
-             and s.is_silent = 0 and {} order by s.reconciler_id",
-            overdue(&mut parameters, now)
+             and {} order by s.reconciler_id",
+            condition(&mut parameters, now)
         );
-        let overdue: Vec<ReconcilerId> = database.query(&sql, parameters.into_values()).await?;
-        for some in overdue.chunks(TRANSACTION) {
-            silence(database, some, (now, &due)).await?;
+        let found: Vec<ReconcilerId> = database.query(&sql, parameters.into_values()).await?;
+        for some in found.chunks(TRANSACTION) {
+            change_states(database, some, &|state: &mut State| change(state, now)).await?;
         }
-        count += overdue.len();
+        count += found.len();
         if after + STEP < last {
             tokio::time::sleep(PAUSE).await;
         }
@@ -132,34 +176,30 @@ pub async fn delete_old(database: &Database, horizon: Timestamp) -> Result<(), D
     transaction.commit().await
 }
 
-/// Makes reconcilers silent that are still overdue: they may have reported since they were examined.
-async fn silence(
+/// Changes the states of reconcilers, and counts them again.
+async fn change_states(
     database: &Database,
     reconcilers: &[ReconcilerId],
-    (now, due): (Timestamp, &impl Fn(&mut State)),
+    change: &impl Fn(&mut State),
 ) -> Result<(), DatabaseError> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        match silence_once(database, reconcilers, (now, due)).await {
+        match change_once(database, reconcilers, change).await {
             Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
             result => return result,
         }
     }
 }
 
-async fn silence_once(
+async fn change_once(
     database: &Database,
     reconcilers: &[ReconcilerId],
-    (now, due): (Timestamp, &impl Fn(&mut State)),
+    change: &impl Fn(&mut State),
 ) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;
     let ids = reconcilers.iter().copied().collect();
-    recount(&mut transaction, &mut Contents::default(), ids, |state| {
-        due(state);
-        state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
-    })
-    .await?;
+    recount(&mut transaction, &mut Contents::default(), ids, change).await?;
     transaction.commit().await
 }

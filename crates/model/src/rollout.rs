@@ -53,6 +53,22 @@ impl RolloutState {
     }
 }
 
+/// What the hub knows about whether a reconciler still reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Liveness {
+    /// Its next report is not overdue.
+    Alive,
+    /// Its next report is overdue.
+    Silent,
+    /// It announces no heartbeat, and none is required of it, so it never becomes silent.
+    Unknown,
+}
+
+impl Liveness {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Alive, Self::Silent, Self::Unknown];
+}
+
 /// The number of reconcilers in each state. A host counts once for each of its reconcilers. The states add up to `expected`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
@@ -74,15 +90,20 @@ pub struct Counts {
     pub never_reported: i64,
     /// Reconcilers in `succeeded` whose next report is overdue.
     pub succeeded_but_silent: i64,
+    /// Reconcilers in `succeeded` without a heartbeat: the hub can't detect when they stop. For a timestamp in the past: 0.
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub succeeded_without_heartbeat: i64,
 }
 
 impl Counts {
     /// Adds a number of reconcilers in one state.
-    pub fn add(&mut self, state: RolloutState, is_silent: bool, reconcilers: i64) {
+    pub fn add(&mut self, state: RolloutState, liveness: Liveness, reconcilers: i64) {
         self.expected += reconcilers;
         *self.part(state) += reconcilers;
-        if is_silent && state == RolloutState::Succeeded {
-            self.succeeded_but_silent += reconcilers;
+        match (state, liveness) {
+            (RolloutState::Succeeded, Liveness::Silent) => self.succeeded_but_silent += reconcilers,
+            (RolloutState::Succeeded, Liveness::Unknown) => self.succeeded_without_heartbeat += reconcilers,
+            _ => {}
         }
     }
 
@@ -96,6 +117,7 @@ impl Counts {
         self.outdated += others.outdated;
         self.never_reported += others.never_reported;
         self.succeeded_but_silent += others.succeeded_but_silent;
+        self.succeeded_without_heartbeat += others.succeeded_without_heartbeat;
     }
 
     /// The number of reconcilers in a state.
@@ -153,13 +175,16 @@ mod tests {
     fn counts_are_the_sum_of_their_parts() {
         let mut counts = Counts::default();
         for (reconcilers, state) in (1..).zip(RolloutState::ALL) {
-            counts.add(state, true, reconcilers);
-            assert_eq!(counts.of(state), reconcilers);
+            for liveness in Liveness::ALL {
+                counts.add(state, liveness, reconcilers);
+            }
+            assert_eq!(counts.of(state), 3 * reconcilers);
         }
-        assert_eq!((counts.expected, counts.succeeded_but_silent), (21, 1));
+        let of_succeeded = |counts: Counts| (counts.succeeded_but_silent, counts.succeeded_without_heartbeat);
+        assert_eq!((counts.expected, of_succeeded(counts)), (63, (1, 1)));
         let one = counts;
         counts.merge(&one);
-        assert_eq!((counts.expected, counts.failed, counts.succeeded_but_silent), (42, 4, 2));
+        assert_eq!((counts.expected, counts.failed, of_succeeded(counts)), (126, 12, (2, 2)));
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub(crate) struct State {
     pub(crate) tally_id: Option<TallyId>,
     pub(crate) silent_after: Option<Timestamp>,
     pub(crate) is_silent: bool,
+    /// Whether the configuration of the hub requires a heartbeat of it.
+    pub(crate) is_awaited: bool,
     /// The profile of its reports ([`hub_api::report::Report::profile`]), if it is in service and at a place; none if its own rows have to be read.
     pub(crate) profile: Option<i64>,
     /// The place of the reconciler; set only together with the profile.
@@ -65,6 +67,11 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Whether a heartbeat is announced or required, so that the reconciler becomes silent when it stops.
+    pub(crate) fn has_heartbeat(&self) -> bool {
+        self.silent_after.is_some() || self.is_awaited
+    }
+
     /// Removes the profile. The next report then reads the rows of the reconciler and its host.
     pub(crate) fn forget_profile(&mut self) {
         (self.profile, self.place_id) = (None, None);
@@ -244,7 +251,7 @@ pub(crate) async fn states(
 /// The columns of a state `t`.
 fn state_columns(dialect: Dialect) -> String {
     format!(
-        "t.deployment_id, {}, {}, t.status, t.digest, t.held_revision_id, t.tally_id, {}, t.is_silent, t.profile, t.place_id",
+        "t.deployment_id, {}, {}, t.status, t.digest, t.held_revision_id, t.tally_id, {}, t.is_silent, t.is_awaited, t.profile, t.place_id",
         dialect.millis("t.reported_on"),
         dialect.millis("t.seen_on"),
         dialect.millis("t.silent_after"),
@@ -264,6 +271,7 @@ impl FromRow for State {
             tally_id: columns.take()?,
             silent_after: columns.take()?,
             is_silent: columns.take()?,
+            is_awaited: columns.take()?,
             profile: columns.take()?,
             place_id: columns.take()?,
         })
@@ -293,6 +301,7 @@ pub(crate) async fn write_states<'a>(
         ("tally_id", Kind::Int),
         ("silent_after", Kind::Timestamp),
         ("is_silent", Kind::Int),
+        ("is_awaited", Kind::Int),
         ("profile", Kind::Int),
         ("place_id", Kind::Int),
     ]);
@@ -310,14 +319,15 @@ pub(crate) async fn write_states<'a>(
             after.tally_id.into(),
             after.silent_after.into(),
             after.is_silent.into(),
+            after.is_awaited.into(),
             after.profile.into(),
             after.place_id.into(),
         ]);
     }
     let statement = "update reconciler_state set deployment_id = s.deployment_id, reported_on = s.reported_on, \
         seen_on = s.seen_on, status = s.status, digest = s.digest, held_revision_id = s.held_revision_id, \
-        tally_id = s.tally_id, silent_after = s.silent_after, is_silent = s.is_silent, profile = s.profile, \
-        place_id = s.place_id from source s where reconciler_state.reconciler_id = s.id";
+        tally_id = s.tally_id, silent_after = s.silent_after, is_silent = s.is_silent, is_awaited = s.is_awaited, \
+        profile = s.profile, place_id = s.place_id from source s where reconciler_state.reconciler_id = s.id";
     transaction.execute_with(rows, statement).await?;
     attention.write(transaction).await
 }

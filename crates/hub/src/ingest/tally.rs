@@ -21,8 +21,10 @@ struct TallyKey {
     is_current: bool,
     /// The reported status, [`hub_api::report::Status::number`]; 0 if none was reported.
     status: i64,
-    /// Whether an announced heartbeat is overdue.
+    /// Whether a heartbeat is overdue.
     is_silent: bool,
+    /// Whether a heartbeat is announced or required. Without one, silence can't be detected.
+    has_heartbeat: bool,
 }
 
 impl TallyKey {
@@ -34,6 +36,7 @@ impl TallyKey {
             self.is_current.into(),
             self.status.into(),
             self.is_silent.into(),
+            self.has_heartbeat.into(),
         ]
     }
 }
@@ -47,12 +50,13 @@ impl FromRow for TallyKey {
             is_current: columns.take()?,
             status: columns.take()?,
             is_silent: columns.take()?,
+            has_heartbeat: columns.take()?,
         })
     }
 }
 
 /// The columns of a key. A missing commit is stored as 0, because a unique index does not compare nulls.
-const KEY: &str = "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent";
+const KEY: &str = "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat";
 
 /// A reconciler whose state changes, with the values that decide its new tally.
 pub(crate) struct Transition<'a> {
@@ -75,6 +79,7 @@ impl Transition<'_> {
             is_current: place.is_current(self.held),
             status: self.state.status,
             is_silent: self.state.is_silent,
+            has_heartbeat: self.state.has_heartbeat(),
         })
     }
 }
@@ -137,6 +142,7 @@ impl Deltas {
             ("is_current", Kind::Int),
             ("status", Kind::Int),
             ("is_silent", Kind::Int),
+            ("has_heartbeat", Kind::Int),
             ("delta", Kind::Int),
         ]);
         for (key, delta) in self.0 {
@@ -168,6 +174,7 @@ mod tests {
             is_current: false,
             status: 0,
             is_silent: number >= 4,
+            has_heartbeat: number >= 2,
         }
     }
 

@@ -67,7 +67,7 @@ impl Counted {
         let pairs = parameters.dialect().pairs(&tallies);
         format!(
             "(select y.id, y.place_group_id, y.desired_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent, \
-             n.second as reconcilers from {pairs} n join tally y on y.id = n.first)"
+             y.has_heartbeat, n.second as reconcilers from {pairs} n join tally y on y.id = n.first)"
         )
     }
 }

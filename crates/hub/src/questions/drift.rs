@@ -10,9 +10,10 @@ use model::rollout::{Counts, RolloutState};
 
 use super::cursor::Cursor;
 use super::groups::StateCount;
+use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Walk, selected_columns};
-use super::{Question, QuestionError, conditions, deployments, question, rollout_state};
+use super::{Question, QuestionError, conditions, deployments, question};
 use crate::store::{Database, DatabaseError, Parameters, Transaction};
 
 /// Parses the name of a kind of drift.
@@ -80,11 +81,11 @@ async fn desired(
     let tallies = scope.tallies(&mut parameters);
     let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
-        "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.state, x.is_silent, x.reconcilers from \
+        "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.state, x.liveness, x.reconcilers from \
            (select {} as since, t.desired_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
-              {} as state, t.is_silent, {} as reconcilers \
+              {} as state, {LIVENESS} as liveness, {} as reconcilers \
             from {tallies} t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.desired_commit_id \
-            where t.reconcilers > 0{groups} group by w.committed_on, t.desired_commit_id, 3, 4, t.is_silent) as x \
+            where t.reconcilers > 0{groups} group by w.committed_on, t.desired_commit_id, 3, 4, 5) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
         dialect.millis("w.committed_on"),
         rollout_state::expression(rollout_state::HOLDS_DESIRED),

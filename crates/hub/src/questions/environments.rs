@@ -7,12 +7,13 @@ use hub_api::environments::{Environment, EnvironmentTarget, EnvironmentTargets, 
 use hub_api::page::Page;
 use hub_api::publication::Role;
 use hub_api::timestamp::Timestamp;
-use model::rollout::Counts;
+use model::rollout::{Counts, Liveness};
 
 use super::cursor::Cursor;
 use super::groups::StateCount;
+use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, groups, question, rollout_state};
+use super::{Question, QuestionError, conditions, facts, groups, question};
 use crate::desired::order;
 use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{
@@ -37,7 +38,7 @@ pub async fn environments(
     let tallies = scope.tallies(&mut parameters);
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
-        "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {state} as state, t.is_silent, {sum} \
+        "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {state} as state, {LIVENESS}, {sum} \
          from {tallies} t join place_group g on g.id = t.place_group_id \
          where t.desired_commit_id <> 0 and t.reconcilers > 0{of_groups} group by 1, 2, 3, 4"
     );
@@ -170,7 +171,8 @@ async fn counts_then(
     let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();
     for fact in facts::facts(transaction, &reconcilers, Some(at)).await? {
         let (Some(place), Some(state)) = (&fact.place, fact.state()) else { continue };
-        counts.entry(place.group_id).or_default().add(state, fact.is_silent, 1);
+        let liveness = if fact.is_silent { Liveness::Silent } else { Liveness::Alive };
+        counts.entry(place.group_id).or_default().add(state, liveness, 1);
     }
     Ok(Some(counts))
 }

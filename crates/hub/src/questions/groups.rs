@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, Liveness, RolloutState};
 
 use super::facts::Below;
-use super::rollout_state::{self, StateNumber};
+use super::rollout_state::{self, LIVENESS, LivenessNumber, StateNumber};
 use super::scope::Scope;
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -85,7 +85,7 @@ pub(super) async fn counts(
     let mut parameters = Parameters::with(transaction.dialect(), vec![groups.into()]);
     let tallies = scope.tallies(&mut parameters);
     let sql = format!(
-        "select t.place_group_id, {state} as state, t.is_silent, {sum} from {tallies} t \
+        "select t.place_group_id, {state} as state, {LIVENESS}, {sum} from {tallies} t \
          where {} and t.desired_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
@@ -96,23 +96,23 @@ pub(super) async fn counts(
     Ok(counts)
 }
 
-/// The number of reconcilers in a rollout state. The columns are the state, whether the reconcilers are silent, and the number.
+/// The number of reconcilers in a rollout state. The columns are the state, the liveness of the reconcilers ([`LIVENESS`]), and the number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateCount {
     state: RolloutState,
-    pub(super) is_silent: bool,
+    pub(super) liveness: Liveness,
     pub(super) reconcilers: i64,
 }
 
 impl FromRow for StateCount {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
-        let (StateNumber(state), is_silent, reconcilers) = columns.take()?;
-        Ok(Self { state, is_silent, reconcilers })
+        let (StateNumber(state), LivenessNumber(liveness), reconcilers) = columns.take()?;
+        Ok(Self { state, liveness, reconcilers })
     }
 }
 
 impl StateCount {
     pub(super) fn add_to(self, counts: &mut Counts) {
-        counts.add(self.state, self.is_silent, self.reconcilers);
+        counts.add(self.state, self.liveness, self.reconcilers);
     }
 }

@@ -12,8 +12,9 @@ use model::rollout::Counts;
 
 use super::cursor::Cursor;
 use super::groups::StateCount;
+use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, facts, rollout_state};
+use super::{Question, QuestionError, conditions, facts};
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, FromRow, Kind, Parameters, PlaceGroupId, PlaceId, Rows, Transaction,
     Value,
@@ -194,13 +195,13 @@ async fn own(transaction: &mut Transaction, found: &[FoundPlace]) -> Result<Hash
         rows.push(vec![place.id.into(), place.group_id.into()]);
     }
     let of_groups = format!(
-        "select s.place_id, {state} as state, t.is_silent, {} from source s cross join tally t \
+        "select s.place_id, {state} as state, {LIVENESS}, {} from source s cross join tally t \
          where t.place_group_id = s.group_id and t.desired_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         dialect.int("sum(t.reconcilers)")
     );
     // Cross joins keep SQLite from beginning with all reconcilers. Those that are out of service are in no tally.
     let of_places = format!(
-        "select s.place_id, {state} as state, t.is_silent, count(*) from source s cross join reconciler r \
+        "select s.place_id, {state} as state, {LIVENESS}, count(*) from source s cross join reconciler r \
          cross join reconciler_state z cross join tally t \
          where r.place_id = s.place_id and z.reconciler_id = r.id and t.id = z.tally_id and t.desired_commit_id <> 0 \
          group by 1, 2, 3"
@@ -247,8 +248,8 @@ fn statement(source: &str, (of_source, reconcilers): (&str, &str), number: &str)
     let held = "(select v.tree from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
         where v.place_id = s.place_id and o.sequence <= hc.sequence order by o.sequence desc, v.id desc limit 1)";
     format!(
-        "select t.place_id, {state} as state, t.is_silent, {number} from (\
-           select s.place_id, y.status, y.is_silent, y.held_commit_id, {reconcilers} as reconcilers, \
+        "select t.place_id, {state} as state, {LIVENESS}, {number} from (\
+           select s.place_id, y.status, y.is_silent, y.has_heartbeat, y.held_commit_id, {reconcilers} as reconcilers, \
            case when y.is_current = 1 then 1 when hc.id is null then 0 when {held} = s.tree then 1 else 0 end as holds \
            from {source} cross join tally y left join gitops_commit hc on hc.id = y.held_commit_id \
            where {of_source} and {reconcilers} > 0 and y.desired_commit_id <> 0) as t group by 1, 2, 3"
@@ -305,7 +306,7 @@ async fn of_applications(
         rows.push(vec![0.into(), 0.into()]);
     }
     let statement = format!(
-        "select n.place_id, {} as state, t.is_silent, {} from (\
+        "select n.place_id, {} as state, {LIVENESS}, {} from (\
            select x.place_id, x.tally_id, count(*) as reconcilers from (\
              select distinct s.place_id, r.id, z.tally_id from source s cross join reconciler o cross join reconciler r \
              cross join place q cross join reconciler_state z \

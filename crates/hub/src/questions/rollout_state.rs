@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hub_api::report::Status;
-use model::rollout::RolloutState;
+use model::rollout::{Liveness, RolloutState};
 
 use super::QuestionError;
 use crate::store::{FromColumn, Value};
@@ -106,6 +106,22 @@ pub(super) fn expression(holds: &str) -> String {
 
 /// Whether reconcilers of a tally `t` hold the desired content of their place.
 pub(super) const HOLDS_DESIRED: &str = "t.is_current = 1";
+
+/// The number of the liveness of the reconcilers of a tally `t`: its position among all, from 1.
+pub(super) const LIVENESS: &str = "case when t.is_silent = 1 then 2 when t.has_heartbeat = 1 then 1 else 3 end";
+
+/// A column with the number of a liveness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LivenessNumber(pub(super) Liveness);
+
+impl FromColumn for LivenessNumber {
+    const EXPECTED: &'static str = "the number of a liveness";
+
+    fn from_value(value: Value) -> Option<Self> {
+        let number = i64::from_value(value)?;
+        (1..).zip(Liveness::ALL).find(|(one, _)| *one == number).map(|(_, liveness)| Self(liveness))
+    }
+}
 
 /// The number of a state in SQL: its position among all, from 1.
 pub(super) fn number(state: RolloutState) -> i64 {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
+use super::conditions;
 use super::groups::StateCount;
+use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
-use super::{conditions, rollout_state};
 use crate::store::{
     CommitId, DatabaseError, EnvironmentId, Parameters, Transaction, Value, WorkloadId, WorkloadVersionId,
 };
@@ -100,7 +101,7 @@ impl Subject {
              concerned as (select s.rollout_id, s.place_group_id, \
                case when (select count(*) from place p where p.place_group_id = s.place_group_id) = 1 then 1 else 0 end as is_alone \
                from (select distinct rollout_id, place_group_id from subject) as s), \
-             counted as (select c.rollout_id, t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.reconcilers, c.is_alone, \
+             counted as (select c.rollout_id, t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.has_heartbeat, t.reconcilers, c.is_alone, \
                case when w.commit_id is null then 0 else 1 end as is_desired, \
                case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
                from concerned c join {tallies} t on t.place_group_id = c.place_group_id \
@@ -123,7 +124,7 @@ impl Subject {
         let sum = transaction.dialect().int("sum(t.reconcilers)");
         let superseded = transaction.dialect().int("sum(case when t.is_desired = 1 then 0 else t.reconcilers end)");
         let select =
-            format!("select t.rollout_id, g.environment_id, {{state}} as state, t.is_silent, {sum}, {superseded}");
+            format!("select t.rollout_id, g.environment_id, {{state}} as state, {LIVENESS}, {sum}, {superseded}");
         let mut parameters = self.parameters(transaction);
         let tallies = scope.tallies(&mut parameters);
         let groups = conditions::and(scope.of_groups("g.id", &mut parameters));

@@ -1,10 +1,11 @@
 //! The total number of reconcilers in each rollout state.
 
-use model::rollout::Counts;
+use model::rollout::{Counts, Liveness};
 
 use super::groups::StateCount;
+use super::rollout_state::{self, LIVENESS};
 use super::scope::Scope;
-use super::{Question, QuestionError, conditions, rollout_state};
+use super::{Question, QuestionError, conditions};
 use crate::store::{Database, Parameters};
 
 /// The number of reconcilers in each rollout state, of those at whose places content is desired; and how many of them are silent, with any last status.
@@ -19,7 +20,7 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
     let tallies = scope.tallies(&mut parameters);
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
-        "select {} as state, t.is_silent, {} from {tallies} t where t.desired_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
+        "select {} as state, {LIVENESS}, {} from {tallies} t where t.desired_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
         rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
         of_groups
@@ -27,7 +28,7 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
     let (mut counts, mut silent) = (Counts::default(), 0);
     for in_state in transaction.query::<StateCount>(&sql, parameters.into_values()).await? {
         in_state.add_to(&mut counts);
-        silent += if in_state.is_silent { in_state.reconcilers } else { 0 };
+        silent += if in_state.liveness == Liveness::Silent { in_state.reconcilers } else { 0 };
     }
     Ok((counts, silent))
 }

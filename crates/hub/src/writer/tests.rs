@@ -69,14 +69,15 @@ impl Hub {
 
     /// The stored tallies, and the tallies from a complete count.
     async fn counted(&self) -> (Vec<String>, Vec<String>) {
-        let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
-            from tally where reconcilers <> 0 order by 1, 2, 3, 4, 5, 6";
+        let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers \
+            from tally where reconcilers <> 0 order by 1, 2, 3, 4, 5, 6, 7";
         let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
-            coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
+            coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, \
+            case when s.silent_after is null and s.is_awaited = 0 then 0 else 1 end, count(*) \
             from reconciler_state s join reconciler r on r.id = s.reconciler_id \
             join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.desired_revision_id \
             left join place_revision v on v.id = s.held_revision_id join host o on o.id = r.host_id \
-            where r.retired_on is null and o.retired_on is null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6";
+            where r.retired_on is null and o.retired_on is null group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7";
         (self.rows(tallies).await, self.rows(naive).await)
     }
 

@@ -43,7 +43,7 @@ fn status() -> PromotionStatus {
         places: 3,
         changed: 2,
         released: 1,
-        counts: RingCounts { expected: 1, succeeded: 1, failed: 0, silent: 0 },
+        counts: RingCounts { expected: 1, succeeded: 1, ..RingCounts::default() },
     };
     let moving = MoveStatus {
         revision: "r2".to_owned(),

@@ -29,7 +29,7 @@ const PRESENT: [&str; 5] = [
      left join gitops_commit c on c.id = w.gitops_commit_id order by 1",
     "select r.id, w.tree from reconciler_state s join reconciler r on r.id = s.reconciler_id \
      join place_revision w on w.id = s.held_revision_id order by 1",
-    "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers from tally order by 1, 2, 3, 4, 5, 6",
+    "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers from tally order by 1, 2, 3, 4, 5, 6, 7",
     "select distinct r.name, v.version from reconciler_state s join deployment d on d.id = s.deployment_id \
      join reconciler r on r.id = s.reconciler_id join deployment_assignment a on a.gitops_commit_id = d.gitops_commit_id \
      join workload_version v on v.id = a.workload_version_id order by 1, 2",

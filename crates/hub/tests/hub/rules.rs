@@ -13,6 +13,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, StatusCode};
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::hosts::{self, ReconcilerRegistration, Registration};
+use hub::questions::totals;
 use hub::rules::{
     Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, evaluate, states, test,
 };
@@ -44,6 +45,7 @@ twins![
     hosts_that_never_reported_are_counted,
     a_demanded_heartbeat_makes_silent_who_promised_none,
     a_demanded_heartbeat_is_about_those_that_it_selects,
+    a_demanded_heartbeat_makes_liveness_known,
 ];
 
 const SECRET: [u8; 32] = [7; 32];
@@ -465,4 +467,26 @@ async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
             silence::mark_silent_by(&ground.database, &heartbeat, || Timestamp::from_millis(10_000_000)).await.unwrap();
         assert_eq!(count, expected, "{heartbeat:?}");
     }
+}
+
+async fn a_demanded_heartbeat_makes_liveness_known(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    let database = &ground.database;
+    fleet.application("h-1", 1_000, (11, Status::Success)).await;
+    fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 1_000, 11) }).await;
+    let heartbeat = Some(Duration::from_hours(24 * 31));
+    fleet.submit(Report { heartbeat, ..of_application("h-3", 1_000, 11) }).await;
+    let unknown = async || {
+        let (counts, _) = totals(database, &Filter::default()).await.unwrap();
+        (counts.succeeded, counts.succeeded_without_heartbeat)
+    };
+    assert_eq!(unknown().await, (3, 2));
+    let of_argocd = [hourly(|options| options.reconciler_type = Some("argocd".into()))];
+    assert_eq!((silence::mark_awaited(database, &of_argocd).await.unwrap(), unknown().await), (1, (3, 1)));
+    // The next report announces no heartbeat either. The required one stays known.
+    fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 2_000, 11) }).await;
+    assert_eq!((silence::mark_awaited(database, &of_argocd).await.unwrap(), unknown().await), (0, (3, 1)));
+    let of_all = [hourly(|_| ())];
+    assert_eq!((silence::mark_awaited(database, &of_all).await.unwrap(), unknown().await), (1, (3, 0)));
+    assert_eq!((silence::mark_awaited(database, &[]).await.unwrap(), unknown().await), (2, (3, 2)));
 }

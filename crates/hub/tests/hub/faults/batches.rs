@@ -66,11 +66,12 @@ pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> 
 /// Checks that the states and tallies agree with the history.
 pub(crate) async fn check_consistent(database: &Database) {
     let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
-        coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
+        coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, \
+        case when s.silent_after is null and s.is_awaited = 0 then 0 else 1 end, count(*) \
         from reconciler_state s join reconciler r on r.id = s.reconciler_id \
         join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.desired_revision_id \
-        left join place_revision v on v.id = s.held_revision_id group by 1, 2, 3, 4, 5, 6";
-    let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
+        left join place_revision v on v.id = s.held_revision_id group by 1, 2, 3, 4, 5, 6, 7";
+    let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers \
         from tally where reconcilers <> 0";
     let differ =
         format!("select * from ({naive} except {tallies}) a union all select * from ({tallies} except {naive}) b");

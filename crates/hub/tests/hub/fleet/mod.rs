@@ -55,8 +55,10 @@ async fn check(ground: Ground, seed: u64) {
     carrier.carry(fleet.remaining_messages()).await;
     carrier.has_read(&branches.heads()).await;
     let truth = Truth::of(&fleet, &branches, now);
-    let Counts { succeeded, failed, silent, outdated, succeeded_but_silent, .. } = truth.all();
-    let all = [succeeded, failed, silent, outdated, succeeded_but_silent, truth.unwanted()];
+    let Counts { succeeded, failed, silent, outdated, .. } = truth.all();
+    let Counts { succeeded_but_silent, succeeded_without_heartbeat, .. } = truth.all();
+    let all =
+        [succeeded, failed, silent, outdated, succeeded_but_silent, succeeded_without_heartbeat, truth.unwanted()];
     assert!(!all.contains(&0), "no reconciler in some state with this seed: {all:?}");
     ask(&carrier, &truth).await;
     carrier.stop().await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::git_id::GitId;
-use model::rollout::{Counts, RolloutState};
+use model::rollout::{Counts, Liveness, RolloutState};
 use simulator::simulation::{SentReport, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
@@ -61,13 +61,13 @@ impl Truth {
 
     /// The number of reconcilers by state. Each number must be at least one, or the test would prove little.
     pub(super) fn all(&self) -> Counts {
-        count(self.facts.iter().filter_map(|fact| Some((fact.state()?, fact.is_silent))))
+        count(self.facts.iter().filter_map(|fact| Some((fact.state()?, fact.liveness()))))
     }
 
     pub(super) fn environments(&self) -> Vec<(String, Counts)> {
         let counts = |environment: &&str| {
             let here = self.facts.iter().filter(|fact| fact.report.pull.branch == *environment);
-            ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.state()?, fact.is_silent)))))
+            ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.state()?, fact.liveness())))))
         };
         ENVIRONMENTS.iter().map(counts).collect()
     }
@@ -78,7 +78,7 @@ impl Truth {
             let concerned = |fact: &&Fact| {
                 fact.report.pull.branch == *environment && paths.contains(&fact.report.pull.path.as_str())
             };
-            let stands = |fact: &Fact| Some((fact.state_with(*commit)?, fact.is_silent));
+            let stands = |fact: &Fact| Some((fact.state_with(*commit)?, fact.liveness()));
             let counts = count(self.facts.iter().filter(concerned).filter_map(stands));
             let environments = (counts.expected > 0).then(|| ((*environment).to_owned(), counts));
             (commit.to_string(), environments.into_iter().collect())
@@ -123,6 +123,14 @@ impl Fact {
         Some(self.stands(self.held.0 == commit || self.held.1 == desired && since == commit))
     }
 
+    fn liveness(&self) -> Liveness {
+        match self.report.heartbeat {
+            None => Liveness::Unknown,
+            Some(_) if self.is_silent => Liveness::Silent,
+            Some(_) => Liveness::Alive,
+        }
+    }
+
     fn stands(&self, holds: bool) -> RolloutState {
         match self.report.status {
             Status::Success if holds => RolloutState::Succeeded,
@@ -134,9 +142,9 @@ impl Fact {
     }
 }
 
-fn count(states: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
+fn count(states: impl Iterator<Item = (RolloutState, Liveness)>) -> Counts {
     let mut counts = Counts::default();
-    for (state, is_silent) in states {
+    for (state, liveness) in states {
         counts.expected += 1;
         let part = match state {
             RolloutState::Succeeded => &mut counts.succeeded,
@@ -147,7 +155,9 @@ fn count(states: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
             RolloutState::NeverReported => &mut counts.never_reported,
         };
         *part += 1;
-        counts.succeeded_but_silent += i64::from(is_silent && state == RolloutState::Succeeded);
+        let has_succeeded = state == RolloutState::Succeeded;
+        counts.succeeded_but_silent += i64::from(has_succeeded && liveness == Liveness::Silent);
+        counts.succeeded_without_heartbeat += i64::from(has_succeeded && liveness == Liveness::Unknown);
     }
     counts
 }

@@ -121,8 +121,8 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
             hash(1)
         ),
         format!(
-            "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-             select p.place_group_id, v.gitops_commit_id, v.gitops_commit_id, 1, {STATUS}, {SILENT}, count(*) from reconciler r \
+            "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers) \
+             select p.place_group_id, v.gitops_commit_id, v.gitops_commit_id, 1, {STATUS}, {SILENT}, 0, count(*) from reconciler r \
              join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.desired_revision_id \
              group by 1, 2, 3, 5, 6"
         ),

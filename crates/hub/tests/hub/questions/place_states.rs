@@ -1,5 +1,7 @@
 //! The state of places: of cluster types, of clusters, and of assignments inside their folders.
 
+use std::time::Duration;
+
 use hub::questions::{QuestionError, deployments, place_states};
 use hub::store::Database;
 use hub::writer::Writer;
@@ -20,6 +22,7 @@ twins![
     a_place_has_the_states_of_its_reconcilers,
     a_workload_is_where_its_content_is,
     a_failure_of_a_folder_is_one_of_each_workload_in_it,
+    reconcilers_without_a_heartbeat_are_counted,
     clusters_are_told_apart,
     reconcilers_of_manifests_are_counted_beside_them,
     pages_follow_each_other,
@@ -145,6 +148,21 @@ async fn a_failure_of_a_folder_is_one_of_each_workload_in_it(ground: Ground) {
     let of = |deployment: &Deployment| (deployment.reconciler.clone(), deployment.message.clone());
     let message = Some("portal/values.yaml is invalid".to_owned());
     assert_eq!(failed.iter().map(of).collect::<Vec<_>>(), [("platform".to_owned(), message)]);
+}
+
+async fn reconcilers_without_a_heartbeat_are_counted(ground: Ground) {
+    let (database, ingest) = company(&ground).await;
+    for (host, heartbeat) in [("h-1", None), ("h-2", None), ("h-3", Some(Duration::from_hours(24 * 31)))] {
+        let report = sample::report(host, "prod", "", (3, 100_003));
+        let endpoint = Endpoint::new(PLATFORM, "prod", "edge").ok();
+        ingest.submit(vec![Report { reconciler: "edge".into(), endpoint, heartbeat, ..report }]).await.unwrap();
+    }
+    for (workload, path) in [(None, "edge"), (Some("cart"), "edge/cart")] {
+        let filter = Filter { workload: workload.map(str::to_owned), ..Filter::default() };
+        let answer = place_states(database, &filter, &Page::default()).await.unwrap();
+        let counts = answer.items.iter().find(|item| item.path == path).unwrap().counts;
+        assert_eq!((counts.succeeded, counts.succeeded_without_heartbeat), (3, 2), "{path}");
+    }
 }
 
 async fn clusters_are_told_apart(ground: Ground) {
