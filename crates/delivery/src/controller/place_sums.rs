@@ -45,7 +45,7 @@ impl<'a> PlaceSums<'a> {
             }
             for (target, folder) in folders {
                 match rows_of.get(&(&**place, &**target)) {
-                    Some(row) if row.tree == folder.to_string() => add(&mut sum.counts, &row.counts),
+                    Some(row) if row.tree == folder.to_string() => sum.counts.merge(&row.counts),
                     _ => sum.is_other = true,
                 }
             }
@@ -56,31 +56,11 @@ impl<'a> PlaceSums<'a> {
     /// that applied it.
     pub(super) fn states(&self) -> Vec<PlaceState> {
         let state = |sum: &Sum| match (sum.has_folders, !sum.is_other) {
-            (true, is_published) => place_state(&sum.counts, is_published),
+            (true, is_published) => PlaceState::reported(&sum.counts, is_published),
             (false, is_published) => PlaceState { expected: 1, succeeded: 1, is_published, ..PlaceState::default() },
         };
         self.sums.iter().map(state).collect()
     }
-}
-
-/// The state of the reconcilers of a folder.
-pub(super) fn place_state(counts: &Counts, is_published: bool) -> PlaceState {
-    let number = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
-    PlaceState {
-        expected: number(counts.expected),
-        succeeded: number(counts.succeeded),
-        failed: number(counts.failed),
-        silent: number(counts.silent),
-        is_published,
-    }
-}
-
-/// Adds the numbers that count for gates.
-pub(super) fn add(to: &mut Counts, more: &Counts) {
-    to.expected += more.expected;
-    to.succeeded += more.succeeded;
-    to.failed += more.failed;
-    to.silent += more.silent;
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engine::layout::Folder;
 use engine::output::PlaceFolders;
-use engine::promotion::evidence::Measured;
+use engine::promotion::evidence::{Measured, PlaceState};
 use git::{Commit, Repositories, Revision, opener};
 use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
@@ -16,7 +16,6 @@ use model::object::environment::RepositoryPlace;
 use model::rollout::Counts;
 use model::tree::{Child, Sealed};
 
-use super::place_sums::{add, place_state};
 use crate::access::{RepositoryAccess, destination_url};
 
 /// A commit of a GitOps branch, with the folder of the output in it.
@@ -89,7 +88,7 @@ impl<'a> PublishedFolders<'a> {
             for name in marked {
                 let (Some(child), none) = (branch.folders.get(name), PlaceRows::default()) else { continue };
                 let rows = of_place.get(&**name).unwrap_or(&none);
-                sum.add(place_state(&counts(rows), self.is_published(branch, child, rows)));
+                sum.add(PlaceState::reported(&counts(rows), self.is_published(branch, child, rows)));
             }
         }
         sum
@@ -106,7 +105,7 @@ impl<'a> PublishedFolders<'a> {
             for (name, rows) in of_place {
                 let is_published =
                     branch.folders.get(name).is_some_and(|child| self.is_published(branch, child, &rows));
-                sum.add(place_state(&counts(&rows), is_published));
+                sum.add(PlaceState::reported(&counts(&rows), is_published));
             }
         }
         sum
@@ -146,7 +145,7 @@ fn counts(rows: &PlaceRows<'_>) -> Counts {
         return own;
     }
     let mut inner = Counts::default();
-    rows.inner.iter().for_each(|row| add(&mut inner, &row.counts));
+    rows.inner.iter().for_each(|row| inner.merge(&row.counts));
     inner
 }
 

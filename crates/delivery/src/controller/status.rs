@@ -152,6 +152,7 @@ fn ring(report: &RingReport, (since, is_withdrawn): (Option<Timestamp>, bool)) -
         succeeded: measured.succeeded,
         failed: measured.failed,
         silent: measured.silent,
+        without_heartbeat: measured.without_heartbeat,
     };
     let (places, changed, released) = (report.places, report.changed, report.released);
     RingProgress {

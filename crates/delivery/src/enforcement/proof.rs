@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use engine::promotion::evidence::Measured;
+use engine::promotion::gates::{liveness_unknown, silent_in};
 use git::load::Snapshot;
 use git::publications::Publication;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::promotion::{Amount, GateKind, Promotion, Share, Silent};
+use model::object::promotion::{Amount, GateKind, Promotion, Share};
 use model::rollout::Counts;
 
 use super::ancestry::contains;
@@ -102,20 +103,12 @@ fn measured(rows: &[PlaceState]) -> Measured {
     for row in rows {
         let [own, inner] = places.entry((&row.repository, &row.branch, &row.place)).or_default();
         let sum = if row.target.is_none() { own } else { inner };
-        sum.expected += row.counts.expected;
-        sum.succeeded += row.counts.succeeded;
-        sum.failed += row.counts.failed;
-        sum.silent += row.counts.silent;
+        sum.merge(&row.counts);
     }
-    let number = |count: i64| u64::try_from(count).unwrap_or_default();
     let mut total = Measured::default();
     for [own, inner] in places.into_values() {
         let counts = if own.expected > 0 { own } else { inner };
-        total.places += 1;
-        total.expected += number(counts.expected);
-        total.succeeded += number(counts.succeeded);
-        total.failed += number(counts.failed);
-        total.silent += number(counts.silent);
+        total.add(engine::promotion::evidence::PlaceState::reported(&counts, true));
     }
     total
 }
@@ -123,22 +116,23 @@ fn measured(rows: &[PlaceState]) -> Measured {
 /// Whether the counts satisfy the gates of a promotion. Without such gates, all reconcilers must have applied the content.
 fn by_counts(measured: &Measured, promotion: &Promotion) -> Answer {
     let Measured { expected, succeeded, failed, silent, .. } = *measured;
-    let counts = format!("{succeeded} of {expected} reconcilers applied it, {failed} failed, {silent} are silent");
+    let mut counts = format!("{succeeded} of {expected} reconcilers applied it, {failed} failed, {silent} are silent");
     if expected == 0 {
         return Answer::Unknown("the hub knows no reconciler of it".to_owned());
     }
     let (mut compliant, mut failures) = (None, None);
     for gate in &promotion.gates {
         match &gate.kind {
-            GateKind::Compliant { share, silent } => compliant = Some((*share, *silent)),
+            GateKind::Compliant { share, .. } => compliant = Some(*share),
             GateKind::Failures(amount) => failures = Some(*amount),
             _ => {}
         }
     }
-    let (share, handling) = compliant.unwrap_or((Share::ALL, Silent::Wait));
-    let ignored = if handling == Silent::Ignore { silent } else { 0 };
-    let counted = failed + if handling == Silent::Fail { silent } else { 0 };
-    let is_good = share.is_reached(succeeded, expected.saturating_sub(ignored)) && succeeded > 0;
-    let is_within = counted <= failures.unwrap_or(Amount::Count(0)).of(expected);
+    let counted = measured.counted(silent_in(&promotion.gates));
+    if counted.unknown > 0 {
+        counts = format!("{counts}; {}", liveness_unknown(counted));
+    }
+    let is_good = compliant.unwrap_or(Share::ALL).is_reached(counted.applied, counted.expected) && counted.applied > 0;
+    let is_within = counted.failed <= failures.unwrap_or(Amount::Count(0)).of(expected);
     if is_good && is_within { Answer::Proved } else { Answer::NotProved(counts) }
 }

@@ -278,7 +278,8 @@ fn ring(item: Item<'_>) -> Result<RingRecord> {
 }
 
 fn measured(item: Item<'_>) -> Result<Measured> {
-    let fields = item.fields(&["places", "unpublished", "expected", "succeeded", "failed", "silent"])?;
+    let known = ["places", "unpublished", "expected", "succeeded", "failed", "silent", "withoutHeartbeat"];
+    let fields = item.fields(&known)?;
     let number = |key| fields.required(key)?.number();
     Ok(Measured {
         places: number("places")?,
@@ -287,6 +288,7 @@ fn measured(item: Item<'_>) -> Result<Measured> {
         succeeded: number("succeeded")?,
         failed: number("failed")?,
         silent: number("silent")?,
+        without_heartbeat: fields.maybe("withoutHeartbeat", |item| item.number())?.unwrap_or_default(),
     })
 }
 

@@ -177,7 +177,8 @@ fn ring(RingRecord { name, started, ended, measured: counts, gates }: &RingRecor
     ])
 }
 
-fn measured(Measured { places, unpublished, expected, succeeded, failed, silent }: &Measured) -> Value {
+fn measured(measured: &Measured) -> Value {
+    let Measured { places, unpublished, expected, succeeded, failed, silent, without_heartbeat } = measured;
     let number = |number: &u64| Some(Value::Number(*number));
     Value::fields([
         ("places", number(places)),
@@ -186,6 +187,8 @@ fn measured(Measured { places, unpublished, expected, succeeded, failed, silent 
         ("succeeded", number(succeeded)),
         ("failed", number(failed)),
         ("silent", number(silent)),
+        // Earlier versions do not know this field.
+        ("withoutHeartbeat", number(without_heartbeat).filter(|_| *without_heartbeat > 0)),
     ])
 }
 

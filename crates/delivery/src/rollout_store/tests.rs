@@ -55,14 +55,18 @@ fn approvals() -> impl Strategy<Value = Vec<Approver>> {
     prop::collection::vec(approver, 0..2)
 }
 
+/// Often without reconcilers that have no heartbeat: files of earlier versions have no number of them.
 fn measured() -> impl Strategy<Value = Measured> {
-    any::<[u64; 6]>().prop_map(|[places, unpublished, expected, succeeded, failed, silent]| Measured {
+    let without_heartbeat = prop_oneof![Just(0), any::<u64>()];
+    let counts = (any::<[u64; 6]>(), without_heartbeat);
+    counts.prop_map(|([places, unpublished, expected, succeeded, failed, silent], without_heartbeat)| Measured {
         places,
         unpublished,
         expected,
         succeeded,
         failed,
         silent,
+        without_heartbeat,
     })
 }
 

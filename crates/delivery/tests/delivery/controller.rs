@@ -34,14 +34,14 @@ use crate::chain::{Chain, name};
 /// A hub in which each environment has one place, with numbers of expected, succeeded and failed reconcilers.
 struct FakeHub {
     repositories: Arc<MemoryRepositories>,
-    counts: Mutex<BTreeMap<String, (i64, i64, i64)>>,
+    counts: Mutex<BTreeMap<String, Counts>>,
     events: Mutex<Vec<PromotionEvent>>,
 }
 
 impl PlaceEvidence for FakeHub {
     fn place_states(&self, environment: &str, workload: Option<&str>) -> Result<Vec<PlaceState>, ClientError> {
-        let (expected, succeeded, failed) = self.counts.lock().unwrap().get(environment).copied().unwrap_or((3, 3, 0));
-        let counts = Counts { expected, succeeded, failed, ..Counts::default() };
+        let all = Counts { expected: 3, succeeded: 3, ..Counts::default() };
+        let counts = self.counts.lock().unwrap().get(environment).copied().unwrap_or(all);
         // It has read the branch.
         let url = RepositoryUrl::from_object(GITOPS).unwrap();
         let head = self.repositories.resolve(&url, &git::Revision::branch(environment)).unwrap();
@@ -187,16 +187,20 @@ impl World {
     }
 
     /// What the move into an environment waits for, after a step.
-    fn waits(&self, environment: &str) -> String {
+    pub(crate) fn waits(&self, environment: &str) -> String {
         let moving = self.status(environment).moving.unwrap();
         moving.waiting_for.first().map(|wait| format!("{}: {}", wait.what, wait.text)).unwrap_or_default()
     }
 
-    pub(crate) fn report(&self, environment: &str, counts: (i64, i64, i64)) {
+    pub(crate) fn report(&self, environment: &str, (expected, succeeded, failed): (i64, i64, i64)) {
+        self.report_counts(environment, Counts { expected, succeeded, failed, ..Counts::default() });
+    }
+
+    pub(crate) fn report_counts(&self, environment: &str, counts: Counts) {
         self.hub.counts.lock().unwrap().insert(environment.to_owned(), counts);
     }
 
-    fn at(&self, environment: &str) -> GitId {
+    pub(crate) fn at(&self, environment: &str) -> GitId {
         self.chain.promoted(environment).commit.unwrap()
     }
 

@@ -292,6 +292,8 @@ fn the_hub_proves_what_is_published_and_applied() {
     let refused = "K0520 `dev`: 2 of 3 reconcilers applied it, 1 failed, 0 are silent";
     assert_eq!(check(counts(2, 1)), refused);
     assert_eq!(check(Some(Counts::default())), "K0523 `dev`: the hub knows no reconciler of it");
+    let dead = |counts: Option<Counts>| counts.map(|counts| Counts { succeeded_but_silent: 1, ..counts });
+    assert_eq!(check(dead(counts(3, 0))), "K0520 `dev`: 2 of 3 reconcilers applied it, 0 failed, 1 are silent");
     assert_eq!(check(counts(3, 0)), "published");
 }
 

@@ -17,6 +17,8 @@ mod hub;
 #[cfg(test)]
 mod lease;
 #[cfg(test)]
+mod liveness;
+#[cfg(test)]
 mod publish;
 #[cfg(test)]
 mod pull_requests;

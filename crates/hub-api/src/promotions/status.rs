@@ -157,12 +157,15 @@ pub enum RingState {
 pub struct RingCounts {
     /// Those expected to have the revision.
     pub expected: u64,
-    /// Those of them that applied it.
+    /// Those of them that applied it, and are not silent.
     pub succeeded: u64,
     /// Those of them that failed.
     pub failed: u64,
-    /// Those of them whose report is overdue.
+    /// Those of them that did not fail, and whose report is overdue.
     pub silent: u64,
+    /// Those in `succeeded` without a heartbeat: the hub can't detect when they stop.
+    #[serde(default)]
+    pub without_heartbeat: u64,
 }
 
 /// A gate as it was evaluated last.

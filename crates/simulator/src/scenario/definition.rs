@@ -42,8 +42,8 @@ pub struct Pace {
     pub pull: Duration,
     /// The time in which a host applies new content.
     pub apply: Duration,
-    /// The time after which a host without reports is silent.
-    pub heartbeat: Duration,
+    /// The time after which a host without reports is silent. None: no host announces a heartbeat, so none becomes silent.
+    pub heartbeat: Option<Duration>,
     /// The time between two steps of the controller.
     pub step: Duration,
     /// The time between a decision and the new content of a GitOps branch.
@@ -60,7 +60,7 @@ impl Default for Pace {
         Self {
             pull: minutes(5),
             apply: minutes(1),
-            heartbeat: minutes(30),
+            heartbeat: Some(minutes(30)),
             step: minutes(1),
             publish: Duration::from_secs(30),
             merge: minutes(10),

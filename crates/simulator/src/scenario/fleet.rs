@@ -32,6 +32,8 @@ pub(super) struct Fleet {
     faults: BTreeMap<u32, HostFault>,
     /// Whether the next report of a host is overdue.
     overdue: Vec<bool>,
+    /// Whether no host announces a heartbeat.
+    pub(super) is_without_heartbeat: bool,
     numbers: u32,
 }
 

@@ -86,12 +86,13 @@ impl Reconcilers {
             for host in fleet.hosts(place) {
                 state.expected += 1;
                 let Host { reported, is_failed, .. } = self.hosts[host as usize];
-                if fleet.is_overdue(host) {
-                    state.silent += 1;
-                } else if reported == target && is_failed {
+                if reported == target && is_failed {
                     state.failed += 1;
+                } else if fleet.is_overdue(host) {
+                    state.silent += 1;
                 } else if reported == target {
                     state.succeeded += 1;
+                    state.without_heartbeat += u32::from(fleet.is_without_heartbeat);
                 }
             }
         }
@@ -124,6 +125,7 @@ mod tests {
             succeeded,
             failed,
             silent,
+            without_heartbeat: 0,
             is_published,
         };
         assert_eq!(reconcilers.states, [state(2, 2, 0, 0, true); 2]);
@@ -131,11 +133,19 @@ mod tests {
         assert_eq!(reconcilers.states, [state(2, 0, 0, 0, false), state(2, 2, 0, 0, true)]);
         assert!(reconcilers.publish(0, &fleet) && !reconcilers.publish(1, &fleet));
         reconcilers.hosts[0] = Host { reported: 2, is_failed: true, ..Host::default() };
+        reconcilers.hosts[1] = Host { reported: 2, ..Host::default() };
         fleet.set_overdue(1, true);
+        reconcilers.refresh(0, &fleet);
+        // It applied the content, and is silent now.
+        assert_eq!(reconcilers.states[0], state(2, 0, 1, 1, true));
+        fleet.set_overdue(0, true);
         reconcilers.refresh(0, &fleet);
         assert_eq!(reconcilers.states[0], state(2, 0, 1, 1, true));
         fleet.removed[0] = 1;
         reconcilers.refresh(0, &fleet);
         assert_eq!(reconcilers.states[0], state(0, 0, 0, 0, true));
+        fleet.is_without_heartbeat = true;
+        reconcilers.refresh(1, &fleet);
+        assert_eq!(reconcilers.states[1], PlaceState { without_heartbeat: 2, ..state(2, 2, 0, 0, true) });
     }
 }

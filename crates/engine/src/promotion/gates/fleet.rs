@@ -6,7 +6,7 @@ use model::count::{count, thousands};
 use model::object::promotion::{Amount, Share, Silent};
 
 use super::Verdict;
-use crate::promotion::evidence::Measured;
+use crate::promotion::evidence::{Counted, Measured};
 use crate::promotion::state::GateStatus;
 
 /// Whether a share of the expected reconcilers has applied the change.
@@ -15,14 +15,16 @@ pub(super) fn compliant(share: Share, silent: Silent, measured: &Result<Measured
         Ok(measured) => measured,
         Err(verdict) => return verdict,
     };
-    let left_out = if silent == Silent::Ignore { measured.silent } else { 0 };
-    let expected = measured.expected.saturating_sub(left_out);
-    if expected == 0 {
+    let counted = measured.counted(silent);
+    if counted.expected == 0 {
         return (GateStatus::Waiting, format!("all {} are silent", reconcilers(measured.expected)));
     }
-    let applied = format!("{} of {} applied the change", number(measured.succeeded), reconcilers(expected));
-    if share.is_reached(measured.succeeded, expected) {
+    let applied = format!("{} of {} applied the change", number(counted.applied), reconcilers(counted.expected));
+    if share.is_reached(counted.applied, counted.expected) {
         return (GateStatus::Passed, applied);
+    }
+    if share.is_reached(counted.applied + counted.unknown, counted.expected) {
+        return (GateStatus::Waiting, liveness_unknown(counted));
     }
     let mut text = format!("{applied}, {share} are needed");
     if measured.failed > 0 {
@@ -31,16 +33,34 @@ pub(super) fn compliant(share: Share, silent: Silent, measured: &Result<Measured
     if measured.silent > 0 {
         text = format!("{text}, {} are silent", number(measured.silent));
     }
-    let possible = expected.saturating_sub(measured.silent).saturating_sub(measured.failed);
-    let is_failed = silent == Silent::Fail && measured.silent > 0 && !share.is_reached(possible, expected);
+    if counted.unknown > 0 {
+        text = format!("{text}; {}", liveness_unknown(counted));
+    }
+    let possible = counted.expected.saturating_sub(counted.failed);
+    let is_failed = silent == Silent::Fail && measured.silent > 0 && !share.is_reached(possible, counted.expected);
     (if is_failed { GateStatus::Failed } else { GateStatus::Waiting }, text)
 }
 
-/// Whether at most this many of the expected reconcilers failed.
-pub(super) fn failures(amount: Amount, measured: &Result<Measured, Arc<str>>) -> Verdict {
-    let (failed, whole) = measured.as_ref().map_or((0, 0), |measured| (measured.failed, measured.expected));
+/// Why reconcilers that applied the change do not count, and what to do.
+pub fn liveness_unknown(counted: Counted) -> String {
+    format!(
+        "liveness unknown: {} of {} declare no interval; set `heartbeatSeconds` in their reports (Flux: in `eventMetadata` of the Alert; scripts: \
+         `kalypso report --heartbeat`), or require one with `[[hub.heartbeat]]` in the configuration of the hub (Argo CD)",
+        number(counted.unknown),
+        reconcilers(counted.expected)
+    )
+}
+
+/// Whether at most this many of the expected reconcilers failed. The amount is a share of all of them, silent or not.
+pub(super) fn failures(amount: Amount, silent: Silent, measured: &Result<Measured, Arc<str>>) -> Verdict {
+    let measure = |measured: &Measured| (measured.counted(silent).failed, measured.failed, measured.expected);
+    let (failed, reported, whole) = measured.as_ref().map_or((0, 0, 0), measure);
     let allowed = amount.of(whole);
-    let text = format!("{} of {} failed, at most {amount} may fail", number(failed), reconcilers(whole));
+    let mut text = format!("{} of {} failed", number(failed), reconcilers(whole));
+    if failed > reported {
+        text = format!("{text} ({} are silent)", number(failed - reported));
+    }
+    text = format!("{text}, at most {amount} may fail");
     if failed > allowed {
         return (GateStatus::Failed, text);
     }

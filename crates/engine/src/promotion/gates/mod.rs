@@ -16,6 +16,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
+pub use self::fleet::liveness_unknown;
 use super::evidence::{Approver, CheckResult, Measured};
 use super::state::{GateRecord, GateStatus};
 
@@ -68,15 +69,22 @@ pub(super) type Verdict = (GateStatus, String);
 /// The `since` of a record stays while its status stays. `good_since` begins when all gates that measure the fleet hold, and ends when one of them
 /// does not hold. While the state of the fleet is not known, it stays for at most [`UNKNOWN_MAX`], but no soak holds.
 pub fn evaluate(gates: &[Gate], input: &GateInput<'_>) -> GateReport {
-    let gates = with_measure(gates);
-    let measuring: Vec<_> =
-        gates.iter().filter(|gate| is_measuring(gate)).map(|gate| record(gate, input, None)).collect();
-    evaluate_since(&gates, input, good_since(&measuring, input))
+    evaluate_with(gates, silent_in(gates), input)
 }
 
-/// Evaluates the gates of a list, of which others decided since when the fleet is good.
+/// Evaluates the gates of a list, for which silent reconcilers count as another list says.
+pub(super) fn evaluate_with(gates: &[Gate], silent: Silent, input: &GateInput<'_>) -> GateReport {
+    let gates = with_measure(gates);
+    let measuring = gates.iter().filter(|gate| is_measuring(gate));
+    let measuring: Vec<_> = measuring.map(|gate| record(gate, input, (silent, None))).collect();
+    let good_since = good_since(&measuring, input);
+    GateReport::of(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
+}
+
+/// Evaluates gates that do not measure the fleet, after others decided since when the fleet is good.
 pub(super) fn evaluate_since(gates: &[Gate], input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateReport {
-    GateReport::of(gates.iter().map(|gate| record(gate, input, good_since)).collect(), good_since)
+    let silent = silent_in(gates);
+    GateReport::of(gates.iter().map(|gate| record(gate, input, (silent, good_since))).collect(), good_since)
 }
 
 impl GateReport {
@@ -114,6 +122,20 @@ pub(super) fn first_open(gates: &[GateRecord]) -> Option<(Arc<str>, GateStatus)>
 /// Whether a gate measures the fleet.
 pub(super) fn is_measuring(gate: &Gate) -> bool {
     matches!(gate.kind, GateKind::Compliant { .. } | GateKind::Failures(_))
+}
+
+/// How silent reconcilers count for the gates of a list: as the gate `compliant` says, for each gate. Of several such gates, the strictest decides.
+pub fn silent_in(gates: &[Gate]) -> Silent {
+    let words = gates.iter().filter_map(|gate| match gate.kind {
+        GateKind::Compliant { silent, .. } => Some(silent),
+        _ => None,
+    });
+    let strictness = |silent: &Silent| match silent {
+        Silent::Ignore => 0,
+        Silent::Wait => 1,
+        Silent::Fail => 2,
+    };
+    words.max_by_key(strictness).unwrap_or_default()
 }
 
 /// The gate that all expected reconcilers applied the change.
@@ -161,23 +183,27 @@ fn good_since(measuring: &[GateRecord], input: &GateInput<'_>) -> Option<Timesta
     input.good_since.filter(|_| input.measured.is_err() && is_short(&mut measuring.iter()))
 }
 
-/// The record of a gate now.
-pub(super) fn record(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> GateRecord {
+/// The record of a gate now. `silent`: how silent reconcilers count for the gates of its list.
+pub(super) fn record(
+    gate: &Gate,
+    input: &GateInput<'_>,
+    (silent, good_since): (Silent, Option<Timestamp>),
+) -> GateRecord {
     let before = input.before.iter().find(|record| record.name == gate.name);
     let (status, text) = match before {
         Some(GateRecord { status: GateStatus::Skipped(decision), .. }) => {
             let text = format!("skipped by {}: {}", decision.by, decision.reason);
             (GateStatus::Skipped(decision.clone()), text)
         }
-        _ => verdict(gate, input, good_since),
+        _ => verdict(gate, input, (silent, good_since)),
     };
     GateRecord::of(Arc::clone(&gate.name), (status, text), (input.before, input.now))
 }
 
-fn verdict(gate: &Gate, input: &GateInput<'_>, good_since: Option<Timestamp>) -> Verdict {
+fn verdict(gate: &Gate, input: &GateInput<'_>, (of_list, good_since): (Silent, Option<Timestamp>)) -> Verdict {
     match &gate.kind {
         GateKind::Compliant { share, silent } => fleet::compliant(*share, *silent, &input.measured),
-        GateKind::Failures(amount) => fleet::failures(*amount, &input.measured),
+        GateKind::Failures(amount) => fleet::failures(*amount, of_list, &input.measured),
         GateKind::Soak(time) => soak(*time, input, good_since),
         GateKind::Check(_) => check::verdict(input.checks.get(&gate.name), input.now),
         GateKind::Window(window) => window::verdict(window, input.now),

@@ -40,7 +40,7 @@ fn at(text: &str) -> Timestamp {
 
 /// 100 reconcilers in 10 places.
 fn fleet(succeeded: u64, failed: u64, silent: u64) -> Measured {
-    Measured { places: 10, unpublished: 0, expected: 100, succeeded, failed, silent }
+    Measured { places: 10, unpublished: 0, expected: 100, succeeded, failed, silent, without_heartbeat: 0 }
 }
 
 fn gate(kind: GateKind) -> Gate {
@@ -107,6 +107,50 @@ fn silent_reconcilers_count_as_the_gate_says() {
     check(&compliant(98, Silent::Wait), &evidence, &format!("Waiting: {text}"));
     check(&compliant(98, Silent::Fail), &evidence, &format!("Failed: {text}"));
     check(&compliant(100, Silent::Ignore), &measured(fleet(0, 0, 100)), "Waiting: all 100 reconcilers are silent");
+}
+
+/// The outcome of `compliant`, `failures` and `soak` of a list, when 3 of 100 reconcilers die after success, and when they are back.
+#[test]
+fn reconcilers_that_die_after_success_count_as_silent() {
+    let check = |share, silent, expected: [&str; 2]| {
+        let gates = [compliant(share, silent), Gate::new("few".into(), GateKind::Failures(Amount::Count(2))), soak(30)];
+        let begin = run(&gates, &Evidence::default(), None);
+        let after = |minutes, succeeded, before| {
+            let now = Evidence::default().now + SignedDuration::from_mins(minutes);
+            let report = run(&gates, &Evidence { now, ..measured(fleet(succeeded, 0, 100 - succeeded)) }, Some(before));
+            let statuses: Vec<_> = report.records.iter().map(|record| format!("{:?}", record.status)).collect();
+            (statuses.join(" "), report)
+        };
+        let (dead, report) = after(31, 97, &begin);
+        let (back, _) = after(32, 100, &report);
+        assert_eq!([&*dead, &*back], expected, "{share} {silent:?}");
+    };
+    check(100, Silent::Wait, ["Waiting Passed Waiting", "Passed Passed Waiting"]);
+    check(100, Silent::Ignore, ["Passed Passed Passed", "Passed Passed Passed"]);
+    check(100, Silent::Fail, ["Failed Failed Waiting", "Passed Passed Waiting"]);
+    check(97, Silent::Wait, ["Passed Passed Passed", "Passed Passed Passed"]);
+    check(97, Silent::Fail, ["Passed Failed Waiting", "Passed Passed Waiting"]);
+}
+
+#[test]
+fn silent_reconcilers_that_failed_are_named_apart() {
+    let gates = [compliant(90, Silent::Fail), gate(GateKind::Failures(Amount::Count(2)))];
+    let report = run(&gates, &measured(fleet(96, 1, 3)), None);
+    assert_eq!(&*report.records[1].text, "4 of 100 reconcilers failed (3 are silent), at most 2 may fail");
+}
+
+#[test]
+fn a_gate_by_which_silent_reconcilers_fail_waits_for_those_of_unknown_liveness() {
+    let evidence = measured(Measured { without_heartbeat: 3, ..fleet(100, 0, 0) });
+    let waiting = run(&[compliant(100, Silent::Fail)], &evidence, None).records.remove(0);
+    assert_eq!(waiting.status, GateStatus::Waiting);
+    let text = "liveness unknown: 3 of 100 reconcilers declare no interval; set `heartbeatSeconds` in their reports";
+    assert!(waiting.text.starts_with(text) && waiting.text.contains("[[hub.heartbeat]]"), "{}", waiting.text);
+    // The share is reached without them.
+    check(&compliant(97, Silent::Fail), &evidence, "Passed: 97 of 100 reconcilers applied the change");
+    for silent in [Silent::Wait, Silent::Ignore] {
+        check(&compliant(100, silent), &evidence, "Passed: 100 of 100 reconcilers applied the change");
+    }
 }
 
 #[test]

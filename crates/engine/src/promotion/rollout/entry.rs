@@ -74,10 +74,10 @@ impl Entering<'_> {
                 (GateKind::Window(window), _) if window.zone_label.is_some() => {
                     self.evaluate_zones((gate, window), input, &mut entry);
                 }
-                (GateKind::Window(_), _) => entry.add(one(gate, input)),
+                (GateKind::Window(_), _) => entry.add(one(gate, &self.ring.enter, input)),
                 (_, Some(before)) if self.has_begun => entry.records.push(before.clone()),
                 (_, None) if self.has_begun => {}
-                _ => entry.add(one(gate, input)),
+                _ => entry.add(one(gate, &self.ring.enter, input)),
             }
         }
         self.evaluate_canary(input, &mut entry);
@@ -117,12 +117,13 @@ impl Entering<'_> {
         let gate = Gate::new(gates::free_name(CANARY, &all), kind);
         let released: Measured = self.counts.released_state();
         let measured = input.measured.as_ref().map(|_| released).map_err(Arc::clone);
-        entry.add(one(&gate, &GateInput { measured, ..input.clone() }));
+        entry.add(one(&gate, &self.ring.prove, &GateInput { measured, ..input.clone() }));
     }
 }
 
-fn one(gate: &Gate, input: &GateInput<'_>) -> GateRecord {
-    gates::record(gate, input, None)
+/// The record of a gate of a list.
+fn one(gate: &Gate, list: &[Gate], input: &GateInput<'_>) -> GateRecord {
+    gates::record(gate, input, (gates::silent_in(list), None))
 }
 
 /// The openings of a window in the time zones of places, each computed once.

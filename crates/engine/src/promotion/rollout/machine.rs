@@ -188,7 +188,8 @@ impl<'a> Machine<'a> {
             before: &current.gates,
         };
         let budget = Gate::new(gates::free_name(FAILURES, &ring.prove), GateKind::Failures(ring.failures));
-        let budget = gates::evaluate(&[budget], &gate_input(moving, current.good_since));
+        let silent = gates::silent_in(&ring.prove);
+        let budget = gates::evaluate_with(&[budget], silent, &gate_input(moving, current.good_since));
         let others = gates::evaluate(&gates_of(ring), &gate_input(measured, budget.good_since));
         let entry = if self.input.changed.is_some_and(|changed| changed.is_only_new) {
             // New places get what their ring has.

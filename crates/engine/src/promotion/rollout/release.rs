@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::object::promotion::{Amount, GateKind, Ring, Silent};
+use model::object::promotion::{Amount, Ring};
 
 use super::domain::DomainLimits;
 use super::entry::Entry;
 use super::rows::{Row, Rows};
 use super::tally::Tally;
+use crate::promotion::gates;
 
 /// A ring whose places are to be released.
 pub(super) struct Releasing<'r> {
@@ -143,7 +144,7 @@ impl Releasing<'_> {
             let all = pending.iter().map(|count| (*count > 0).then_some(u64::MAX)).collect();
             return Release { thresholds: self.by_name(all), found: self.find(pending, true).0 };
         }
-        let silent = silent(self.ring);
+        let silent = gates::silent_in(&self.ring.prove);
         let changing = self.tally.rings.get(self.index).map_or(0, |ring| ring.changing.count(silent));
         let slots = self.limit().map_or(u64::MAX, |limit| limit.saturating_sub(changing));
         let slots = slots.min(most.unwrap_or(u64::MAX));
@@ -299,13 +300,4 @@ fn first_of_each_domain(found: &Found, counts: &[u32], quotas: &[u32]) -> Vec<Ca
     }
     grouped.truncate(kept);
     grouped
-}
-
-/// How silent reconcilers count for the places that are changing: as for the share of compliant ones.
-fn silent(ring: &Ring) -> Silent {
-    let mut modes = ring.prove.iter().filter_map(|gate| match gate.kind {
-        GateKind::Compliant { silent, .. } => Some(silent),
-        _ => None,
-    });
-    modes.next_back().unwrap_or_default()
 }

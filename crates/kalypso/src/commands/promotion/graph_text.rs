@@ -125,7 +125,11 @@ fn ring(ring: &RingProgress, width: usize) -> String {
     if expected > 0 {
         parts.push(format!("{} of {} applied", number(succeeded), number(expected)));
     }
-    let others = [(ring.counts.failed, "failed"), (ring.counts.silent, "silent")];
+    let others = [
+        (ring.counts.failed, "failed"),
+        (ring.counts.silent, "silent"),
+        (ring.counts.without_heartbeat, "without a heartbeat"),
+    ];
     parts.extend(
         others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(*count))),
     );
@@ -195,7 +199,7 @@ mod tests {
             text: text.to_owned(),
             skipped: None,
         };
-        let counts = RingCounts { expected: 100, succeeded: 73, failed: 2, silent: 0 };
+        let counts = RingCounts { expected: 100, succeeded: 73, failed: 2, silent: 0, without_heartbeat: 3 };
         let moving = MoveStatus {
             revision: "77aa0120".repeat(5),
             since: at(60),
@@ -235,7 +239,7 @@ mod tests {
           checkout  41c77fe  proved 2 h ago
                     77aa012 moves since 60 min
                       canary  ████████████████████ done
-                      shops   ██████████████░░░░░░ 100 of 400 places released · 73 of 100 applied · 2 failed
+                      shops   ██████████████░░░░░░ 100 of 400 places released · 73 of 100 applied · 2 failed · 3 without a heartbeat
                       rest    ░░░░░░░░░░░░░░░░░░░░ not yet
                       failed   failures: 2 of 100 reconcilers failed, at most 1 may fail
                     waits for failures: too many failed   10 min

@@ -84,7 +84,7 @@ pub enum GateKind {
     Manual,
 }
 
-/// How silent reconcilers count for the share of compliant ones.
+/// How silent reconcilers count for the gates of a list, also those that applied the change before they became silent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Silent {
     /// As expected, and not compliant: the gate waits for them.
@@ -145,7 +145,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
             optional(
                 "silent",
                 Shape::OneOf(&["wait", "ignore", "fail"]),
-                "How silent reconcilers count: the gate waits for them (default), they are not expected, or they are failed.",
+                "How silent reconcilers count for all gates of the list, also those that applied the change before: the gate waits for them (default), they are not expected, or they are failed. With `fail`, reconcilers without a heartbeat do not count as compliant.",
             ),
         ]),
         "A share of the expected reconcilers has applied the change, or a newer one that contains it.",

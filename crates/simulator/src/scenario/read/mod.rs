@@ -168,11 +168,15 @@ fn pace(node: &Node, reader: &mut Reader<'_>) -> Pace {
     let known = ["pull", "apply", "heartbeat", "step", "publish", "merge", "check"];
     for (key, value) in reader.fields(node, "`pace`", &known) {
         let key = text(key);
+        if &*key == "heartbeat" && *text(value) == *"none" {
+            pace.heartbeat = None;
+            continue;
+        }
         let time = reader.duration(value, &key);
         match &*key {
             "pull" => pace.pull = time,
             "apply" => pace.apply = time,
-            "heartbeat" => pace.heartbeat = time,
+            "heartbeat" => pace.heartbeat = Some(time),
             "step" => pace.step = time,
             "publish" => pace.publish = time,
             "merge" => pace.merge = time,

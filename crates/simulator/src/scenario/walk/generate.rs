@@ -132,6 +132,7 @@ fn rings(text: &mut String, random: &mut Random) {
             "",
             ", prove: [{name: present, compliant: {share: 100%, silent: ignore}}]",
             ", prove: [{name: most, compliant: {share: 50%}}]",
+            ", prove: [{name: alive, compliant: {share: 100%, silent: fail}}]",
             ", prove: [{name: smoke, http: {check: smoke}}]",
         ]);
         format!("{limits}{failures}{pause}{canary}{gates}")

@@ -256,16 +256,25 @@ fn check_reports(world: &World) -> Checked {
     Ok(())
 }
 
-/// Whether a share of the reconcilers applied their content.
+/// Whether a share of the reconcilers applied their content. With `fail`, only those count that would become silent.
 fn is_compliant(measured: &Measured, share: Share, silent: Silent) -> bool {
     let left_out = if silent == Silent::Ignore { measured.silent } else { 0 };
     let expected = measured.expected.saturating_sub(left_out);
-    measured.unpublished == 0 && expected > 0 && share.is_reached(measured.succeeded, expected)
+    let unknown = if silent == Silent::Fail { measured.without_heartbeat } else { 0 };
+    measured.unpublished == 0 && expected > 0 && share.is_reached(measured.succeeded - unknown, expected)
 }
 
-/// Whether not too many reconcilers failed.
-fn is_within(measured: &Measured, budget: Amount) -> bool {
-    measured.failed <= budget.of(measured.expected)
+/// Whether not too many reconcilers failed. With `fail`, silent ones failed.
+fn is_within(measured: &Measured, budget: Amount, silent: Silent) -> bool {
+    let silent = if silent == Silent::Fail { measured.silent } else { 0 };
+    measured.failed + silent <= budget.of(measured.expected)
+}
+
+/// How silent reconcilers count for a list of gates.
+fn silent_of(gates: &[Gate]) -> Silent {
+    let word =
+        |word| gates.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { silent, .. } if silent == word));
+    [Silent::Fail, Silent::Wait, Silent::Ignore].into_iter().find(|found| word(*found)).unwrap_or_default()
 }
 
 /// Whether no more fail than gates allow.
@@ -277,11 +286,12 @@ fn failures_hold(gates: &[Gate], measured: &Measured) -> bool {
 
 /// Whether the gates of a list that measure the fleet hold.
 fn measures_hold(gates: &[Gate], measured: &Measured, is_skipped: impl Fn(&str) -> bool) -> bool {
+    let of_list = silent_of(gates);
     gates.iter().all(|gate| {
         is_skipped(&gate.name)
             || match &gate.kind {
                 GateKind::Compliant { share, silent } => is_compliant(measured, *share, *silent),
-                GateKind::Failures(budget) => is_within(measured, *budget),
+                GateKind::Failures(budget) => is_within(measured, *budget, of_list),
                 _ => true,
             }
     })

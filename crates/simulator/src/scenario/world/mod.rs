@@ -228,6 +228,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
     let promotion = promotion
         .map(|(_, promotion)| Promotion { rings: membership::effective_rings(promotion), ..promotion.clone() });
     let mut fleet = Fleet::default();
+    fleet.is_without_heartbeat = scenario.pace.heartbeat.is_none();
     for group in &definition.clusters {
         fleet.add(group, 0);
     }

@@ -135,8 +135,9 @@ impl World {
             }
             match fault {
                 Fault::Silent => {
-                    let at = self.now + seconds(self.pace.heartbeat);
-                    self.queue.add(at, Task::Overdue { environment, host });
+                    if let Some(heartbeat) = self.pace.heartbeat {
+                        self.queue.add(self.now + seconds(heartbeat), Task::Overdue { environment, host });
+                    }
                 }
                 // These show without new content.
                 Fault::Failing(_) | Fault::Flapping(_) => self.reapply(environment, host),

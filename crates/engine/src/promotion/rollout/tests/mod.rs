@@ -169,6 +169,27 @@ fn silent_hosts_hold_a_ring_unless_its_gate_ignores_them() {
 }
 
 #[test]
+fn a_host_that_dies_stops_a_ring_whose_gate_says_so_until_it_is_back() {
+    let mut world = two_rings();
+    let gate = Gate::new("healthy".into(), GateKind::Compliant { share: Share::ALL, silent: Silent::Fail });
+    world.promotion.rings[0].prove.push(gate);
+    world.promotion.rings[0].pause = Duration::from_mins(30);
+    world.change(2);
+    world.settle();
+    world.hosts[0] = Host::Silent;
+    let report = world.settle();
+    assert_eq!(report.phase, ReportPhase::Stopped);
+    assert!(report.waiting[0].text.contains("1 of 2 reconcilers failed (1 are silent)"), "{:?}", report.waiting);
+    world.hosts[0] = Host::Healthy;
+    world.wait(40);
+    assert_eq!(&*world.settle().waiting[0].what, "pause");
+    assert_eq!(world.versions(), "22|1111");
+    world.wait(31);
+    world.settle();
+    assert_eq!(world.versions(), "22|2222");
+}
+
+#[test]
 fn a_ring_that_nothing_can_prove_waits() {
     let mut world = two_rings();
     (world.hosts[0], world.hosts[1]) = (Host::Missing, Host::Missing);

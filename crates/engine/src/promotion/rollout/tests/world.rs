@@ -213,6 +213,7 @@ impl World {
                 succeeded: u32::from(applied && !is_failed && host != Host::Silent && host != Host::Missing),
                 failed: u32::from(is_failed),
                 silent: u32::from(host == Host::Silent),
+                without_heartbeat: 0,
                 is_published: self.published[place] == desired,
             }
         };

@@ -7,7 +7,7 @@ use model::object::promotion::{Amount, GateKind, Ring, Share, Silent};
 
 use super::{
     Broken, Checked, MoveRecord, Referee, RolloutRecord, broken, is_after, is_compliant, is_released, is_within,
-    measures_hold, returns_to,
+    measures_hold, returns_to, silent_of,
 };
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
@@ -68,11 +68,7 @@ impl Seen<'_> {
 
     /// How silent reconcilers count in a ring.
     fn silent(&self, ring: usize) -> Silent {
-        let mut modes = self.rings[ring].prove.iter().filter_map(|gate| match gate.kind {
-            GateKind::Compliant { silent, .. } => Some(silent),
-            _ => None,
-        });
-        modes.next_back().unwrap_or_default()
+        silent_of(&self.rings[ring].prove)
     }
 
     /// Whether the fleet of a ring is good: the gates that measure it hold, and the failures of all places are within its budget.
@@ -80,7 +76,7 @@ impl Seen<'_> {
         let (measured, options) = (self.measured(ring), &self.rings[ring]);
         let has_share = options.prove.iter().any(|gate| matches!(gate.kind, GateKind::Compliant { .. }));
         let is_skipped = |name: &str| self.record.movement.skipped.contains(name);
-        (is_skipped("failures") || is_within(&self.measured_released(), options.failures))
+        (is_skipped("failures") || is_within(&self.measured_released(), options.failures, self.silent(ring)))
             && measures_hold(&options.prove, &measured, is_skipped)
             && (has_share || is_skipped("compliant") || is_compliant(&measured, Share::ALL, Silent::Wait))
     }
@@ -247,7 +243,7 @@ impl Referee {
     fn check_budget(seen: &Seen<'_>, ring: usize, name: &str) -> Checked {
         let measured = seen.measured_released();
         let is_skipped = seen.record.movement.skipped.contains("failures");
-        if is_skipped || is_within(&measured, seen.rings[ring].failures) {
+        if is_skipped || is_within(&measured, seen.rings[ring].failures, seen.silent(ring)) {
             return Ok(());
         }
         broken("no ring releases places beyond its budget", format!("{name}: {measured:?}"))
