@@ -183,6 +183,7 @@ fn without_texts(state: &AdvanceState) -> AdvanceState {
     let mut state = state.clone();
     if let Some(current) = &mut state.current {
         forget_texts(&mut current.gates);
+        forget_texts(&mut current.entry);
     }
     state
 }

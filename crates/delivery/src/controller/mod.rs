@@ -173,7 +173,13 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     if let Some(reason) = promotion.as_ref().and_then(|promotion| problem(context, (promotion, &stored), &standing)) {
         status.problem = Some(reason.to_string());
     } else if let Some(promotion) = &promotion {
-        let own = Own { standing: &standing, settled, failed: rollouts.failed, baseline: baseline(request.output) };
+        let own = Own {
+            standing: &standing,
+            settled,
+            failed: rollouts.failed,
+            is_proposed: request.published.is_some_and(Published::is_proposed),
+            baseline: baseline(request.output),
+        };
         if promotion.select.platform {
             match move_platform(context, &stored, &own, memory)? {
                 Decided::Again { has_moved } => return Ok(Round::Again { has_moved }),

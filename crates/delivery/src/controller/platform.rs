@@ -33,6 +33,8 @@ pub(super) struct Own<'a> {
     pub(super) settled: Result<Vec<GitOpsCommit>, Arc<str>>,
     /// Why the environment can't take its commit without a change.
     pub(super) failed: Option<Arc<str>>,
+    /// Whether its output waits in a pull request.
+    pub(super) is_proposed: bool,
     /// What it had published before the first step, if that is another revision than its sources name.
     pub(super) baseline: Option<Revision>,
 }
@@ -179,6 +181,7 @@ fn input<'a>(
         reverts_to: evidence.reverts_to.as_ref(),
         to_settled: own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
         to_failed: own.failed.clone(),
+        is_proposed: own.is_proposed,
         to_measured: evidence.measured.clone(),
         checks: &evidence.checks,
         approvals,

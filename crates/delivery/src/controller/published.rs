@@ -32,6 +32,8 @@ pub struct Published {
     pub releases: Releases,
     /// The commits of the GitOps branches, sorted.
     pub gitops: Vec<GitOpsCommit>,
+    /// Whether a change of the output waits in a pull request.
+    is_proposed: bool,
     /// Whether everything is on the GitOps branches without errors, or why not.
     pub complete: Result<(), Arc<str>>,
 }
@@ -54,7 +56,14 @@ impl Published {
         let releases = outcome.places.last().map(|place| release_facts::of_planned(&place.planned)).unwrap_or_default();
         let gitops = published_folders::sorted(outcome.places.iter().filter_map(gitops_commit));
         let sources = loaded.filter(|loaded| loaded.is_complete).and_then(sources);
-        Self { commit, head, has_rings, sources, releases, gitops, complete: complete(outcome) }
+        let is_proposed = outcome.places.iter().any(PlaceOutcome::is_proposed);
+        let complete = complete(outcome);
+        Self { commit, head, has_rings, sources, releases, gitops, is_proposed, complete }
+    }
+
+    /// Whether a change of the output waits in a pull request.
+    pub fn is_proposed(&self) -> bool {
+        self.is_proposed
     }
 
     /// Whether the environment has rings, so that its rollouts are compared with what was published.

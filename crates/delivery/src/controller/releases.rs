@@ -170,6 +170,7 @@ impl ReleaseMove<'_> {
             reverts_to: None,
             to_settled: self.own.settled.as_ref().map(|_| ()).map_err(Arc::clone),
             to_failed: self.own.failed.clone(),
+            is_proposed: self.own.is_proposed,
             to_measured: evidence.measured.clone(),
             checks: &evidence.checks,
             approvals: &evidence.approvals,

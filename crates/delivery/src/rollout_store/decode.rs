@@ -369,6 +369,7 @@ const CANDIDATE: &[&str] = &[
     "goodSince",
     "steadySince",
     "gates",
+    "entry",
     "approvals",
 ];
 
@@ -395,6 +396,7 @@ fn candidate(item: Item<'_>) -> Result<Candidate> {
         good_since: fields.maybe("goodSince", time)?,
         steady_since: fields.maybe("steadySince", time)?,
         gates: fields.list("gates", gate)?,
+        entry: fields.list("entry", gate)?,
         approvals: fields.list("approvals", approver)?,
     })
 }

@@ -231,7 +231,8 @@ fn rejection(Rejection { revision: of, reason, part }: &Rejection) -> Value {
 }
 
 fn candidate(candidate: &Candidate) -> Value {
-    let Candidate { revision: of, since, phase, has_failed, good_since, steady_since, gates, approvals } = candidate;
+    let Candidate { revision: of, since, phase, has_failed, good_since, steady_since, gates, entry, approvals } =
+        candidate;
     let since_only = |since: &Timestamp| Value::fields([("since", Some(time(*since)))]);
     let (name, value) = match phase {
         CandidatePhase::Gated => ("gated", None),
@@ -248,6 +249,7 @@ fn candidate(candidate: &Candidate) -> Value {
         ("goodSince", good_since.map(time)),
         ("steadySince", steady_since.map(time)),
         ("gates", Value::list(gates, gate)),
+        ("entry", Value::list(entry, gate)),
         ("approvals", Value::list(approvals, approver)),
     ])
 }

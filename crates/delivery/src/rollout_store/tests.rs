@@ -167,12 +167,13 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
     ];
     let times = (any::<bool>(), prop::option::of(time()), prop::option::of(time()));
-    let candidate = (revision(), time(), phase, times, gates(), approvals()).prop_map(
-        |(revision, since, phase, (has_failed, good_since, steady_since), gates, approvals)| Candidate {
+    let candidate = (revision(), time(), phase, times, (gates(), gates()), approvals()).prop_map(
+        |(revision, since, phase, (has_failed, good_since, steady_since), (gates, entry), approvals)| Candidate {
             has_failed,
             good_since,
             steady_since,
             gates,
+            entry,
             approvals,
             ..Candidate::new(revision, since, phase)
         },

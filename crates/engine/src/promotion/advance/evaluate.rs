@@ -54,6 +54,22 @@ pub(super) fn gated(proofs: Proofs<'_>, candidate: &Candidate) -> GatedReport {
     GatedReport { report: GateReport::of([fleet.records, rest.records].concat(), fleet.good_since), steady_since }
 }
 
+/// The gates by which a revision was admitted, as they are now. Evidence that is missing for a while takes nothing back, and a time that is over does not begin again.
+pub(super) fn entry(proofs: Proofs<'_>, admitted: &Candidate) -> Vec<GateRecord> {
+    let (input, before) = (proofs.input, &admitted.entry);
+    let since = Some(admitted.since);
+    let candidate = Candidate { gates: before.clone(), good_since: since, steady_since: since, ..admitted.clone() };
+    let held = |record: &GateRecord| before.iter().find(|known| known.name == record.name && known.holds()).cloned();
+    let is_approval = |record: &GateRecord| {
+        let mut gates = input.promotion.gates.iter();
+        gates.any(|gate| *gate.name == *record.name && matches!(gate.kind, GateKind::Approval(_)))
+    };
+    let ends = |record: &GateRecord| !record.holds() && (is_approval(record) || ends_entry(input, record));
+    let is_known = |record: &GateRecord| before.iter().any(|known| known.name == record.name);
+    let found = gated(proofs, &candidate).report.records.into_iter().filter(is_known);
+    found.map(|record| if ends(&record) { record } else { held(&record).unwrap_or(record) }).collect()
+}
+
 /// The gates by which the environment proves a revision. If it has rings, their gates have held when it is settled.
 pub(super) fn proving(
     input: &AdvanceInput<'_>,
@@ -252,5 +268,23 @@ fn settled(from: &FromEnvironment, standing: Standing) -> Result<(), Arc<str>> {
         Standing::Has | Standing::HasShown => {
             from.settled.clone().map_err(|reason| format!("`{}`: {reason}", from.name).into())
         }
+    }
+}
+
+/// Whether a gate takes a change back that has not entered yet: it failed, its window ended, or its share is not reached any more. Evidence that is missing for a
+/// while does not.
+pub(super) fn ends_entry(input: &AdvanceInput<'_>, record: &GateRecord) -> bool {
+    let is_known = input.from.iter().all(|from| from.settled.is_ok() && from.measured.is_ok());
+    // With several environments before, a gate that measures them has the name of one in front.
+    let name = record.name.rsplit('/').next().unwrap_or_default();
+    let is_strict = |gate: &Gate| match gate.kind {
+        GateKind::Window(_) => *gate.name == *record.name,
+        GateKind::Compliant { .. } => is_known && *gate.name == *name,
+        _ => false,
+    };
+    match record.status {
+        GateStatus::Failed => true,
+        GateStatus::Waiting => input.promotion.gates.iter().any(is_strict),
+        GateStatus::Passed | GateStatus::Skipped(_) => false,
     }
 }

@@ -90,6 +90,7 @@ impl Machine<'_> {
                 waiting.push(reason("write", text, *since));
             }
             CandidatePhase::Proving { since } => {
+                waiting.extend(Waiting::for_gates(&current.entry));
                 waiting.extend(Waiting::for_gates(&current.gates));
                 if let Err(why) = self.to_settled() {
                     waiting.push(reason("settle", format!("`{}`: {why}", self.input.promotion.to), *since));

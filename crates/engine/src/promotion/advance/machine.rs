@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::object::promotion::{Gate, GateKind, OnFailure};
+use model::object::promotion::OnFailure;
 
 use super::line::Line;
 use super::standing::Proofs;
@@ -166,7 +166,7 @@ impl<'a> Machine<'a> {
     fn evaluate_gates(&mut self) -> (bool, bool) {
         let Some(current) = self.state.current.clone() else { return (false, false) };
         let found = evaluate::gated(self.proofs(), &current);
-        let is_over = found.report.records.iter().any(|record| ends_entry(self.input, record));
+        let is_over = found.report.records.iter().any(|record| evaluate::ends_entry(self.input, record));
         if let Some(current) = self.state.current.as_mut() {
             current.good_since = found.report.good_since;
             current.steady_since = found.steady_since;
@@ -234,7 +234,7 @@ impl<'a> Machine<'a> {
         }
         self.state.forgive(&revision);
         // The gates of the environments before have other subjects than those of the proof, though their names may be the same.
-        self.state.current.iter_mut().for_each(|current| current.gates.clear());
+        self.state.current.iter_mut().for_each(|current| current.entry = std::mem::take(&mut current.gates));
         self.set_phase(CandidatePhase::Proving { since: self.input.now })
     }
 
@@ -243,6 +243,17 @@ impl<'a> Machine<'a> {
         let Some(current) = self.state.current.as_mut() else { return false };
         current.phase = phase;
         (current.good_since, current.steady_since) = (None, None);
+        true
+    }
+
+    /// Evaluates the gates by which the revision was admitted again, until its output is merged while all of them hold. Returns whether they hold.
+    fn evaluate_entry(&mut self) -> bool {
+        let Some(current) = self.state.current.clone() else { return true };
+        if self.input.is_proposed || !current.entry.iter().all(GateRecord::holds) {
+            let entry = evaluate::entry(self.proofs(), &current);
+            self.state.current.iter_mut().for_each(|current| current.entry.clone_from(&entry));
+            return entry.iter().all(GateRecord::holds);
+        }
         true
     }
 
@@ -261,6 +272,7 @@ impl<'a> Machine<'a> {
     }
 
     fn prove(&mut self, is_held: bool) -> bool {
+        let is_entitled = self.evaluate_entry();
         let (failed, is_proved) = self.evaluate_proof();
         if is_held {
             return false;
@@ -269,7 +281,7 @@ impl<'a> Machine<'a> {
             self.fail(reason);
             return true;
         }
-        if !is_proved {
+        if !is_proved || !is_entitled {
             return false;
         }
         let Some(current) = self.state.current.as_ref() else { return false };
@@ -375,23 +387,5 @@ fn note_evidence(input: &AdvanceInput<'_>, line: &Line<'_>, state: &mut AdvanceS
         if is_settled && (Proofs { input, line, state }).measuring_hold(from.measured.clone()) {
             state.note_exercised(&from.name, has, input.now);
         }
-    }
-}
-
-/// Whether a gate takes a change back that has not entered yet: it failed, its window ended, or its share is not reached any more. Evidence that is missing for a
-/// while does not.
-fn ends_entry(input: &AdvanceInput<'_>, record: &GateRecord) -> bool {
-    let is_known = input.from.iter().all(|from| from.settled.is_ok() && from.measured.is_ok());
-    // With several environments before, a gate that measures them has the name of one in front.
-    let name = record.name.rsplit('/').next().unwrap_or_default();
-    let is_strict = |gate: &Gate| match gate.kind {
-        GateKind::Window(_) => *gate.name == *record.name,
-        GateKind::Compliant { .. } => is_known && *gate.name == *name,
-        _ => false,
-    };
-    match record.status {
-        GateStatus::Failed => true,
-        GateStatus::Waiting => input.promotion.gates.iter().any(is_strict),
-        GateStatus::Passed | GateStatus::Skipped(_) => false,
     }
 }

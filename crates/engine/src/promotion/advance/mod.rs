@@ -45,6 +45,8 @@ pub struct AdvanceInput<'a> {
     pub to_settled: Result<(), Arc<str>>,
     /// Why the environment can't prove the revision that it has without a change: a rollout in it stopped or rolled back. It stops the move.
     pub to_failed: Option<Arc<str>>,
+    /// Whether the output of the environment waits in a pull request.
+    pub is_proposed: bool,
     /// The state of all places of the environment, or why it is not known.
     pub to_measured: Result<Measured, Arc<str>>,
     /// The last results of checks, by the name of the gate.
@@ -148,7 +150,8 @@ pub struct AdvanceStep {
 /// 3. When all gates hold, the action is to write the candidate, until the sources of the environment name it. Then the gates are evaluated again. If they hold,
 ///    and the environment is not held, the candidate is admitted: only now may the output have it.
 /// 4. The environment proves it: it is settled, and all its reconcilers except the silent ones applied it. If it has rings, their gates decide instead.
-///    More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
+///    While its output waits in a pull request, the gates by which it was admitted are evaluated again. If the pull request is merged although one of them does
+///    not hold any more, the environment proves nothing until it does. More failures than allowed (none, or the budget of the last ring) stop the move. A stopped move gives way to a newer revision.
 /// 5. With `rollBackEnvironment`, a failure returns the environment to the proved revision, and rejects the candidate.
 ///
 /// If a person writes another revision into the sources, this is reported, and that revision waits for its gates. The output stays until then. If it is an older

@@ -17,7 +17,7 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
         CommandKind::Abort => abort(&mut state, command)?,
         CommandKind::Retry => retry(&mut state, command)?,
-        CommandKind::Skip { gate } => command.skip(gate, &mut current(&mut state.current)?.gates)?,
+        CommandKind::Skip { gate } => skip(current(&mut state.current)?, command, gate)?,
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
@@ -26,6 +26,12 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Override { revision } => admit(&mut state, command, revision),
     }
     Ok(state)
+}
+
+/// Skips a gate of the candidate, or one by which it was admitted and that does not hold any more.
+fn skip(candidate: &mut Candidate, command: &Command, gate: &Arc<str>) -> Result<(), Refusal> {
+    let has_ended = candidate.entry.iter().any(|record| record.name == *gate && !record.holds());
+    command.skip(gate, if has_ended { &mut candidate.entry } else { &mut candidate.gates })
 }
 
 fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> Result<(), Refusal> {

@@ -88,6 +88,8 @@ pub struct Candidate {
     pub steady_since: Option<Timestamp>,
     /// The gates, as they were evaluated last.
     pub gates: Vec<GateRecord>,
+    /// The gates by which it was admitted. They are evaluated again while its output waits in a pull request. Empty: it is not admitted, or passed no gate.
+    pub entry: Vec<GateRecord>,
     /// Approvals of this revision.
     pub approvals: Vec<Approver>,
 }
@@ -128,8 +130,8 @@ impl Candidate {
     /// A candidate without evidence.
     pub fn new(revision: Revision, since: Timestamp, phase: CandidatePhase) -> Self {
         let (good_since, steady_since) = (None, None);
-        let (has_failed, gates, approvals) = Default::default();
-        Self { revision, since, phase, has_failed, good_since, steady_since, gates, approvals }
+        let (has_failed, gates, entry, approvals) = Default::default();
+        Self { revision, since, phase, has_failed, good_since, steady_since, gates, entry, approvals }
     }
 }
 

@@ -158,6 +158,8 @@ impl World {
             reverts_to: reverts_to.as_ref(),
             to_settled: settled(environment, subject),
             to_failed: failed(environment, subject),
+            // Its GitOps branches have no pull requests.
+            is_proposed: false,
             to_measured: self.measured(number, subject),
             checks: &self.system.results(&promotion.gates, now.as_second()),
             approvals: &[],

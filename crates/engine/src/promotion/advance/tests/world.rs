@@ -22,6 +22,8 @@ pub(super) struct World {
     pub(super) from: Vec<FromEnvironment>,
     pub(super) at: Option<Revision>,
     pub(super) settled: Result<(), Arc<str>>,
+    /// Whether the output waits in a pull request.
+    pub(super) is_proposed: bool,
     /// The proved revision whose content the head has.
     pub(super) reverts_to: Option<Revision>,
     /// The revision that the output has: the one that was admitted before the last step.
@@ -65,6 +67,7 @@ impl World {
             from: from.iter().map(environment).collect(),
             at: Some(revision(1)),
             settled: Ok(()),
+            is_proposed: false,
             reverts_to: None,
             published: None,
             measured: fleet(0),
@@ -98,6 +101,7 @@ impl World {
             reverts_to: self.reverts_to.as_ref(),
             to_settled: if is_published { self.settled.clone() } else { Err("its output is not published yet".into()) },
             to_failed: None,
+            is_proposed: self.is_proposed,
             to_measured: if is_published { Ok(self.measured) } else { Err("its output is not published yet".into()) },
             checks: &checks,
             approvals: &[],
