@@ -7,7 +7,7 @@ use engine::layout::Folder;
 use git::load::{ControlPlane, Snapshot};
 use git::publications::{Publication, Publications};
 use git::publish::{Destination, Heads, PublishError};
-use git::{Commit, Revision};
+use git::{Commit, Repositories, Revision};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
@@ -82,6 +82,12 @@ impl Branch {
     /// The commit. None if there is no repository.
     pub fn commit(&self) -> Option<GitId> {
         self.head.as_ref().map(|(commit, _)| commit.id)
+    }
+
+    /// The head, and the repositories that it was read from. None if there is no repository.
+    pub(crate) fn read_at(&self) -> Option<(&Commit, &dyn Repositories)> {
+        let (head, repositories) = self.head.as_ref()?;
+        Some((head, &**repositories))
     }
 
     /// The expected heads for a push, and the proposing branch. A direct push has no proposing branch. None if the head of the proposing branch was not read.

@@ -23,6 +23,7 @@ use crate::loaded::Loaded;
 use crate::new_branches;
 use crate::owner_file;
 use crate::planned::{GitOpsDestination, Planned, each_target};
+use crate::pull_requests::admission::{AdmissionCheck, ProposedOutput, Reported};
 use crate::pull_requests::{self, EnvironmentReport, GitHosts, Proposal, ProposalOutcome, ProposedChange};
 use crate::push::{self, Delivered, Delivery};
 use crate::reading::{RACES_MAX, for_publication};
@@ -123,6 +124,10 @@ pub struct PlaceOutcome {
     pub hub: Option<Result<usize, HubError>>,
     /// The pull request. None if the destination is on no configured host with pull requests, or if nothing was pushed.
     pub pull_request: Option<Result<ProposalOutcome, HostError>>,
+    /// What is proposed on a git host, with its status `kalypso/admission`. None if nothing is, or if no promotion leads to the environment.
+    pub proposed: Option<ProposedOutput>,
+    /// The statuses of its commits that could not be read or set.
+    pub failed_statuses: Vec<HostError>,
 }
 
 /// The reason why nothing can be published.
@@ -229,7 +234,9 @@ impl Request<'_> {
             [] => "nothing is published".to_owned(),
             parts => parts.join("; "),
         };
-        Some(pull_requests::report(hosts, loaded, (&diagnostics, &description), is_proposed))
+        let mut report = pull_requests::report(hosts, loaded, (&diagnostics, &description), is_proposed);
+        report.failed_statuses.extend(places.iter().flat_map(|place| place.failed_statuses.clone()));
+        Some(report)
     }
 }
 
@@ -287,16 +294,26 @@ pub fn deliver(
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
     let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
+    let hosts = options.hosts.filter(|_| !options.is_direct);
+    let admission = AdmissionCheck::read(hosts, loaded, &outcome.planned)?;
+    match admission.merged() {
+        Ok(merged) => outcome.diagnostics.extend(merged),
+        Err(error) => outcome.failed_statuses.push(error),
+    }
     if !outcome.refusals.is_empty() {
+        options.check_lease()?;
+        let refused = admission.refused(&outcome.refusals);
+        outcome.note(refused);
         return Ok(outcome);
     }
     if !outcome.planned.plan.is_empty() {
         owner_file::add(loaded, &mut outcome.planned)?;
     }
-    let hosts = options.hosts.filter(|_| !options.is_direct);
     options.check_lease()?;
-    let declined =
-        hosts.map_or(Ok(None), |hosts| pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed));
+    let is_admitted = admission.may_be_merged();
+    let declined = hosts.map_or(Ok(None), |hosts| {
+        pull_requests::prepare(hosts, (loaded, &outcome.planned), options.confirmed, is_admitted)
+    });
     outcome.pull_request = match declined {
         Ok(None) => None,
         Ok(Some(link)) => Some(Ok(ProposalOutcome::declined(link))),
@@ -305,9 +322,17 @@ pub fn deliver(
     if outcome.pull_request.is_some() {
         return Ok(outcome);
     }
-    let delivered = push(options, loaded, &outcome.planned)?;
+    let delivered = match push(options, loaded, &outcome.planned) {
+        Err(error) => {
+            drop(admission.foreign(&error));
+            return Err(error);
+        }
+        Ok(delivered) => delivered,
+    };
     if let Some(hosts) = hosts {
         options.check_lease()?;
+        // A host that merges by itself must see it first.
+        outcome.note(admission.delivered(&delivered));
         let change = ProposedChange {
             loaded,
             planned: &outcome.planned,
@@ -315,6 +340,7 @@ pub fn deliver(
             delivered: &delivered,
             title: &message(loaded, &outcome.planned),
             confirmed: options.confirmed,
+            is_admitted,
         };
         outcome.pull_request = pull_requests::settle(hosts, change);
     }
@@ -369,7 +395,15 @@ impl PlaceOutcome {
     pub(crate) fn new(loaded: &Arc<Loaded>, planned: Planned) -> Self {
         let (diagnostics, refusals) = (Vec::new(), Vec::new());
         let loaded = Arc::clone(loaded);
-        Self { loaded, planned, diagnostics, refusals, delivered: None, hub: None, pull_request: None }
+        let (delivered, hub, pull_request, proposed, failed_statuses) = Default::default();
+        Self { loaded, planned, diagnostics, refusals, delivered, hub, pull_request, proposed, failed_statuses }
+    }
+
+    /// Notes what is proposed, with its status.
+    fn note(&mut self, reported: Option<Reported>) {
+        let Some(Reported { proposed, failure }) = reported else { return };
+        self.proposed = Some(proposed);
+        self.failed_statuses.extend(failure);
     }
 
     /// Whether a change waits for its merge.

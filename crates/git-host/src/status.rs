@@ -53,7 +53,7 @@ pub(crate) fn latest(statuses: impl IntoIterator<Item = (u64, ReportedStatus)>) 
 
 impl CommitStatus {
     /// The description, shortened to what all hosts accept.
-    pub(crate) fn short_description(&self) -> String {
+    pub fn short_description(&self) -> String {
         shortened(&self.description, STATUS_CHARACTERS_MAX)
     }
 }

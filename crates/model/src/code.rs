@@ -1320,6 +1320,13 @@ codes! {
     /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
     /// commit is lost, `--baseline` admits what the GitOps branch has now.
     StatesRewritten = "K0527",
+    /// A pull request was merged although its output was not admitted any more.
+    ///
+    /// The head of a proposing branch has the status `kalypso/admission`. It was no success at the merge: for example, a person held the environment, withdrew an approval,
+    /// or returned to an earlier commit. The environment proves nothing with this output. If other output is admitted, the next publication restores it.
+    ///
+    /// Require the status `kalypso/admission` for the branch that clusters pull. Then the git host refuses the merge.
+    MergedNotAdmitted = "K0531",
 
     /// A repository can't be read.
     ///

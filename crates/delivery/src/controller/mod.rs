@@ -17,6 +17,7 @@ mod people;
 mod place_sums;
 pub mod plane;
 mod platform;
+mod proposals;
 pub mod published;
 mod published_folders;
 mod release_edits;
@@ -206,6 +207,9 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     }
     status.subjects.extend(sources.subjects);
     status.subjects.extend(rollouts.statuses);
+    let proposals = proposals::report(context, request.published)?;
+    outcome.must_publish |= proposals.is_outdated;
+    outcome.warnings.extend(proposals.problems);
     outcome.warnings.extend(send_events(context, request, memory));
     Ok(Round::Done(StepOutcome { status: Some(status), ..outcome }))
 }

@@ -11,6 +11,7 @@ use super::release_facts::{self, Releases};
 use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
 use crate::publish::{End, Outcome, PlaceOutcome};
+use crate::pull_requests::admission::ProposedOutput;
 use crate::push::Delivered;
 use crate::refusal::Refusal;
 
@@ -32,6 +33,8 @@ pub struct Published {
     pub releases: Releases,
     /// The commits of the GitOps branches, sorted.
     pub gitops: Vec<GitOpsCommit>,
+    /// The output that waits in pull requests where the status `kalypso/admission` decides about their merge.
+    pub proposed: Vec<ProposedOutput>,
     /// Whether a change of the output waits in a pull request.
     is_proposed: bool,
     /// Whether everything is on the GitOps branches without errors, or why not.
@@ -56,9 +59,11 @@ impl Published {
         let releases = outcome.places.last().map(|place| release_facts::of_planned(&place.planned)).unwrap_or_default();
         let gitops = published_folders::sorted(outcome.places.iter().filter_map(gitops_commit));
         let sources = loaded.filter(|loaded| loaded.is_complete).and_then(sources);
+        let proposed = outcome.places.iter().filter_map(|place| place.proposed.clone());
+        let proposed = proposed.collect();
         let is_proposed = outcome.places.iter().any(PlaceOutcome::is_proposed);
         let complete = complete(outcome);
-        Self { commit, head, has_rings, sources, releases, gitops, is_proposed, complete }
+        Self { commit, head, has_rings, sources, releases, gitops, proposed, is_proposed, complete }
     }
 
     /// Whether a change of the output waits in a pull request.

@@ -42,8 +42,19 @@ pub enum LabelConfirmers {
 #[derive(Debug, Default)]
 pub struct GitHosts {
     hosts: Vec<ConfiguredHost>,
-    /// The statuses that were set last, so that they are not set again. The key is the repository and the context.
-    statuses: Mutex<BTreeMap<(HostRepository, String), (GitId, CommitStatus)>>,
+    /// The statuses that were set last, so that they are not set again.
+    statuses: Mutex<BTreeMap<StatusSlot, (GitId, CommitStatus)>>,
+}
+
+/// Where a status replaces an earlier one: a repository and a context, and the branch if each branch has a status of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StatusSlot {
+    /// The repository.
+    pub(crate) repository: HostRepository,
+    /// The context.
+    pub(crate) context: String,
+    /// The branch.
+    pub(crate) branch: Option<String>,
 }
 
 impl GitHosts {
@@ -67,18 +78,16 @@ impl GitHosts {
         self.hosts.iter().find_map(|host| Some((host, host.repository(url)?)))
     }
 
-    /// Whether a status differs from the last one with its context. From then on, it is the last one.
-    pub(crate) fn is_new_status(&self, repository: &HostRepository, commit: GitId, status: &CommitStatus) -> bool {
-        let key = (repository.clone(), status.context.clone());
+    /// Whether a status differs from the last one in its slot. From then on, it is the last one.
+    pub(crate) fn is_new_status(&self, slot: &StatusSlot, commit: GitId, status: &CommitStatus) -> bool {
         let new = (commit, status.clone());
         let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
-        statuses.insert(key, new.clone()).is_none_or(|old| old != new)
+        statuses.insert(slot.clone(), new.clone()).is_none_or(|old| old != new)
     }
 
-    /// Forgets the last status with a context, so that it is set again.
-    pub(crate) fn forget_status(&self, repository: &HostRepository, context: &str) {
-        let mut statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
-        statuses.remove(&(repository.clone(), context.to_owned()));
+    /// Forgets the last status in a slot, so that it is set again.
+    pub(crate) fn forget_status(&self, slot: &StatusSlot) {
+        self.statuses.lock().unwrap_or_else(PoisonError::into_inner).remove(slot);
     }
 }
 

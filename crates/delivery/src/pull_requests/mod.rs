@@ -2,16 +2,18 @@
 //!
 //! All of it is level-triggered: each call compares the host with what should be there. A call that was interrupted is completed by the next one.
 
+pub mod admission;
 mod hosts;
 mod issue;
 mod proposal;
 mod status;
 
+pub(crate) use self::hosts::StatusSlot;
 pub use self::hosts::{ConfiguredHost, GitHosts, LabelConfirmers};
 pub(crate) use self::issue::report_problems;
 pub use self::proposal::{Proposal, ProposalOutcome, PullRequestLink};
 pub(crate) use self::proposal::{ProposedChange, prepare, settle, was_merged};
-pub(crate) use self::status::{set_status, set_statuses};
+pub(crate) use self::status::{set_head_status, set_status, set_statuses};
 use crate::loaded::Loaded;
 use git_host::error::HostError;
 use git_host::sticky::Put;

@@ -94,6 +94,8 @@ pub(crate) struct ProposedChange<'a> {
     pub(crate) title: &'a str,
     /// The confirmation words for removals.
     pub(crate) confirmed: &'a [String],
+    /// Whether it is still admitted: nothing else is merged automatically.
+    pub(crate) is_admitted: bool,
 }
 
 /// The pull request between the branches of a destination, with its host.
@@ -185,12 +187,13 @@ pub(crate) fn prepare(
     hosts: &GitHosts,
     (loaded, planned): (&Loaded, &Planned),
     confirmed: &[String],
+    is_admitted: bool,
 ) -> Result<Option<PullRequestLink>, HostError> {
     let Some(place) = Place::of(hosts, planned).filter(|_| !planned.plan.is_empty()) else { return Ok(None) };
     let Some(found) = place.newest()? else { return Ok(None) };
     if found.is_open() {
         let is_confirmed = place.is_confirmed(planned, Some(&found), confirmed)?;
-        if place.may_be_merged(&found) && !(is_confirmed && merges(loaded, planned)) {
+        if place.may_be_merged(&found) && !(is_confirmed && is_admitted && merges(loaded, planned)) {
             place.host.cancel_auto_merge(&place.repository, found.number)?;
         }
         return Ok(None);
@@ -262,7 +265,7 @@ impl Wanted {
             body: body(change, limits.body),
             labels,
             unwanted: names(unwanted),
-            merges: is_confirmed && merges(change.loaded, planned),
+            merges: is_confirmed && change.is_admitted && merges(change.loaded, planned),
             found,
         })
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use git::load::ReadRole;
 use git_host::error::HostError;
-use git_host::status::{CommitStatus, StatusState};
+use git_host::status::{CommitStatus, ReportedStatus, StatusState};
 use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
 
-use super::GitHosts;
+use super::{GitHosts, StatusSlot};
 use crate::loaded::Loaded;
 
 /// Sets the status `kalypso/<environment>` of the control plane's commits, unless it was set before. Returns the errors.
@@ -51,12 +51,49 @@ pub(crate) fn set_status(
     status: &CommitStatus,
 ) -> Result<(), HostError> {
     let Some((settings, repository)) = hosts.find(url) else { return Ok(()) };
-    if !settings.has_pull_requests() || !hosts.is_new_status(&repository, commit, status) {
+    let slot = StatusSlot { repository, context: status.context.clone(), branch: None };
+    if !settings.has_pull_requests() || !hosts.is_new_status(&slot, commit, status) {
         return Ok(());
     }
-    let set = settings.host.set_status(&repository, commit, status);
+    let set = settings.host.set_status(&slot.repository, commit, status);
     if set.is_err() {
-        hosts.forget_status(&repository, &status.context);
+        hosts.forget_status(&slot);
     }
     set
+}
+
+/// Sets the status of the head of a branch, unless the host shows it already. `is_known`: what this process has set last is not asked for again. Without a host with
+/// commit statuses for the repository, does nothing.
+///
+/// # Errors
+/// If the host refuses, fails or can't be reached.
+pub(crate) fn set_head_status(
+    hosts: &GitHosts,
+    (url, branch, head): (&str, &str, GitId),
+    status: &CommitStatus,
+    is_known: bool,
+) -> Result<(), HostError> {
+    let Some((settings, repository)) = hosts.find(url).filter(|(settings, _)| settings.has_pull_requests()) else {
+        return Ok(());
+    };
+    let slot = StatusSlot { repository, context: status.context.clone(), branch: Some(branch.to_owned()) };
+    if !hosts.is_new_status(&slot, head, status) && is_known {
+        return Ok(());
+    }
+    // Other replicas and programs set it too. Where another account contradicts, ours must be the last one.
+    let set = match settings.host.commit_statuses(&slot.repository, head) {
+        Ok(shown) if is_shown(&shown, status) => Ok(()),
+        _ => settings.host.set_status(&slot.repository, head, status),
+    };
+    if set.is_err() {
+        hosts.forget_status(&slot);
+    }
+    set
+}
+
+/// Whether a commit has a status, and no account reported another state with its context.
+fn is_shown(shown: &[ReportedStatus], status: &CommitStatus) -> bool {
+    let shown = || shown.iter().map(|found| &found.status).filter(|found| found.context == status.context);
+    let is_same = |found: &CommitStatus| found.short_description() == status.short_description();
+    shown().any(is_same) && shown().all(|found| found.state == status.state)
 }

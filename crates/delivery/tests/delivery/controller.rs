@@ -88,6 +88,8 @@ pub(crate) struct World {
     hub: FakeHub,
     memory: Mutex<Memory>,
     has_hub: bool,
+    /// The environment whose output is proposed. The output of others is pushed to the branches that clusters pull.
+    pub(crate) proposing: Option<&'static str>,
     seconds: Mutex<i64>,
 }
 
@@ -111,7 +113,7 @@ impl World {
         let (counts, events) = (Mutex::default(), Mutex::default());
         let hub = FakeHub { repositories: Arc::clone(&chain.company.repositories), counts, events };
         let memory = Mutex::default();
-        Self { chain, hub, memory, has_hub: true, seconds: Mutex::new(10_000) }
+        Self { chain, hub, memory, has_hub: true, proposing: None, seconds: Mutex::new(10_000) }
     }
 
     /// Publishes an environment, and makes a step for it.
@@ -125,8 +127,9 @@ impl World {
         access: &Arc<RepositoryAccess>,
         environment: &str,
     ) -> Result<StepOutcome, ControllerError> {
+        let is_direct = self.proposing != Some(environment);
         let environment = &name(environment);
-        let options = Options { is_direct: true, ..Options::default() };
+        let options = Options { is_direct, hosts: Some(&self.chain.hosts), ..Options::default() };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let output = publish(access, &request, &|_, _| {}).ok();
         let published = output.as_ref().map(Published::of);
@@ -204,7 +207,7 @@ impl World {
         self.chain.promoted(environment).commit.unwrap()
     }
 
-    fn command(&self, kind: CommandKind, reason: &str) -> Result<String, CommandError> {
+    pub(crate) fn command(&self, kind: CommandKind, reason: &str) -> Result<String, CommandError> {
         self.command_about(None, kind, reason)
     }
 

@@ -1,6 +1,8 @@
 //! Publications on repositories in memory: what is pushed, refused, lost to another program and sent to the hub; what is done on a git host.
 
 #[cfg(test)]
+mod admission_status;
+#[cfg(test)]
 mod chain;
 #[cfg(test)]
 mod change_proposal;

@@ -2,7 +2,7 @@
 //!
 //! Three state machines, all pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
 //! environment, [`advance::step`] moves a commit or a release into the next environment, and [`source::step`] lets in newer commits of all other sources.
-//! [`command`] applies the commands of people to all of them.
+//! [`command`] applies the commands of people to all of them. [`proposal::objection`] says whether output that waits in a pull request may be merged.
 
 pub mod advance;
 pub mod command;
@@ -13,6 +13,7 @@ pub mod in_force;
 pub mod layout;
 pub mod membership;
 pub mod origin;
+pub mod proposal;
 mod queue;
 pub mod release;
 pub mod report;

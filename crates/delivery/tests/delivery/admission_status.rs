@@ -1,0 +1,211 @@
+//! The status `kalypso/admission` of pull requests with the output of an environment.
+
+use delivery::publish::{Options, PlaceOutcome, Request, publish};
+use delivery::pull_requests::admission::ADMISSION_CONTEXT;
+use delivery::rollout_store::StoredStates;
+use engine::promotion::command::CommandKind;
+use git_host::error::HostError;
+use git_host::hosts::memory::BranchRule;
+use git_host::pull_request::{PullRequest, PullRequestState};
+use git_host::status::{CommitStatus, StatusState};
+use model::git_id::GitId;
+use testkit::chain::environment;
+
+use crate::chain::{Chain, name};
+use crate::controller::{DIRECT, World};
+
+const REPOSITORY: &str = "platform/gitops";
+
+/// `stage` has proved the first commit, and the second one is admitted: its output is in a pull request.
+struct Proposed {
+    world: World,
+    second: GitId,
+}
+
+impl Proposed {
+    fn new(more: &str) -> Self {
+        let mut world = World::new(DIRECT, more);
+        world.settle();
+        world.proposing = Some("stage");
+        let second = world.chain.company.change_value("second");
+        world.settle();
+        Self { world, second }
+    }
+
+    fn pull_request(&self) -> PullRequest {
+        self.world.chain.host.state().repository(REPOSITORY).unwrap().pull_requests().pop().unwrap()
+    }
+
+    /// The statuses of a commit with the context.
+    fn statuses(&self, commit: GitId) -> Vec<CommitStatus> {
+        let all = self.world.chain.host.state().repository(REPOSITORY).unwrap().statuses(commit);
+        all.into_iter().filter(|status| status.context == ADMISSION_CONTEXT).collect()
+    }
+
+    /// The status of the head of the pull request.
+    fn status(&self) -> (StatusState, String) {
+        let statuses = self.statuses(self.pull_request().head_commit.unwrap());
+        let [status] = &statuses[..] else { panic!("{statuses:?}") };
+        (status.state, status.description.clone())
+    }
+
+    /// The status after another publication and a step, and after those that follow from them.
+    fn next(&self) -> (StatusState, String) {
+        for _ in 0..5 {
+            if !self.world.step("stage").must_publish {
+                return self.status();
+            }
+        }
+        panic!("it is published again and again")
+    }
+
+    fn merge(&self) {
+        let found = self.pull_request();
+        let mut state = self.world.chain.host.state();
+        state.repository(REPOSITORY).unwrap().merge(found.number, found.head_commit.unwrap()).unwrap();
+    }
+
+    fn admitted(&self) -> (StatusState, String) {
+        (StatusState::Success, format!("admitted: main {}", self.second.short()))
+    }
+
+    /// What a publication says, without a step.
+    fn publish(&self) -> PlaceOutcome {
+        let environment = &name("stage");
+        let options = Options { hosts: Some(&self.world.chain.hosts), ..Options::default() };
+        let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+        publish(&self.world.chain.access, &request, &|_, _| {}).unwrap().places.remove(0)
+    }
+
+    fn codes(&self) -> Vec<String> {
+        let errors = self.publish().diagnostics.into_iter().filter(|found| found.is_error());
+        errors.map(|found| found.code.to_string()).collect()
+    }
+
+    fn proved(&self) -> String {
+        self.world.status("stage").proved.unwrap().revision
+    }
+}
+
+#[test]
+fn a_pull_request_says_what_was_admitted_and_says_it_once() {
+    let proposed = Proposed::new("");
+    assert_eq!(proposed.status(), proposed.admitted());
+    let down = HostError::Failed { call: "x".to_owned(), status: 502, message: "it was set again".to_owned() };
+    proposed.world.chain.host.fail_next("set_status", down, false);
+    assert_eq!(proposed.publish().failed_statuses, []);
+    proposed.world.settle();
+    assert_eq!(proposed.status(), proposed.admitted());
+    proposed.merge();
+    proposed.world.settle();
+    assert_eq!(proposed.proved(), proposed.second.to_string());
+}
+
+#[test]
+fn a_hold_turns_it_red_and_its_end_green() {
+    let proposed = Proposed::new("");
+    proposed.world.command(CommandKind::Hold, "an outage").unwrap();
+    let held = (StatusState::Failure, "the environment is held by ann: an outage".to_owned());
+    assert_eq!(proposed.next(), held);
+    proposed.world.command(CommandKind::Resume, "").unwrap();
+    assert_eq!(proposed.next(), proposed.admitted());
+}
+
+#[test]
+fn a_gate_that_does_not_hold_any_more_turns_it_red_until_it_holds() {
+    let proposed = Proposed::new("");
+    proposed.world.report("dev", (3, 2, 1));
+    let (state, text) = proposed.next();
+    assert_eq!(state, StatusState::Failure);
+    assert!(text.starts_with("gate compliant of main"), "{text}");
+    // Merged although it is red: reported, and no evidence.
+    proposed.merge();
+    proposed.world.settle();
+    assert_eq!(proposed.codes(), ["K0531"]);
+    assert_ne!(proposed.proved(), proposed.second.to_string());
+    proposed.world.report("dev", (3, 3, 0));
+    proposed.world.settle();
+    assert_eq!(proposed.codes(), [""; 0]);
+    assert_eq!(proposed.proved(), proposed.second.to_string());
+}
+
+#[test]
+fn nothing_is_merged_automatically_while_it_is_red() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    let mut files = environment("stage", world.chain.promoted("stage").commit);
+    let merges = files["gitops-repo.yaml"].replace("path: .}", "path: ., autoMerge: true}");
+    files.insert("gitops-repo.yaml".to_owned(), merges);
+    world.chain.company.write_environment("stage", &files);
+    world.settle();
+    let rule = BranchRule { required_review: true, ..BranchRule::default() };
+    world.chain.host.state().repository(REPOSITORY).unwrap().rules.insert("stage".to_owned(), rule);
+    world.proposing = Some("stage");
+    let second = world.chain.company.change_value("second");
+    world.settle();
+    let proposed = Proposed { world, second };
+    assert!(proposed.pull_request().is_auto_merge);
+    proposed.world.command(CommandKind::Hold, "an outage").unwrap();
+    assert_eq!(proposed.next().0, StatusState::Failure);
+    assert!(!proposed.pull_request().is_auto_merge);
+    proposed.world.command(CommandKind::Resume, "").unwrap();
+    assert_eq!(proposed.next(), proposed.admitted());
+    assert!(proposed.pull_request().is_auto_merge);
+}
+
+#[test]
+fn what_was_aborted_is_red_and_a_rollback_withdraws_it() {
+    let proposed = Proposed::new("");
+    proposed.world.command(CommandKind::Abort, "wrong").unwrap();
+    let aborted = format!("main {} is rejected: abort by ann: wrong", proposed.second.short());
+    assert_eq!(proposed.next(), (StatusState::Failure, aborted));
+    proposed.world.command(CommandKind::Rollback { to: None }, "wrong").unwrap();
+    proposed.world.step("stage");
+    assert_eq!(proposed.pull_request().state, PullRequestState::Closed);
+}
+
+#[test]
+fn a_persons_commit_on_the_branch_is_red() {
+    let proposed = Proposed::new("");
+    let branch = "kalypso/stage";
+    let files = [("east/mine.yaml".to_owned(), "by: hand\n".to_owned())].into();
+    let theirs = proposed.world.chain.company.write("https://git.example/platform/gitops", branch, &files);
+    let (state, text) = proposed.next();
+    let expected = format!("commit {} of Ann is not admitted: Kalypso did not create it", theirs.short());
+    assert_eq!((proposed.pull_request().head_commit, state, text), (Some(theirs), StatusState::Failure, expected));
+}
+
+#[test]
+fn what_is_refused_is_red() {
+    let mut chain = Chain::new(&["dev", "stage"]);
+    let promotion = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: Promotion, metadata: {name: to-stage}, spec: {from: [dev], to: stage}}";
+    let first = chain.company.write_main(".environments/to-stage.yaml", promotion);
+    chain.company.write_environment("stage", &environment("stage", Some(first)));
+    let publish = |chain: &Chain| {
+        let environment = &name("stage");
+        let options = Options { hosts: Some(&chain.hosts), ..Options::default() };
+        let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+        let place = publish(&chain.access, &request, &|_, _| {}).unwrap().places.remove(0);
+        place.proposed.unwrap().status(&StoredStates::default())
+    };
+    assert_eq!(publish(&chain).description, format!("admitted: main {}", first.short()));
+    // Its branch is merged, and names a commit that no environment has proved.
+    let head = chain.host.state().repository(REPOSITORY).unwrap().pull_requests()[0].head_commit.unwrap();
+    chain.host.state().repository(REPOSITORY).unwrap().merge(1, head).unwrap();
+    chain.company.write("https://git.example/platform/gitops", "kalypso/stage", &environment("stage", None));
+    let second = chain.company.change_value("second");
+    chain.company.write_environment("stage", &environment("stage", Some(second)));
+    let status = publish(&chain);
+    assert_eq!(status.state, StatusState::Failure);
+    assert!(status.description.starts_with("nothing is published: [K0523]"), "{}", status.description);
+}
+
+#[test]
+fn without_a_promotion_there_is_no_status() {
+    let mut world = World::new(DIRECT, "");
+    world.chain.company.remove_main(".environments/to-stage.yaml");
+    world.proposing = Some("stage");
+    let proposed = Proposed { second: world.chain.company.change_value("second"), world };
+    proposed.publish();
+    assert_eq!(proposed.statuses(proposed.pull_request().head_commit.unwrap()), []);
+}
