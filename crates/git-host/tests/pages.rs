@@ -12,6 +12,7 @@ mod tests {
     use git_host::hosts::memory::MemoryHost;
     use git_host::pull_request::{NewPullRequest, PullRequestState};
     use git_host::secret::Secret;
+    use git_host::status::{CommitStatus, StatusState};
     use git_host::webhook::{self, WebhookEvent};
 
     const LIST: &str = "/acme/fleet/pulls";
@@ -112,6 +113,28 @@ mod tests {
         assert!(site.get("/acme/other").starts_with("HTTP/1.1 404"));
         assert!(site.get("/acme/fleet/pulls/2").starts_with("HTTP/1.1 404"));
         assert!(site.get("/api/v1/user").starts_with("HTTP/1.1 401"));
+    }
+
+    #[test]
+    fn the_statuses_of_the_head_are_shown() {
+        let site = Site::new();
+        let page = format!("{LIST}/1");
+        assert!(!site.get(&page).contains("kalypso/admission"));
+        let status = CommitStatus {
+            context: "kalypso/admission".to_owned(),
+            state: StatusState::Failure,
+            description: "held by <ann>".to_owned(),
+            target_url: None,
+        };
+        {
+            let mut state = site.host.state();
+            let repository = state.repository("acme/fleet").unwrap();
+            let head = repository.pull_request(1).unwrap().head_commit.unwrap();
+            repository.set_status(head, status).unwrap();
+        }
+        let shown =
+            "<span class=\"state closed\">failure</span> <code>kalypso/admission</code> held by &lt;ann&gt;</li>";
+        assert!(site.get(&page).contains(shown), "{}", site.get(&page));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::html::Html;
 use super::{lists, markdown};
 use crate::hosts::memory::{BranchChanges, Denial, HostState, RepositoryState};
 use crate::pull_request::{MergeRefusal, PullRequest, PullRequestState};
+use crate::status::{CommitStatus, StatusState};
 
 /// The maximum number of files in the list.
 const FILES_MAX: usize = 300;
@@ -12,7 +13,7 @@ const FILES_MAX: usize = 300;
 pub(super) fn page(state: &mut HostState, path: &str, number: u64) -> Result<(String, Html), Denial> {
     let repository = state.repository(path)?;
     let found = repository.pull_request(number)?.clone();
-    let html = head(&found, path);
+    let html = statuses(head(&found, path), repository, &found);
     let html = buttons(html, repository, &found, path)?;
     let html = html.tag("<div class=\"box\">").html(&markdown::rendered(&found.body)).tag("</div>");
     let html = html.each(repository.comments.iter().filter(|row| row.pull_request == number), |html, row| {
@@ -40,6 +41,23 @@ fn head(found: &PullRequest, path: &str) -> Html {
     let html = html.code(&found.head).tag(" into ").code(&found.base).tag("</p><p>");
     let label = |html: Html, label: &String| html.tag("<span class=\"label\">").text(label).tag("</span> ");
     html.each(&found.labels, label).tag("</p>")
+}
+
+/// The statuses of the head.
+fn statuses(html: Html, repository: &RepositoryState, found: &PullRequest) -> Html {
+    let statuses = found.head_commit.map(|head| repository.statuses(head)).unwrap_or_default();
+    if statuses.is_empty() {
+        return html;
+    }
+    let row = |html: Html, status: &CommitStatus| {
+        let state = match status.state {
+            StatusState::Pending => "<span class=\"label\">pending</span> ",
+            StatusState::Success => "<span class=\"state open\">success</span> ",
+            StatusState::Failure | StatusState::Error => "<span class=\"state closed\">failure</span> ",
+        };
+        html.tag("<li>").tag(state).code(&status.context).tag(" ").text(&status.description).tag("</li>")
+    };
+    html.tag("<ul class=\"plain\">").each(&statuses, row).tag("</ul>")
 }
 
 fn buttons(html: Html, repository: &RepositoryState, found: &PullRequest, path: &str) -> Result<Html, Denial> {
