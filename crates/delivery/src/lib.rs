@@ -18,6 +18,7 @@ pub mod error;
 pub mod expired_pins;
 pub mod found_sources;
 pub mod gitops_destination;
+mod hand_edits;
 pub mod heads;
 pub mod held_assignments;
 pub mod hub_publication;

@@ -18,6 +18,7 @@ use crate::access::RepositoryAccess;
 use crate::compilation::KnownResults;
 use crate::enforcement::{self, Proof};
 use crate::error::{DestinationError, ReadError};
+use crate::hand_edits;
 use crate::hub_publication::{self, HubError, Receiver};
 use crate::loaded::Loaded;
 use crate::new_branches;
@@ -296,6 +297,7 @@ pub fn deliver(
     let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
     let hosts = options.hosts.filter(|_| !options.is_direct);
     let admission = AdmissionCheck::read(hosts, loaded, &outcome.planned)?;
+    outcome.diagnostics.extend(hand_edits::diagnostics(options.hosts, loaded, &outcome.planned)?);
     match admission.merged() {
         Ok(merged) => outcome.diagnostics.extend(merged),
         Err(error) => outcome.failed_statuses.push(error),

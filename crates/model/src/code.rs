@@ -1320,6 +1320,14 @@ codes! {
     /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
     /// commit is lost, `--baseline` admits what the GitOps branch has now.
     StatesRewritten = "K0527",
+    /// A folder of Kalypso was changed on the GitOps branch by hand.
+    ///
+    /// The branch that clusters pull has a commit that no publication made, and it changed folders that Kalypso writes. Nothing of it was admitted, and what clusters report
+    /// about it is no evidence. The publication that reports it restores these folders, or proposes to. Folders of others stay as they are.
+    ///
+    /// Make the change in its source: `kalypso explain -e prod east/shop` shows where the content of a folder comes from. For an exception at one place, use
+    /// `kalypso pin`. Let a rule of the git host refuse pushes to the branch by others than Kalypso's account.
+    EditedByHand = "K0530",
     /// A pull request was merged although its output was not admitted any more.
     ///
     /// The head of a proposing branch has the status `kalypso/admission`. It was no success at the merge: for example, a person held the environment, withdrew an approval,

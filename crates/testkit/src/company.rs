@@ -143,6 +143,12 @@ impl MemoryCompany {
         self.commit(GITOPS, branch, &tree);
     }
 
+    /// Commits the files of a branch of the GitOps repository to another one, as a person.
+    pub fn squash(&self, from: &str, branch: &str) {
+        let head = self.repositories.resolve(&url(GITOPS), &Revision::branch(from)).expect("it is in memory");
+        self.commit(GITOPS, branch, &self.repositories.tree(&head).expect("it is in memory"));
+    }
+
     fn commit(&self, to: &str, branch: &str, tree: &Tree) {
         let url = url(to);
         let parents: Vec<_> = self.repositories.head(&url, branch).into_iter().collect();

@@ -214,6 +214,20 @@ pub(crate) fn was_merged(hosts: &GitHosts, place: &RepositoryPlace, proposing_br
     Ok(all.iter().any(|found| matches!(found.state, PullRequestState::Merged { .. })))
 }
 
+/// Whether a commit of a branch is the merge of the pull request of its proposing branch. False if the branch is on no configured host with pull requests.
+pub(crate) fn was_merged_as(
+    hosts: &GitHosts,
+    (place, proposing_branch): (&RepositoryPlace, &str),
+    commit: GitId,
+) -> Result<bool, HostError> {
+    let Some((settings, repository)) = hosts.find(&place.repo).filter(|(settings, _)| settings.has_pull_requests())
+    else {
+        return Ok(false);
+    };
+    let found = settings.host.merged_pull_request(&repository, commit, &place.branch)?;
+    Ok(found.is_some_and(|found| found.head == proposing_branch))
+}
+
 /// Whether the `GitOpsRepo` of a plan lets the host merge.
 fn merges(loaded: &Loaded, planned: &Planned) -> bool {
     loaded.fleet.gitops_repos.get(planned.target.name.as_str()).is_some_and(|repo| repo.spec.auto_merge)

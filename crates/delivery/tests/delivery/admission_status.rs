@@ -1,5 +1,6 @@
 //! The status `kalypso/admission` of pull requests with the output of an environment.
 
+use delivery::controller::published::Published;
 use delivery::publish::{Options, PlaceOutcome, Request, publish};
 use delivery::pull_requests::admission::ADMISSION_CONTEXT;
 use delivery::rollout_store::StoredStates;
@@ -8,6 +9,7 @@ use git_host::error::HostError;
 use git_host::hosts::memory::BranchRule;
 use git_host::pull_request::{PullRequest, PullRequestState};
 use git_host::status::{CommitStatus, StatusState};
+use model::diagnostic::Code;
 use model::git_id::GitId;
 use testkit::chain::environment;
 
@@ -151,6 +153,28 @@ fn nothing_is_merged_automatically_while_it_is_red() {
     proposed.world.command(CommandKind::Resume, "").unwrap();
     assert_eq!(proposed.next(), proposed.admitted());
     assert!(proposed.pull_request().is_auto_merge);
+}
+
+#[test]
+fn an_edit_by_hand_behind_a_gate_is_an_error_and_no_evidence() {
+    let proposed = Proposed::new("");
+    proposed.merge();
+    proposed.world.settle();
+    assert_eq!(proposed.codes(), [""; 0]);
+    let files = [("README.md".to_owned(), "Everything else is gone.\n".to_owned())].into();
+    let edit = proposed.world.chain.company.write("https://git.example/platform/gitops", "stage", &files);
+    let environment = &name("stage");
+    let options = Options { hosts: Some(&proposed.world.chain.hosts), ..Options::default() };
+    let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
+    let outcome = publish(&proposed.world.chain.access, &request, &|_, _| {}).unwrap();
+    let found = outcome.places[0].diagnostics.iter().find(|found| found.code == Code::EditedByHand).unwrap();
+    assert!(found.is_error() && found.message.contains(&edit.short()), "{}", found.message);
+    let reason = Published::of(&outcome).complete.unwrap_err();
+    assert!(reason.contains("K0530"), "{reason}");
+    // The publication proposes what was admitted.
+    assert_eq!(proposed.status(), proposed.admitted());
+    proposed.merge();
+    assert_eq!(proposed.codes(), [""; 0]);
 }
 
 #[test]

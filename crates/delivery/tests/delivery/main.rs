@@ -15,6 +15,8 @@ mod controller_faults;
 #[cfg(test)]
 mod enforcement;
 #[cfg(test)]
+mod hand_edits;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod lease;

@@ -128,6 +128,11 @@ fn a_failing_cluster_stops_a_change_and_its_repair_lets_it_reach_prod() {
 
     run(&world.machine, &world.repair);
     world.until("the proof in prod", || world.has_proved("prod", &commit));
+    // Each pull request with output says what was admitted.
+    let admitted = format!("</span> <code>kalypso/admission</code> admitted: main {}", &commit[..7]);
+    let page = |number: u32| world.serving.browse(&format!("GET /acme/platform-gitops/pulls/{number}"), "");
+    let pages: Vec<_> = (1..50).map(page).take_while(|page| page.starts_with("HTTP/1.1 200")).collect();
+    assert!(pages.iter().any(|page| page.contains(&admitted)), "{pages:#?}");
     let seen = world.order("prod");
     let is_canary =
         |place: &String| ["central-kiosk", "chicago-edge", "dallas-cloud", "detroit-plant"].contains(&place.as_str());

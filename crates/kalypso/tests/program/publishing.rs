@@ -245,6 +245,22 @@ fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
 }
 
 #[test]
+fn an_edit_by_hand_is_reported_with_its_author_and_taken_back() {
+    let company = Company::new();
+    company.kalypso("publish -e dev --direct").ends(0);
+    let before = company.files("gitops", "dev");
+    company.change("gitops@dev", "notes/ours.md", "Of other people.\n");
+    assert!(!company.kalypso("publish -e dev --direct").ends(0).err.contains("K0530"));
+    company.change("gitops@dev", "east/shop-test/by-hand.yaml", "by: hand\n");
+    let edit = company.head("gitops", "dev").unwrap();
+    let reported = company.kalypso("publish -e dev --direct").ends(0);
+    reported.says(&["K0530", &edit[..7], "outside of a publication", "`east/shop-test`"]);
+    assert_eq!(company.files("gitops", "dev").replace("notes/ours.md\n", ""), before);
+    assert_eq!(company.file("gitops", "dev", "notes/ours.md"), "Of other people.");
+    assert!(!company.kalypso("publish -e dev --direct").ends(0).err.contains("K0530"));
+}
+
+#[test]
 fn output_does_not_go_where_something_is_read() {
     let company = Company::new();
     for (repository, branch) in [("control-plane", "dev"), ("control-plane", "main"), ("shop", "main")] {
