@@ -8,13 +8,14 @@ use engine::promotion::command::CommandKind;
 use git_host::error::HostError;
 use git_host::hosts::memory::BranchRule;
 use git_host::pull_request::{PullRequest, PullRequestState};
+use git_host::review::ReviewVerdict;
 use git_host::status::{CommitStatus, StatusState};
-use model::diagnostic::Code;
+use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use testkit::chain::environment;
 
 use crate::chain::{Chain, name};
-use crate::controller::{DIRECT, World};
+use crate::controller::{DIRECT, PULL_REQUEST, World};
 
 const REPOSITORY: &str = "platform/gitops";
 
@@ -80,7 +81,7 @@ impl Proposed {
     }
 
     fn codes(&self) -> Vec<String> {
-        let errors = self.publish().diagnostics.into_iter().filter(|found| found.is_error());
+        let errors = self.publish().diagnostics.into_iter().filter(Diagnostic::is_error);
         errors.map(|found| found.code.to_string()).collect()
     }
 
@@ -129,6 +130,28 @@ fn a_gate_that_does_not_hold_any_more_turns_it_red_until_it_holds() {
     proposed.world.settle();
     assert_eq!(proposed.codes(), [""; 0]);
     assert_eq!(proposed.proved(), proposed.second.to_string());
+}
+
+#[test]
+fn an_approval_that_is_withdrawn_turns_it_red() {
+    let mut world = World::new(PULL_REQUEST, "    - name: people\n      approval: {count: 1}\n");
+    let second = world.chain.company.head("main").unwrap();
+    world.settle();
+    world.proposing = Some("stage");
+    ["ann", "bob"].iter().for_each(|account| world.chain.approve(1, account));
+    world.chain.merge(1);
+    world.settle();
+    let proposed = Proposed { world, second };
+    assert_eq!(proposed.status(), proposed.admitted());
+    {
+        let mut state = proposed.world.chain.host.state();
+        state.repository("platform/control-plane").unwrap().review("bob", 1, ReviewVerdict::Dismissed).unwrap();
+    }
+    let (state, text) = proposed.next();
+    assert_eq!(state, StatusState::Failure);
+    assert!(text.starts_with("gate people of main"), "{text}");
+    proposed.world.chain.approve(1, "bob");
+    assert_eq!(proposed.next(), proposed.admitted());
 }
 
 #[test]
