@@ -135,6 +135,11 @@ impl PromotedCommit {
         self.file.is_some()
     }
 
+    /// The path of the file with the `BaseRepo` named `main`. None: there is no such object.
+    pub fn path(&self) -> Option<&str> {
+        self.file.as_ref().map(|(path, ..)| &**path)
+    }
+
     /// The release of a workload that a promotion wrote into the branch. None: none, or not only one.
     pub fn release(&self, workload: &str) -> Option<&Arc<str>> {
         let versions = self.releases.get(workload).filter(|versions| versions.len() == 1)?;

@@ -1300,13 +1300,15 @@ codes! {
     /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The reason is in the trailer
     /// `Kalypso-Override` of the GitOps commit. The warning stays until another commit is published.
     GateOverridden = "K0525",
-    /// A newer commit of values or of an application waits for its gates.
+    /// A newer revision waits for its gates.
     ///
-    /// Gates that ask people or the clock are for every change of an environment: also for those on the environment's own branch, in other repositories of the platform,
-    /// and in the repositories of applications. The output stays at the commit before, until the gates hold. `for` narrows what a gate is for.
+    /// It is a commit of the main branch, of values or of an application, or a release. Gates that ask people or the clock are for every change of an environment: also
+    /// for those on the environment's own branch, in other repositories of the platform, and in the repositories of applications. The output stays at the revision
+    /// before, until the gates hold. `for` narrows what a gate is for.
     ///
-    /// Wait, or let people decide: `kalypso rollout status` shows what is missing. `kalypso publish --override REASON` publishes the commit anyway.
-    SourceNotAdmitted = "K0526",
+    /// It is an error if a person must act, and a note if it waits for a window or for evidence. Wait, or let people decide: `kalypso rollout status` shows what is
+    /// missing. `kalypso publish --override REASON` publishes the newest commits anyway.
+    NotAdmitted = "K0526",
     /// The branch with the states of an environment was rewritten or deleted.
     ///
     /// The branch `kalypso-rollouts/<environment>` of the control plane records what was admitted, and what people decided: holds, approvals, rollbacks. Each

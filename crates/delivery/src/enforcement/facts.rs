@@ -1,5 +1,6 @@
 //! Decides whether a commit of the main branch may enter an environment, from the publications, the stored states of promotions, and other proofs.
 
+use engine::promotion::open_gates::open_gates;
 use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, Revision};
 use git::publications::Publications;
 use model::git_id::GitId;
@@ -11,6 +12,9 @@ use super::proof::{Answer, Proof};
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 use crate::{reading, rollout_store};
+
+/// Why a commit that is no candidate may not enter.
+pub(super) const NOT_LET_IN: &str = "the controller has not let it in";
 
 /// Whether a commit may enter an environment.
 pub(super) enum Admission {
@@ -145,38 +149,27 @@ impl Facts<'_> {
     }
 }
 
-/// Why the controller has not admitted a commit that the branch of an environment names. None: it is on its way by a decision of the controller.
-pub(super) fn not_admitted(
-    access: &RepositoryAccess,
-    environment: &EnvironmentName,
-    commit: GitId,
-) -> Option<Vec<String>> {
-    match platform_state(access, environment) {
-        Err(reason) => Some(vec![reason]),
-        Ok(None) => None,
-        Ok(Some(state)) => match by_controller(&state, commit) {
-            Admission::MovedByHand(reasons) => Some(reasons),
-            _ => None,
-        },
+/// The gates that have not let a commit in that the branch of an environment names. None: it is admitted, or on its way by a decision of the controller. Empty: it is
+/// no candidate of the controller.
+pub(super) fn by_hand(state: &AdvanceState, commit: GitId) -> Option<Vec<GateRecord>> {
+    let id = commit.to_string();
+    if state.admitted.as_ref().is_some_and(|admitted| *admitted.0 == *id) {
+        return None;
+    }
+    match state.current.as_ref().filter(|current| *current.revision.0 == *id) {
+        Some(current) if current.phase != CandidatePhase::Gated => None,
+        Some(current) => Some(open_gates(current).cloned().collect()),
+        None => Some(Vec::new()),
     }
 }
 
 /// Whether the controller let the commit in.
 fn by_controller(state: &AdvanceState, commit: GitId) -> Admission {
-    let id = commit.to_string();
-    if state.admitted.as_ref().is_some_and(|admitted| *admitted.0 == *id) {
-        return Admission::Admitted;
+    match by_hand(state, commit) {
+        None => Admission::Admitted,
+        Some(gates) if gates.is_empty() => Admission::MovedByHand(vec![NOT_LET_IN.to_owned()]),
+        Some(gates) => Admission::MovedByHand(gates.iter().map(gate_text).collect()),
     }
-    let gates = match &state.current {
-        Some(current) if *current.revision.0 == *id && current.phase != CandidatePhase::Gated => {
-            return Admission::Admitted;
-        }
-        Some(current) if *current.revision.0 == *id => {
-            current.gates.iter().filter(|gate| !gate.holds()).map(gate_text).collect()
-        }
-        _ => vec!["the controller has not let it in".to_owned()],
-    };
-    Admission::MovedByHand(gates)
 }
 
 pub(super) fn gate_text(gate: &GateRecord) -> String {

@@ -5,8 +5,8 @@
 mod ancestry;
 mod base_repos;
 mod facts;
+mod not_admitted;
 mod proof;
-mod sources;
 mod status_proof;
 
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use std::sync::Arc;
 use engine::promotion::origin::for_origin;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
-use model::kind::Kind;
 use model::object::promotion::ChangeOrigin;
 use model::object::{Object, Promotion};
 
 use self::base_repos::MainReference;
 use self::facts::Facts;
+pub use self::not_admitted::{NotAdmitted, not_admitted};
 pub use self::proof::{Answer, HubProof, Proof};
 pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
-use crate::promoted_commit::PromotedCommit;
 
 /// The name of the `BaseRepo` that names the promoted commit.
 const MAIN: &str = "main";
@@ -33,7 +32,7 @@ const MAIN: &str = "main";
 pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {
     let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded, proofs).into_iter().partition(Diagnostic::is_error);
     loaded.diagnostics.extend(others);
-    loaded.enforced.not_admitted = not_admitted(loaded).into_iter().chain(sources::not_admitted(loaded)).collect();
+    loaded.enforced.not_admitted = not_admitted(loaded).into_iter().map(|found| found.diagnostic).collect();
     match override_reason.filter(|_| !refusals.is_empty()) {
         Some(reason) => {
             loaded.diagnostics.extend(refusals.into_iter().map(|refusal| overridden(refusal, reason)));
@@ -55,34 +54,6 @@ pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
     }
     let check = Check { loaded, access, promotion, proofs };
     base_repos::of(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
-}
-
-/// What the environment's branch names instead of the admitted commit. Its output stays with the admitted one. None: the branch names the admitted commit, or one
-/// that is being admitted.
-fn not_admitted(loaded: &Loaded) -> Option<Diagnostic> {
-    let (access, admission) = (loaded.access.as_deref()?, loaded.admission.as_ref()?);
-    let admitted = admission.main?;
-    let environment = &loaded.fleet.environment;
-    let declared = loaded.declarations.environments.iter().find(|object| object.name == *environment)?;
-    let written = PromotedCommit::read(access, environment, &declared.spec.control_plane).ok()?.commit?;
-    if written == admitted {
-        return None;
-    }
-    let references = base_repos::of(loaded, access);
-    let is_main = |reference: &&MainReference| reference.key.kind == Kind::BaseRepo && *reference.key.name == *MAIN;
-    let main = references.iter().find(is_main)?;
-    let reasons = facts::not_admitted(access, environment, written)?;
-    let (short, admitted) = (written.short(), admitted.short());
-    let message = format!("commit {short} came into `{environment}` past its gates");
-    let path = FieldPath::from(["spec", "commit"]);
-    let mut diagnostic = Diagnostic::error(Code::MovedPastGate, message)
-        .at(origin(main, path), "this commit of the main branch")
-        .about(&main.key)
-        .note(format!("the output stays at commit {admitted}, which was admitted"));
-    for reason in reasons {
-        diagnostic = diagnostic.note(reason);
-    }
-    Some(ways_on(diagnostic, &written.to_string(), environment.as_str()))
 }
 
 /// What a person can do about a commit that was not admitted.
@@ -166,6 +137,12 @@ impl Check<'_> {
             .at(to, "its gates")
             .about(&reference.key)
     }
+}
+
+/// A diagnostic at the commit of a reference.
+fn at_main(diagnostic: Diagnostic, reference: &MainReference) -> Diagnostic {
+    let path = FieldPath::from(["spec", "commit"]);
+    diagnostic.at(origin(reference, path), "this commit of the main branch").about(&reference.key)
 }
 
 /// The field of a reference.

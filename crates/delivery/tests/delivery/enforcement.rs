@@ -212,7 +212,9 @@ fn the_controller_decides_where_it_has_a_state() {
     let world = World::new(GATE);
     world.store("prod", proved(world.first));
     let stays = format!("the output stays at commit {}, which was admitted", world.first.short());
-    assert_eq!(world.with(Answer::Proved), format!("K0522 {stays}; the controller has not let it in"));
+    let edit = world.chain.company.head("prod").unwrap().short();
+    let edit = format!("`base-repo.yaml` of branch `prod` was edited in {edit} by Ann");
+    assert_eq!(world.with(Answer::Proved), format!("K0522 {stays}; {edit}; the controller has not let it in"));
     let world = World::new(GATE);
     world.store("prod", candidate(world.newer, CandidatePhase::Entering { since: Timestamp::UNIX_EPOCH }));
     assert_eq!(world.prod(), "published");

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod in_force;
 pub mod layout;
 pub mod membership;
+pub mod open_gates;
 pub mod origin;
 pub mod proposal;
 mod queue;
