@@ -101,6 +101,12 @@ impl Loaded {
         }
     }
 
+    /// Whether the environment is in a promotion, as far as is known: changes move into it or from it, or something was admitted into it.
+    pub fn is_in_promotion(&self) -> bool {
+        let is_known = self.declarations.are_known();
+        !is_known || self.admission.is_some() || self.graph.is_in_promotion(self.fleet.environment.as_str())
+    }
+
     /// Whether files of the platform are missing because of a problem outside of the input, such as a repository that can't be reached.
     pub fn is_unreachable(&self) -> bool {
         !self.is_complete && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())

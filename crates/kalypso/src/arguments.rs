@@ -283,6 +283,7 @@ Examples:
   kalypso publish --all               all environments; if one fails, the others are published
   kalypso publish -e dev --direct     straight onto the environment's branch
   kalypso publish -e dev --force      replace commits that a person pushed to kalypso/dev
+  kalypso publish -e prod --no-step   only what was admitted before: decide nothing about promotions
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
     #[command(flatten)]
@@ -302,6 +303,9 @@ pub(crate) struct Publish {
     /// Publish although a gate of a `Promotion` refuses it; the reason is kept in the commit, and shown
     #[arg(long = "override", value_name = "REASON", conflicts_with_all = ["all", "hub_only"])]
     pub(crate) override_reason: Option<String>,
+    /// Make no step of promotions: publish only what was admitted before. `--override`, `--gitops-repo` and `--hub-only` make none either
+    #[arg(long)]
+    pub(crate) no_step: bool,
     #[command(flatten)]
     pub(crate) takeover: Takeover,
     #[command(flatten)]

@@ -93,8 +93,8 @@ pub struct StepRequest<'a> {
     pub now: Timestamp,
 }
 
-/// The result of a step.
-#[derive(Debug)]
+/// The result of a step. By default, the environment is in no promotion.
+#[derive(Debug, Default)]
 pub struct StepOutcome {
     /// Where the changes into the environment stand. None: it is in no promotion.
     pub status: Option<PromotionStatus>,
@@ -124,7 +124,7 @@ pub fn step(
         // A promotion that the main branch does not have any more still counts where it was admitted.
         if !plane.is_part(request.environment) && rollout_store::read(access, request.environment)?.promotion.is_none()
         {
-            return Ok(StepOutcome::none());
+            return Ok(StepOutcome::default());
         }
         let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
         let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
@@ -150,7 +150,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let environment = context.environment;
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
-    let mut outcome = StepOutcome::none();
+    let mut outcome = StepOutcome::default();
     let mut status = status_of(&context.plane.graph, environment, context.now);
     let sources = request.published.and_then(|published| published.sources.as_deref());
     let sources = match sources::move_all(context, sources, memory)? {
@@ -401,10 +401,6 @@ fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Me
 }
 
 impl StepOutcome {
-    fn none() -> Self {
-        Self { status: None, is_moving: false, is_stopped: false, must_publish: false, warnings: Vec::new() }
-    }
-
     fn add(&mut self, decided: &AdvanceStep) {
         self.is_moving |= decided.state.current.is_some();
         self.is_stopped |= decided.report.phase == ReportPhase::Stopped;

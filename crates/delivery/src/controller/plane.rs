@@ -100,7 +100,7 @@ impl<'a> Plane<'a> {
 
     /// Whether an environment is in a promotion: changes move into it, or from it.
     pub fn is_part(&self, environment: &EnvironmentName) -> bool {
-        self.step(environment).is_some() || self.graph.after(environment.as_str()).next().is_some()
+        self.graph.is_in_promotion(environment.as_str())
     }
 
     /// Where an environment stands. None if there is no such environment.

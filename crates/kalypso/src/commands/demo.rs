@@ -69,7 +69,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
         }
     }
     for outcome in &published {
-        let found = diagnostics(outcome);
+        let found = diagnostics(outcome, &outcome.loaded.enforced.not_admitted);
         let batch = reporting::batch(&found, &outcome.planned.compiled);
         reporting::add(&mut report, &outcome.loaded, Batch { fallback: fallback(&outcome.planned), ..batch });
     }

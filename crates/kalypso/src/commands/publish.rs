@@ -1,15 +1,16 @@
 //! `kalypso publish`: commits the environment's files and pushes them to the GitOps repository.
 
 mod pull_request;
+mod stepping;
 
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::compilation::{Reuse, reuse};
 use delivery::controller::command::override_gates;
-use delivery::enforcement::Proof;
+use delivery::enforcement::{self, Proof};
 use delivery::hub_publication::Receiver;
-use delivery::publish::{DestinationFailure, End, Options, Outcome, PlaceOutcome, PublicationError, Request};
+use delivery::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
 use delivery::push::Delivered;
 use delivery::refusal::Refusal;
@@ -20,6 +21,7 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
 
+use self::stepping::Publication;
 use super::plan::answer::LISTED_MAX;
 use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
@@ -31,7 +33,7 @@ use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
 use crate::proofs::Proofs;
-use crate::{configuration, loading, names, reporting, terminal};
+use crate::{configuration, loading, names, not_admitted, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let hub = hub(options)?;
@@ -145,22 +147,27 @@ impl<'a> Run<'a> {
             overridden,
             lease: None,
         };
-        let publish = |proofs: &[&dyn Proof]| {
-            let request = Request {
-                environment,
-                gitops_repo: options.gitops_repo.as_deref(),
-                options: Options { proofs, ..committed },
-                hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
-                is_hub_only: options.publication_hub.hub_only,
-            };
-            delivery::publish::publish(&access, &request, &names::remember)
+        let request = Request {
+            environment,
+            gitops_repo: options.gitops_repo.as_deref(),
+            options: committed,
+            hub: self.hub.map(|hub| Receiver { hub, environments: self.environments }),
+            is_hub_only: options.publication_hub.hub_only,
         };
-        let mut outcome = proofs.with((&access, self.hub), publish).map_err(failure)?;
-        let failures = std::mem::take(&mut outcome.failures);
-        if outcome.places.is_empty() && !failures.is_empty() {
-            return Err(first(failures));
-        }
-        Ok(Answer { failures, ..show((options, environment), &outcome, watch)? })
+        let publish = || {
+            let publish = |proofs: &[&dyn Proof]| {
+                let request = Request { options: Options { proofs, ..committed }, ..request };
+                delivery::publish::publish(&access, &request, &names::remember)
+            };
+            let mut outcome = proofs.with((&access, self.hub), publish).map_err(failure)?;
+            if outcome.places.is_empty() && !outcome.failures.is_empty() {
+                return Err(first(std::mem::take(&mut outcome.failures)));
+            }
+            Ok(outcome)
+        };
+        let mut publication = stepping::publish(self, (&access, environment), &publish)?;
+        let failures = std::mem::take(&mut publication.outcome.failures);
+        Ok(Answer { failures, ..show((options, environment), &publication, watch)? })
     }
 
     /// Admits what the branches name past its gates, if the user says so: the reason.
@@ -240,15 +247,16 @@ pub(super) fn failure(error: PublicationError) -> anyhow::Error {
 /// The results for all places.
 fn show(
     (options, environment): (&Publish, &EnvironmentName),
-    outcome: &Outcome,
+    publication: &Publication,
     mut watch: Watch,
 ) -> anyhow::Result<Answer> {
+    let outcome = &publication.outcome;
     match &outcome.end {
-        End::Complete => finish((options, environment), outcome, watch),
+        End::Complete => finish((options, environment), publication, watch),
         End::Incomplete(loaded) => Err(loading::incomplete(loaded, &mut watch)),
         End::LostRaces => {
             if !outcome.places.is_empty() {
-                terminal::answer(&finish((options, environment), outcome, watch)?.text)?;
+                terminal::answer(&finish((options, environment), publication, watch)?.text)?;
             }
             let message = "the GitOps branch moved again and again while this was pushed";
             Err(Failure::outside(message).help("try again").into())
@@ -258,11 +266,16 @@ fn show(
 
 fn finish(
     (options, environment): (&Publish, &EnvironmentName),
-    outcome: &Outcome,
+    publication: &Publication,
     mut watch: Watch,
 ) -> anyhow::Result<Answer> {
+    let outcome = &publication.outcome;
     let places = &outcome.places;
-    let found: Vec<_> = places.iter().map(diagnostics).collect();
+    // The step of this publication may have stored more than what was known before.
+    let loaded = places.last().map(|place| &*place.loaded).filter(|_| !options.publication_hub.hub_only);
+    let not_admitted = loaded.map(enforcement::not_admitted).unwrap_or_default();
+    let waits: Vec<_> = not_admitted::diagnostics(&not_admitted).collect();
+    let found: Vec<_> = places.iter().map(|place| diagnostics(place, &waits)).collect();
     let mut report = Report::new();
     for (place, diagnostics) in places.iter().zip(&found) {
         let batch = reporting::batch(diagnostics, &place.planned.compiled);
@@ -270,37 +283,40 @@ fn finish(
         reporting::add(&mut report, &place.loaded, Batch { fallback: fallback(&place.planned), sensitive, ..batch });
     }
     watch.end();
+    publication.warnings.iter().for_each(|warning| terminal::warn(warning));
     if let Some(error) = places.iter().find_map(|place| place.hub.as_ref()?.as_ref().err()) {
         warn((options, environment), &publication_failure(error));
     }
     let is_incomplete = pull_request::warn(outcome);
     // The reuse of earlier results is taken from the last attempt.
     let reuse = reuse(places.last().map(|place| &*place.planned.compiled));
-    let texts = places.iter().map(|place| text(place, options)).collect::<String>();
+    let texts = publication.earlier.iter().map(|(text, _)| text.clone());
+    let texts = texts.chain(places.iter().map(|place| text(place, options))).collect::<String>();
     if options.output == Format::Human {
         reporting::to_stderr(&report)?;
     }
     let Reuse { recomputed, assignments } = reuse;
+    let earlier = publication.earlier.iter().map(|(_, answer)| answer.clone());
     let json = json!({
         "environment": environment.as_str(),
         "assignments": assignments,
         "recomputed": recomputed,
-        "published": places.iter().map(answer).collect::<Vec<_>>(),
+        "notAdmitted": not_admitted::answer(&not_admitted),
+        "published": earlier.chain(places.iter().map(answer)).collect::<Vec<_>>(),
         "report": reporting::json(&report),
     });
-    let has_problems = reporting::has_problems(&report, options.strict);
-    let text = format!("{texts}\n{}\n", reuse_text(reuse));
+    let has_problems = publication.needs_person || reporting::has_problems(&report, options.strict);
+    let text = format!("{texts}{}\n{}\n", not_admitted::text(&not_admitted), reuse_text(reuse));
     Ok(Answer { text, json, has_problems, is_incomplete, failures: Vec::new() })
 }
 
-/// All diagnostics of a place, including the reasons why nothing was pushed.
-pub(super) fn diagnostics(place: &PlaceOutcome) -> Vec<Diagnostic> {
+/// All diagnostics of a place, including the reasons why nothing was pushed, and what was not admitted.
+pub(super) fn diagnostics(place: &PlaceOutcome, not_admitted: &[Diagnostic]) -> Vec<Diagnostic> {
     let refusals = place.refusals.iter().map(|refusal| match refusal {
         Refusal::Diagnostic(diagnostic) => diagnostic.clone(),
         Refusal::Unconfirmed { has_other_words } => unconfirmed(&place.planned, *has_other_words),
     });
-    let not_admitted = place.loaded.enforced.not_admitted.iter().cloned();
-    place.diagnostics.iter().cloned().chain(not_admitted).chain(refusals).collect()
+    place.diagnostics.iter().chain(not_admitted).cloned().chain(refusals).collect()
 }
 
 /// Warns that the hub did not receive a publication, which is successful nevertheless, and how to send it later.

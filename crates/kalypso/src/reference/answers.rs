@@ -255,7 +255,11 @@ const PUBLISH: &[Described] = &[
     ("environment", "the environment"),
     ("assignments", "how many assignments there are"),
     ("recomputed", "those that no earlier run knew"),
-    ("published[]", "one for each `GitOpsRepo`"),
+    ("notAdmitted[]", "what waits for its gates"),
+    (
+        "published[]",
+        "one for each `GitOpsRepo`; before these, what was pushed before a step of promotions admitted more",
+    ),
     ("published[].gitopsRepo", "its name"),
     (
         "published[].result",

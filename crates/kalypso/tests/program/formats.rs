@@ -49,7 +49,7 @@ fn answers_in_json_hold_their_keys() {
     let value = &plan["plans"][0]["changes"][0]["values"][0];
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
     let published = company.kalypso("publish -e dev -o json").ends(0).json();
-    assert_eq!(keys(&published), "assignments environment published recomputed report");
+    assert_eq!(keys(&published), "assignments environment notAdmitted published recomputed report");
     assert_eq!(keys(&published["published"][0]), "branch commit confirmation counts gitopsRepo hub pullRequest result");
     assert_eq!(published["published"][0]["result"], "pushed");
 }

@@ -75,6 +75,8 @@ mod serving;
 #[cfg(test)]
 mod starting;
 #[cfg(test)]
+mod stepping;
+#[cfg(test)]
 mod strict;
 #[cfg(test)]
 mod trust;

@@ -100,6 +100,12 @@ impl Graph {
         self.steps.iter().filter(move |(_, step)| is_after(step)).map(|(name, _)| name)
     }
 
+    /// Whether an environment is in a promotion: changes move into it, by a `Promotion` object or by annotations, or from it.
+    pub fn is_in_promotion(&self, environment: &str) -> bool {
+        let is_after = self.object(environment).is_some() || !self.before(environment).is_empty();
+        is_after || self.after(environment).next().is_some()
+    }
+
     /// Compares two environments by the order of promotion. Environments that do not exist come last, by name.
     pub fn compare(&self, one: &str, other: &str) -> Ordering {
         let rank = |name: &str| self.order.iter().position(|known| known.as_str() == name).unwrap_or(usize::MAX);

@@ -1,18 +1,14 @@
 //! Promotions without the service: steps and decisions in this process, on the control plane's repository.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::controller::command::{PersonDecision, decide};
-use delivery::controller::error::ControllerError;
-use delivery::controller::evidence::Evidence;
 use delivery::controller::plane::Plane;
 use delivery::controller::published::Published;
 use delivery::controller::restoration::{Restoration, RestorationError, RestoredStates, restore};
-use delivery::controller::{Memory, StepOutcome, StepRequest, status_of, step};
+use delivery::controller::{Memory, StepOutcome, StepRequest, status_of};
 use delivery::hub_publication::Receiver;
-use delivery::promoted_commit::PromotedCommitError;
 use delivery::publication_preview::preview;
 use delivery::publish::{DestinationFailure, End, Options, Outcome, Request, publish};
 use delivery::pull_requests::GitHosts;
@@ -21,21 +17,17 @@ use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
 use git::publish::AUTHOR_EMAIL;
 use git::{Person, RepositoryError};
-use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::promotions::{PromotionAction, PromotionCommand, PromotionReceipt, PromotionStatus};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
-use service::{ConfiguredChecks, teams};
 
 use crate::arguments::{HubConnection, RolloutRestore};
 use crate::configuration;
 use crate::control_plane_branch::author;
 use crate::exit::{self, Exit, Failure, refusal};
 use crate::hub_client::Hub;
-
-/// The number of times that a step publishes what it moved.
-const ROUNDS_MAX: usize = 10;
+use crate::promotion_steps::{SteppedPublication, Steps};
 
 /// A control plane whose promotions are moved by this process.
 pub(super) struct LocalController {
@@ -96,31 +88,22 @@ impl LocalController {
 
     /// Publishes an environment and makes steps, until nothing is to be published again.
     pub(super) fn advance(&self, environment: &LocalEnvironment) -> LocalStep {
-        let (mut memory, mut warnings) = (Memory::default(), Vec::new());
-        let mut made = self.published_step(&environment.name, &mut memory);
-        for _ in 1..ROUNDS_MAX {
-            match &mut made {
-                Ok((outcome, _)) if outcome.must_publish => warnings.append(&mut outcome.warnings),
-                _ => break,
+        let hub = self.hub.as_ref().map(|hub| Receiver { hub, environments: &self.environments });
+        let options = Options { hosts: self.hosts.as_ref(), ..Options::default() };
+        let request = Request { environment: &environment.name, gitops_repo: None, options, hub, is_hub_only: false };
+        let publish = || publish(&self.access, &request, &|_, _| {}).map_err(super::super::publish::failure);
+        let (made, warnings) = match self.steps().publish(&environment.name, &publish) {
+            Ok(SteppedPublication { output, step, warnings }) => {
+                (step.map(|step| (step, unpublished(&output))), warnings)
             }
-            made = self.published_step(&environment.name, &mut memory);
-        }
+            Err(error) => (Err(error), Vec::new()),
+        };
         LocalStep::new(environment, made, warnings)
     }
 
-    fn published_step(
-        &self,
-        environment: &EnvironmentName,
-        memory: &mut Memory,
-    ) -> anyhow::Result<(StepOutcome, Option<Failure>)> {
-        let hub = self.hub.as_ref().map(|hub| Receiver { hub, environments: &self.environments });
-        let options = Options { hosts: self.hosts.as_ref(), ..Options::default() };
-        let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
-        let output = publish(&self.access, &request, &|_, _| {});
-        let output = output.map_err(super::super::publish::failure)?;
-        let published = Published::of(&output);
-        let request = StepRequest { published: Some(&published), output: Some(&output), ..self.request(environment) };
-        Ok((self.step(&request, memory)?, unpublished(&output)))
+    fn steps(&self) -> Steps<'_> {
+        let Self { access, hosts, sources, hub, .. } = self;
+        Steps { access, hosts: hosts.as_ref(), sources, hub: hub.as_ref(), needs_hub: false, may_begin: true }
     }
 
     /// Where changes into an environment stand. Nothing is written.
@@ -131,35 +114,13 @@ impl LocalController {
         LocalStep::new(environment, self.planned_step(&environment.name), Vec::new())
     }
 
-    fn planned_step(&self, environment: &EnvironmentName) -> anyhow::Result<(StepOutcome, Option<Failure>)> {
+    fn planned_step(&self, environment: &EnvironmentName) -> anyhow::Result<(Option<StepOutcome>, Option<Failure>)> {
         let output = preview(&self.access, environment).map_err(super::super::publish::failure)?;
         let published = Published::of(&output);
-        let request = self.request(environment);
+        let steps = self.steps();
+        let request = steps.request(environment);
         let request = StepRequest { is_read_only: true, published: Some(&published), output: Some(&output), ..request };
-        Ok((self.step(&request, &mut Memory::default())?, unpublished(&output)))
-    }
-
-    fn request<'a>(&'a self, environment: &'a EnvironmentName) -> StepRequest<'a> {
-        const NO_TEAMS: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = &BTreeMap::new();
-        StepRequest {
-            environment,
-            hosts: self.hosts.as_ref(),
-            evidence: Evidence { hub: None, checks: None, teams: NO_TEAMS },
-            history: self.hub.as_ref().map(|hub| hub as &dyn PromotionEvents),
-            lease: None,
-            published: None,
-            output: None,
-            is_read_only: false,
-            now: jiff::Timestamp::now(),
-        }
-    }
-
-    fn step(&self, request: &StepRequest<'_>, memory: &mut Memory) -> anyhow::Result<StepOutcome> {
-        let teams = teams(&self.sources);
-        let checks = ConfiguredChecks(&self.sources.checks);
-        let hub = self.hub.as_ref().map(|hub| hub as &dyn PlaceEvidence);
-        let evidence = Evidence { hub, checks: Some(&checks), teams: &teams };
-        Ok(step(&self.access, &StepRequest { evidence, ..*request }, memory).map_err(failure)?)
+        Ok((Some(steps.step(&request, &mut Memory::default())?), unpublished(&output)))
     }
 
     /// Stores a decision on the branch with the states, as the user of git.
@@ -217,11 +178,11 @@ impl LocalStep {
     /// The result of a step, or the reason why it could not be made, as a problem of the environment.
     fn new(
         environment: &LocalEnvironment,
-        made: anyhow::Result<(StepOutcome, Option<Failure>)>,
+        made: anyhow::Result<(Option<StepOutcome>, Option<Failure>)>,
         mut warnings: Vec<String>,
     ) -> Self {
         let (outcome, failure) = match made {
-            Ok(made) => made,
+            Ok((outcome, failure)) => (outcome.unwrap_or_default(), failure),
             Err(error) => {
                 let status = PromotionStatus { problem: Some(format!("{error:#}")), ..environment.status.clone() };
                 return Self { status: Some(status), exit: exit::status(&error), warnings };
@@ -299,20 +260,5 @@ fn not_restored(error: RestorationError) -> Failure {
             Failure::outside(message)
         }
         _ => Failure::refused(message),
-    }
-}
-
-fn failure(error: ControllerError) -> Failure {
-    use RepositoryError::{Empty, NoRevision};
-    match error {
-        ControllerError::UnknownEnvironment(_)
-        | ControllerError::Store(StoreError::Untrusted(_))
-        | ControllerError::Repository(NoRevision { .. } | Empty { .. })
-        | ControllerError::Environment(
-            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. })
-            | PromotedCommitError::NoCommit { .. }
-            | PromotedCommitError::States(StoreError::Untrusted(_)),
-        ) => Failure::refused(error.to_string()),
-        _ => Failure::outside(error.to_string()),
     }
 }

@@ -1,0 +1,176 @@
+//! `publish` makes a step of promotions.
+
+use testkit::hub_program::HubProgram;
+
+use crate::company::{Company, HOST, Ran};
+use crate::hub::start;
+use crate::objects;
+use crate::reports::token;
+
+const BASE: &str = "base.yaml";
+const OWN: &str = "own.yaml";
+/// A gate of `prod` that asks a person about values.
+const PERSON: &str = "- {name: person, manual: {}, for: [values]}";
+
+/// A company with a hub. `dev` follows the main branch, and `prod` follows `dev`. Both are published, and their clusters have applied it.
+struct World {
+    company: Company,
+    hub: HubProgram,
+    token: String,
+    /// A token that may only publish.
+    publisher: String,
+}
+
+impl World {
+    /// `gates`: the gates of `prod` beside `compliant`, one in each line.
+    fn new(gates: &str) -> Self {
+        let company = Company::empty();
+        let promotion = format!(
+            "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: to-prod}}\nspec:\n  from: [dev]\n  to: prod\n  delivery: direct\n  gates:\n    - {{name: compliant, compliant: {{share: 100%}}}}\n    {gates}\n"
+        );
+        let mut main = vec![
+            (".environments/dev.yaml", objects::environment("dev")),
+            (".environments/prod.yaml", objects::environment("prod")),
+            (".environments/to-prod.yaml", promotion),
+            ("workloads/shop.yaml", workload()),
+            ("common.yaml", value("first")),
+        ];
+        main.extend(objects::templates());
+        let first = company.commit("control-plane", "main", &main);
+        for (name, commit) in [("dev", ""), ("prod", &*first)] {
+            company.commit("control-plane", name, &environment(name, commit));
+            company.commit("gitops", name, &[("README.md", "What clusters run.\n".to_owned())]);
+        }
+        let [token, publisher] =
+            ["admin", "publish"].map(|role| self::token(&company.path("."), &[role, "--role", role]));
+        let world = Self { hub: start(&company.path(".")), company, token, publisher };
+        for name in ["dev", "prod"] {
+            world.run(&format!("publish -e {name} --direct")).ends(0);
+            world.report(name);
+        }
+        world.run("publish --all --direct").ends(0);
+        world
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        self.run_with(&self.token, arguments)
+    }
+
+    fn run_with(&self, token: &str, arguments: &str) -> Ran {
+        let mut command = self.company.command();
+        command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", token);
+        Ran::of(command.args(arguments.split_whitespace()))
+    }
+
+    /// The cluster of an environment reports that it applied the head of its branch.
+    fn report(&self, environment: &str) {
+        let commit = self.company.head("gitops", environment).unwrap();
+        let place = format!("--repository {HOST}gitops --branch {environment} --path east --commit {commit}");
+        let host = format!("{environment}-east");
+        self.run(&format!("report --host {host} --reconciler {host} --status success {place}")).ends(0);
+    }
+
+    /// A commit of the main branch that `dev` has. Its cluster has not reported yet.
+    fn change_main(&self, text: &str) -> String {
+        let commit = self.company.change("control-plane@main", "common.yaml", &value(text));
+        self.run("publish -e dev --direct").ends(0);
+        commit
+    }
+
+    /// A value of `prod`.
+    fn change_value(&self, text: &str) {
+        let config = objects::config("own", "", &format!("OWN: {text}"));
+        self.company.change("control-plane@prod", OWN, &config);
+    }
+
+    /// The values of the cluster in `prod`, as they are published.
+    fn published(&self) -> String {
+        self.company.file("gitops", "prod", "east/shop-prod/platform-config.yaml")
+    }
+}
+
+fn value(text: &str) -> String {
+    objects::config("common", "", &format!("VALUE: {text}"))
+}
+
+fn workload() -> String {
+    let target = |name: &str| {
+        format!(
+            "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, branch: {name}, path: .}}\n"
+        )
+    };
+    objects::object("Workload", "shop", &format!("deploymentTargets:\n{}", ["dev", "prod"].map(target).concat()))
+}
+
+/// An environment. Without a commit, it follows the head of the main branch.
+fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
+    vec![
+        (BASE, base(commit)),
+        ("gitops.yaml", objects::gitops(name, name, ".")),
+        ("cluster-types/east.yaml", objects::cluster_type("east", "east")),
+        ("policy.yaml", objects::policy("shop", "shop")),
+    ]
+}
+
+fn base(commit: &str) -> String {
+    let commit = if commit.is_empty() { String::new() } else { format!("\ncommit: {commit}") };
+    objects::object("BaseRepo", "main", &format!("repo: {HOST}control-plane\nbranch: main\npath: .{commit}"))
+}
+
+#[test]
+fn publish_alone_lets_a_proved_commit_in_and_without_a_step_it_does_not() {
+    let world = World::new("");
+    let second = world.change_main("second");
+    let waits = format!("commit {} of main waits before `prod`", &second[..7]);
+    world.run("publish -e prod --direct").ends(0).says(&["not admitted yet", &waits, "gate `compliant` waits since"]);
+    world.report("dev");
+    world.run("publish -e prod --direct --no-step").ends(0).says(&["Nothing to do", &waits]);
+    assert!(world.published().contains("first"), "{}", world.published());
+    world.run("publish -e prod --direct").ends(0).says(&["Published prod to prod"]);
+    assert!(world.published().contains("second"), "{}", world.published());
+    world.run("publish -e prod --direct").ends(0).says(&["Nothing to do"]);
+}
+
+#[test]
+fn a_publication_ends_with_1_where_a_person_must_act() {
+    let world = World::new(PERSON);
+    world.change_value("new");
+    let words = ["K0526", "of values waits before `prod`", "by Ann", "kalypso skip -e prod values --gate person"];
+    world.run("publish -e prod --direct").ends(1).says(&words);
+    assert!(!world.published().contains("OWN"), "{}", world.published());
+    world.run("skip -e prod values --gate person --reason seen").ends(0);
+    world.run("publish -e prod --direct").ends(0).says(&["Published prod to prod"]);
+    assert!(world.published().contains("OWN: new"), "{}", world.published());
+}
+
+#[test]
+fn a_commit_that_a_person_wrote_is_named_with_the_edit() {
+    let world = World::new("");
+    let second = world.change_main("second");
+    let edit = world.company.change("control-plane@prod", BASE, &base(&second));
+    let edited = format!("`base.yaml` of branch `prod` was edited in {} by Ann", &edit[..7]);
+    let words = ["K0522", "came into `prod` past its gates", &edited, "the output stays at commit"];
+    world.run("publish -e prod --direct").ends(1).says(&words);
+    assert!(world.published().contains("first"), "{}", world.published());
+}
+
+#[test]
+fn what_was_admitted_is_published_although_nothing_can_be_decided() {
+    let world = World::new("");
+    world.change_value("new");
+    let ran = world.run_with(&world.publisher, "publish -e prod --direct").ends(0);
+    ran.says(&["nothing was decided about promotions", "Published prod to prod"]);
+    assert!(world.published().contains("OWN: new"), "{}", world.published());
+}
+
+#[test]
+fn an_override_makes_no_step() {
+    let world = World::new(PERSON);
+    let states = || world.company.head("control-plane", "kalypso-rollouts/prod");
+    world.change_value("new");
+    world.run("publish -e prod --direct").ends(1);
+    world.run("publish -e prod --direct --override incident").ends(0).says(&["Published prod to prod"]);
+    let admitted = states();
+    world.run("publish -e prod --direct --gitops-repo prod").ends(0);
+    assert_eq!(states(), admitted);
+}
