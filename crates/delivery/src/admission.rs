@@ -13,6 +13,27 @@ use model::git_id::GitId;
 use crate::loaded::Admission;
 use crate::rollout_store::StoredStates;
 
+/// What would be admitted by these states if no gate were before the environment: the newest candidates of the main branch and of releases, and the heads of all
+/// other sources. None: there is no state.
+///
+/// # Errors
+/// The reason in words.
+pub(crate) fn candidates_of(stored: &StoredStates) -> Result<Option<Admission>, String> {
+    let (Some(head), Some(advances)) = (&stored.head, &stored.advances) else { return Ok(None) };
+    let advances = advances.as_ref().map_err(ToString::to_string)?;
+    let newest = |state: &AdvanceState| {
+        let candidate = state.waiting.last().or(state.current.as_ref().map(|current| &current.revision));
+        candidate.map(|revision| Arc::clone(&revision.0))
+    };
+    let main = advances.platform.as_ref().and_then(newest).and_then(|commit| GitId::from_hex(&commit));
+    let release = |(workload, state): (&Arc<str>, &AdvanceState)| {
+        let admitted = || state.admitted.as_ref().map(|admitted| Arc::clone(&admitted.0));
+        Some((Arc::clone(workload), newest(state).or_else(admitted)?))
+    };
+    let releases = advances.releases.iter().filter_map(release).collect();
+    Ok(Some(Admission { main, sources: BTreeMap::new(), releases, state: head.id }))
+}
+
 /// What was admitted by these states. None: the controller has admitted nothing.
 ///
 /// # Errors

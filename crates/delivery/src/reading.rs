@@ -21,7 +21,7 @@ use crate::error::{AdmissionError, ReadError};
 use crate::heads::{self, DestinationHeads};
 use crate::loaded::{Admission, Loaded};
 use crate::pinned_repositories::PinnedRepositories;
-use crate::rollout_store::read_promotions_at;
+use crate::rollout_store::{StoredStates, read_promotions_at};
 use crate::state_branch::{self, StateBranchError};
 
 /// The maximum number of attempts if branches move during an attempt.
@@ -29,6 +29,18 @@ pub const RACES_MAX: usize = 5;
 
 /// A temporary name for the environment of a directory, until the names of its environments are known.
 const ALL: &str = "all";
+
+/// The commits at which the sources of an environment are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadAt {
+    /// Those that were admitted, from which its output is rendered. A source of which nothing is recorded is read at its head.
+    #[default]
+    Admitted,
+    /// The heads of all branches. The commit of the main branch and the releases are those that the environment's branch names.
+    Heads,
+    /// The heads of all branches with the newest candidates of the main branch and of releases, as if everything were admitted that waits.
+    Candidates,
+}
 
 /// The graph of a control plane's environments.
 #[derive(Clone, Debug)]
@@ -115,16 +127,111 @@ fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeS
 /// Reads one environment of a control plane, or all environments. If a file can't be read, the publications prove which objects existed before.
 ///
 /// # Errors
-/// If all environments are requested, and the control plane declares none or can't be read.
-pub fn from_git(access: &Arc<RepositoryAccess>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
-    let snapshot = Snapshot::new(&*access.repositories, access.control_plane());
+/// If all environments are requested, and the control plane declares none or can't be read; or if it is not known what was admitted into an environment.
+pub fn from_git(
+    access: &Arc<RepositoryAccess>,
+    name: Option<&EnvironmentName>,
+    at: ReadAt,
+) -> Result<Vec<Loaded>, ReadError> {
+    let heads = Snapshot::new(&*access.repositories, access.control_plane());
     let names = match name {
         Some(name) => vec![name.clone()],
-        None => names_at(&snapshot, access)?,
+        None => names_at(&heads, access)?,
     };
-    let loaded = names.iter().map(|name| load_with_publications(&snapshot, name, access)).collect();
+    let load = |name| match at {
+        ReadAt::Admitted => load_admitted(&heads, name, access),
+        ReadAt::Heads => Ok(load_with_publications(&heads, name, access)),
+        ReadAt::Candidates => load_candidates(&heads, name, access),
+    };
+    let loaded = names.iter().map(load).collect();
     access.save_broken_files();
-    Ok(loaded)
+    loaded
+}
+
+/// Reads an environment at what was admitted, beside its heads. None: its output has the heads.
+///
+/// # Errors
+/// If it is not known what was admitted.
+pub fn admitted(access: &Arc<RepositoryAccess>, heads: &Loaded) -> Result<Option<Loaded>, ReadError> {
+    let name = &heads.fleet.environment;
+    let Some(admission) = recorded(access, name, admission::of_states)? else { return Ok(None) };
+    let loaded = at_admitted(access, Some(&admission), |snapshot| load_with_publications(snapshot, name, access));
+    let is_different = loaded.reads != heads.reads || !admission.releases.is_empty();
+    Ok(is_different.then(|| Loaded { admission: Some(admission), ..loaded }))
+}
+
+/// Loads an environment at what was admitted.
+fn load_admitted(
+    heads: &Snapshot<'_>,
+    name: &EnvironmentName,
+    access: &Arc<RepositoryAccess>,
+) -> Result<Loaded, ReadError> {
+    match recorded(access, name, admission::of_states) {
+        Ok(admission) => {
+            let load = |snapshot: &Snapshot<'_>| load_with_publications(snapshot, name, access);
+            let loaded = match &admission {
+                Some(admission) => at_admitted(access, Some(admission), load),
+                None => load(heads),
+            };
+            check_states(&loaded)?;
+            Ok(Loaded { admission, ..loaded })
+        }
+        // If the repository can't be read at all, the diagnostics of the environment say why.
+        Err(error) => Some(load_with_publications(heads, name, access))
+            .filter(|loaded| !loaded.is_complete)
+            .ok_or_else(|| error.into()),
+    }
+}
+
+/// Loads an environment as if everything were admitted that waits.
+fn load_candidates(
+    heads: &Snapshot<'_>,
+    name: &EnvironmentName,
+    access: &Arc<RepositoryAccess>,
+) -> Result<Loaded, ReadError> {
+    Ok(match recorded(access, name, admission::candidates_of)? {
+        Some(candidates) => {
+            at_admitted(access, Some(&candidates), |snapshot| load_with_publications(snapshot, name, access))
+        }
+        None => load_with_publications(heads, name, access),
+    })
+}
+
+/// Calls `read` with a snapshot of the sources at what was admitted. Without an admission, it has the heads.
+fn at_admitted<R>(
+    access: &RepositoryAccess,
+    admission: Option<&Admission>,
+    read: impl FnOnce(&Snapshot<'_>) -> R,
+) -> R {
+    let Some(admission) = admission else { return read(&Snapshot::new(&*access.repositories, access.control_plane())) };
+    let control_plane =
+        git::load::ControlPlane { promoted: admission.main, releases: &admission.releases, ..access.control_plane() };
+    let pinned = PinnedRepositories::new(&*access.repositories, admission.sources.clone());
+    read(&Snapshot::new(&pinned, control_plane))
+}
+
+/// What was recorded in the states of an environment, before it is known whether they count.
+fn recorded(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    of: impl FnOnce(&StoredStates) -> Result<Option<Admission>, String>,
+) -> Result<Option<Admission>, AdmissionError> {
+    let unreadable = |reason: String| AdmissionError::Unreadable { environment: environment.clone(), reason };
+    let head = state_branch::unchecked_head(access, environment).map_err(|error| unreadable(error.to_string()))?;
+    recorded_at(access, environment, head.as_ref(), of).map_err(unreadable)
+}
+
+/// Checks that the states of an environment behind a promotion count.
+fn check_states(loaded: &Loaded) -> Result<(), AdmissionError> {
+    let environment = &loaded.fleet.environment;
+    if !loaded.graph.is_in_promotion(environment.as_str()) {
+        return Ok(());
+    }
+    match state_branch::check(loaded) {
+        Err(StateBranchError::Untrusted(untrusted)) => Err(untrusted.into()),
+        // What can't be read is reported where the states are needed.
+        _ => Ok(()),
+    }
 }
 
 /// The names of the environments that the control plane declares at the head of its main branch, in the order of promotion.
@@ -219,47 +326,45 @@ fn read_consistently(
     only: Option<&str>,
 ) -> Result<Option<Loaded>, ReadError> {
     let (head, admission) = match state_branch::unchecked_head(access, environment) {
-        Ok(head) => (Ok(head.clone()), admitted_at(access, environment, head.as_ref())),
+        Ok(head) => (Ok(head.clone()), recorded_at(access, environment, head.as_ref(), admission::of_states)),
         Err(error) => (Err(error.to_string()), Ok(None)),
     };
     // If the repository can't be read at all, the reads below say why, and nothing is published.
     let unreadable = head.as_ref().err().or(admission.as_ref().err()).cloned();
     let admission = admission.ok().flatten();
-    let promoted = admission.as_ref().and_then(|admission| admission.main);
-    let releases = admission.as_ref().map(|admission| admission.releases.clone()).unwrap_or_default();
-    let control_plane = git::load::ControlPlane { promoted, releases: &releases, ..access.control_plane() };
-    let pins = admission.as_ref().map(|admission| admission.sources.clone()).unwrap_or_default();
-    let admitted = PinnedRepositories::new(&*access.repositories, pins);
-    let snapshot = Snapshot::new(&admitted, control_plane);
-    let platform = snapshot.platform(environment);
-    let found = heads::read(access, &platform, (environment, only));
-    if !found.is_empty() && !snapshot.is_current() {
-        return Ok(None);
-    }
-    if let Ok(head) = &head
-        && !counts(access, environment, (head.as_ref(), &found))?
-    {
-        return Ok(None);
-    }
-    let publications = || heads::publications(access, environment, &found);
-    let read = snapshot.complete(platform, &publications);
-    let (read, publications_error) = with_publications((&snapshot, environment), read, publications);
-    let loaded = Loaded { destinations: found, publications_error, admission, ..Loaded::new(read, None, Some(access)) };
+    let read = |snapshot: &Snapshot<'_>| -> Result<Option<Loaded>, ReadError> {
+        let platform = snapshot.platform(environment);
+        let found = heads::read(access, &platform, (environment, only));
+        if !found.is_empty() && !snapshot.is_current() {
+            return Ok(None);
+        }
+        if let Ok(head) = &head
+            && !counts(access, environment, (head.as_ref(), &found))?
+        {
+            return Ok(None);
+        }
+        let publications = || heads::publications(access, environment, &found);
+        let read = snapshot.complete(platform, &publications);
+        let (read, publications_error) = with_publications((snapshot, environment), read, publications);
+        Ok(Some(Loaded { destinations: found, publications_error, ..Loaded::new(read, None, Some(access)) }))
+    };
+    let Some(loaded) = at_admitted(access, admission.as_ref(), read)? else { return Ok(None) };
     match unreadable.filter(|_| loaded.is_complete) {
         Some(reason) => Err(AdmissionError::Unreadable { environment: environment.clone(), reason }.into()),
-        None => Ok(Some(loaded)),
+        None => Ok(Some(Loaded { admission, ..loaded })),
     }
 }
 
-/// What was admitted into an environment by its states at a commit, or why that is not known.
-fn admitted_at(
+/// What was recorded in the states of an environment at a commit, or why that is not known.
+fn recorded_at(
     access: &RepositoryAccess,
     environment: &EnvironmentName,
     head: Option<&Commit>,
+    of: impl FnOnce(&StoredStates) -> Result<Option<Admission>, String>,
 ) -> Result<Option<Admission>, String> {
     let Some(head) = head else { return Ok(None) };
     let stored = read_promotions_at(&*access.repositories, head, environment).map_err(|error| error.to_string())?;
-    admission::of_states(&stored)
+    of(&stored)
 }
 
 /// Whether the head of the branch with the states counts. False: the branch moved while the environment was read.

@@ -80,23 +80,29 @@ pub(crate) fn counts(
 /// What `check` and `plan` report about the branch with the states of an environment that was read from git. Without promotions, there is none.
 pub fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
     let declarations = &loaded.declarations;
-    let Some(access) = loaded.access.as_deref().filter(|_| !declarations.promotions.is_empty()) else {
+    if declarations.promotions.is_empty() {
         return Vec::new();
-    };
-    let environment = &loaded.fleet.environment;
-    let read = || {
-        let head = unchecked_head(access, environment)?;
-        let repos = loaded.fleet.gitops_repos.values();
-        publications_at(access, environment, repos.map(|object| &object.spec.place));
-        checked(access, environment, head)
-    };
-    match read() {
+    }
+    match check(loaded) {
         Err(StateBranchError::Untrusted(untrusted)) => {
             vec![Diagnostic::error(Code::StatesRewritten, untrusted.to_string())]
         }
         // What can't be read is reported where the states are needed.
         _ => Vec::new(),
     }
+}
+
+/// Checks that the states of an environment that was read from git count.
+///
+/// # Errors
+/// If the branch can't be read, or lacks a commit that counted before.
+pub(crate) fn check(loaded: &Loaded) -> Result<(), StateBranchError> {
+    let Some(access) = loaded.access.as_deref() else { return Ok(()) };
+    let environment = &loaded.fleet.environment;
+    let head = unchecked_head(access, environment)?;
+    let repos = loaded.fleet.gitops_repos.values();
+    publications_at(access, environment, repos.map(|object| &object.spec.place));
+    checked(access, environment, head).map(drop)
 }
 
 /// Returns the head if it contains all anchors. The branch may have moved since it was read, so it is read again before it is called rewritten.

@@ -189,7 +189,8 @@ Examples:
   kalypso render --from . -e dev --out rendered    the same from a checkout, without git
   kalypso render -e prod --digest                  the git tree id of the result; nothing is written
   kalypso render --all --out rendered              each environment in a folder of its own
-  kalypso render -e dev --working-tree --out x     with all changes that are not committed")]
+  kalypso render -e dev --working-tree --out x     with all changes that are not committed
+  kalypso render -e prod --head --out x            as if everything were admitted that waits for its gates")]
 pub(crate) struct Render {
     #[command(flatten)]
     pub(crate) of: EnvironmentOrAll,
@@ -197,6 +198,8 @@ pub(crate) struct Render {
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) state: StateOptions,
+    #[command(flatten)]
+    pub(crate) head: HeadOption,
     /// The folder to write into: empty, or written by an earlier `render`; with --all, it gets a folder for each environment
     #[arg(long, value_name = "DIR", required_unless_present = "digest", conflicts_with = "digest")]
     pub(crate) out: Option<PathBuf>,
@@ -217,6 +220,7 @@ pub(crate) struct Render {
 Examples:
   kalypso plan -e prod                       compared with the environment's GitOps branch
   kalypso plan -e prod --diff                with the difference of every file
+  kalypso plan -e prod --head                as if everything were admitted that waits for its gates
   kalypso plan -e prod --commit HEAD~1..     what the last commit of the environment's branch changed
   kalypso plan -e prod --commit main         what promoting the head of main would change
   kalypso plan -e prod --working-tree        what all changes would do that are not committed yet
@@ -243,6 +247,8 @@ pub(crate) struct Plan {
     /// Show what a patch of the control plane would change: the output of `git diff`; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "gitops_repo", "adopt"])]
     pub(crate) patch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) head: HeadOption,
     /// Only the `GitOpsRepo` of this name
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) gitops_repo: Option<String>,
@@ -392,6 +398,8 @@ pub(crate) struct Explain {
     pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) head: HeadOption,
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,

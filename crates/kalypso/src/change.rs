@@ -11,10 +11,13 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
+use delivery::reading::ReadAt;
+use engine::promotion::origin::for_origin;
 use git::load::{Directory, Read, ReadRole, Snapshot};
 use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
 use model::name::{BaseRepoName, EnvironmentName};
+use model::object::promotion::ChangeOrigin;
 use serde_json::{Value as Json, json};
 
 pub(crate) use self::earlier::EarlierStates;
@@ -45,6 +48,8 @@ pub(crate) struct EnvironmentChange {
     /// The description of the commit that is the same in both states.
     stays: Option<String>,
     answer: Json,
+    /// Where the change comes from.
+    origins: Vec<ChangeOrigin>,
 }
 
 impl EnvironmentChange {
@@ -57,7 +62,18 @@ impl EnvironmentChange {
         let paths: Vec<_> = edits.paths().map(ToString::to_string).collect();
         let to = format!("{from} + {}", named_files(&paths));
         let answer = json!({"branch": branch, "from": null, "to": null, "files": paths});
-        Self { old, new, from, to, stays: None, answer }
+        Self { old, new, from, to, stays: None, answer, origins: Vec::new() }
+    }
+
+    /// The gates that the change waits for after its merge, as a sentence. None: no gate is for it.
+    pub(crate) fn gates(&self) -> Option<String> {
+        let environment = &self.new.fleet.environment;
+        let promotion = self.new.graph.object(environment.as_str())?;
+        let of = |origin: &ChangeOrigin| for_origin(&promotion.spec, *origin).gates;
+        let mut gates: Vec<_> = self.origins.iter().flat_map(of).map(|gate| format!("`{}`", gate.name)).collect();
+        gates.dedup();
+        let gates = (!gates.is_empty()).then(|| model::count::named(&gates))?;
+        Some(format!("After its merge, this waits for the gates before `{environment}`: {gates}"))
     }
 
     /// The description of the comparison, for people: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
@@ -117,7 +133,8 @@ pub(crate) fn of_commits(
     let name = now.name(of);
     let answer = json!({"branch": name, "from": from.to_string(), "to": to.to_string()});
     let at = |id: GitId| format!("{name}@{}", id.short());
-    Ok(EnvironmentChange { old, new, from: at(from), to: at(to), stays: now.stays(of), answer })
+    let (from, to, stays, origins) = (at(from), at(to), now.stays(of), vec![of.origin()]);
+    Ok(EnvironmentChange { old, new, from, to, stays, answer, origins })
 }
 
 /// The environment before and after a patch, which is read from a file or from standard input (`-`).
@@ -144,7 +161,7 @@ pub(crate) fn of_patch(
     };
     let with = |state: &str| format!("{state} + {shown} ({})", named_files(&paths));
     if let Some(directory) = &source.from {
-        let old = loading::environment(source, environment, watch)?;
+        let old = loading::environment(source, environment, ReadAt::Heads, watch)?;
         let edits = apply(&|path| Ok(file_of(directory, path)?))?;
         let directory = Directory { path: directory, edits: &edits, progress: watch.progress() };
         let read = git::load::read_directory(directory, &old.fleet.environment);
@@ -152,7 +169,8 @@ pub(crate) fn of_patch(
         let new = Loaded::new(read, old.directory.clone(), None);
         let from = old.title();
         let (to, answer) = (with(&from), answer(None, None));
-        return Ok(EnvironmentChange { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
+        let (old, new, origins) = (Arc::new(old), Arc::new(new), Vec::new());
+        return Ok(EnvironmentChange { old, new, from, to, stays: None, answer, origins });
     }
     let now = Now::read(source, environment, watch)?;
     if side == Side::Main && now.promoted.is_none() {
@@ -163,7 +181,8 @@ pub(crate) fn of_patch(
     let (name, id) = (now.name(of), now.commit(of));
     let from = format!("{name}@{}", id.short());
     let (to, answer) = (with(&from), answer(Some(&name), Some(id)));
-    Ok(EnvironmentChange { old: Arc::clone(&now.loaded), new, from, to, stays: now.stays(of), answer })
+    let (old, stays, origins) = (Arc::clone(&now.loaded), now.stays(of), vec![of.origin()]);
+    Ok(EnvironmentChange { old, new, from, to, stays, answer, origins })
 }
 
 /// The environment without and with the changes in working trees that are not committed.
@@ -191,7 +210,9 @@ pub(crate) fn of_working_trees(
     // The environment uses a fixed commit of a branch with uncommitted changes.
     let stays = if unread.is_empty() { None } else { now.stays(Of::Own) };
     let answer = json!({"branch": null, "from": null, "to": null, "workingTrees": folders, "files": paths});
-    Ok(EnvironmentChange { old: now.loaded, new, from, to, stays, answer })
+    let is_of = |of: Of| branches.iter().any(|branch| *branch.head.revision.name() == *now.name(of));
+    let origins = [Of::Main, Of::Own].into_iter().filter(|of| is_of(*of)).map(Of::origin).collect();
+    Ok(EnvironmentChange { old: now.loaded, new, from, to, stays, answer, origins })
 }
 
 fn named_files(paths: &[String]) -> String {
@@ -234,7 +255,7 @@ type Apply<'a> = dyn Fn(&ReadFile<'_>) -> anyhow::Result<Edits> + 'a;
 
 impl Now {
     fn read(source: &SourceOptions, environment: &str, watch: &mut Watch) -> anyhow::Result<Self> {
-        let loaded = loading::environment(source, environment, watch)?;
+        let loaded = loading::environment(source, environment, ReadAt::Heads, watch)?;
         let Some(access) = loaded.access.clone() else {
             return Err(Failure::usage("a plain directory has no commits").into());
         };
@@ -344,7 +365,7 @@ impl Now {
         let title = self.loaded.title();
         let answer = json!({"branch": null, "from": null, "to": null});
         let (old, new) = (Arc::clone(&self.loaded), self.loaded);
-        EnvironmentChange { old, new, from: title.clone(), to: title, stays: None, answer }
+        EnvironmentChange { old, new, from: title.clone(), to: title, stays: None, answer, origins: Vec::new() }
     }
 
     /// Applies a patch to the environment's branch or, if it does not apply there, to the main branch.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::acknowledgement::Entry;
 use delivery::loaded::Loaded;
-use delivery::reading;
+use delivery::reading::{self, ReadAt};
 use git::Edits;
 use git::load::Directory;
 use model::diagnostic::AssignmentId;
@@ -20,8 +20,13 @@ use crate::progress::Watch;
 use crate::{configuration, reporting};
 
 /// Reads one environment. Fails if the environment is incomplete.
-pub(crate) fn environment(options: &SourceOptions, name: &str, watch: &mut Watch) -> anyhow::Result<Loaded> {
-    let mut loaded = environments(options, Some(name), watch.progress())?;
+pub(crate) fn environment(
+    options: &SourceOptions,
+    name: &str,
+    at: ReadAt,
+    watch: &mut Watch,
+) -> anyhow::Result<Loaded> {
+    let mut loaded = environments(options, Some(name), at, watch.progress())?;
     let Some(loaded) = loaded.pop() else {
         return Err(Failure::refused(format!("there is no environment `{name}`")).into());
     };
@@ -64,16 +69,17 @@ pub(crate) fn incomplete(loaded: &Loaded, watch: &mut Watch) -> anyhow::Error {
     make(format!("environment `{}` could not be read", loaded.fleet.environment)).into()
 }
 
-/// Reads all environments, or the environment with this name.
+/// Reads all environments, or the environment with this name. A plain folder has only one state.
 pub(crate) fn environments(
     options: &SourceOptions,
     name: Option<&str>,
+    at: ReadAt,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Loaded>> {
     let name = name.map(environment_name).transpose()?;
     let Some(path) = &options.from else {
         let access = access(options.config.as_deref(), progress)?;
-        return Ok(reading::from_git(&access, name.as_ref())?);
+        return Ok(reading::from_git(&access, name.as_ref(), at)?);
     };
     let directory = Directory { path, edits: &Edits::default(), progress };
     let mut loaded = reading::from_directory(directory, name.as_ref())?;

@@ -11,6 +11,7 @@ use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::promoted_commit::PromotedCommitError;
 use delivery::publish::{End, Outcome};
 use delivery::pull_requests::GitHosts;
+use delivery::rollout_store::StoreError;
 use git::RepositoryError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::filter::Filter;

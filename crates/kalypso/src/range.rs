@@ -3,6 +3,7 @@
 use git::limits::BASE_REACHES;
 use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
 use model::git_id::GitId;
+use model::object::promotion::ChangeOrigin;
 
 use crate::exit::Failure;
 
@@ -27,6 +28,16 @@ pub(crate) enum Of {
     Own,
     /// The main branch: the commit replaces the promoted commit.
     Main,
+}
+
+impl Of {
+    /// Where changes of this branch come from.
+    pub(crate) fn origin(self) -> ChangeOrigin {
+        match self {
+            Self::Own => ChangeOrigin::Values,
+            Self::Main => ChangeOrigin::Main,
+        }
+    }
 }
 
 /// A range of commits of one branch.

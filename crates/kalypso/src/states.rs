@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::loaded::Loaded;
-use delivery::reading;
+use delivery::reading::{self, ReadAt};
 use git::checkout::local_folder;
 
 use crate::arguments::{SourceOptions, StateOptions};
@@ -24,13 +24,13 @@ pub(crate) struct ReadStates {
     pub(crate) checkouts: Vec<Checkout>,
 }
 
-/// Reads one environment, or all environments.
+/// Reads one environment, or all environments. `at` is for the current state. A change of it is laid over the heads.
 ///
 /// # Errors
 /// If the state can't be read: a commit does not exist, a patch does not apply, or no working tree is found.
 pub(crate) fn read(
     source: &SourceOptions,
-    state: &StateOptions,
+    (state, at): (&StateOptions, ReadAt),
     environment: Option<&str>,
     watch: &mut Watch,
 ) -> anyhow::Result<ReadStates> {
@@ -38,7 +38,7 @@ pub(crate) fn read(
         let access = loading::access(source.config.as_deref(), watch.progress())?;
         let trees = working_trees(&access, folder.as_deref())?;
         let name = environment.map(loading::environment_name).transpose()?;
-        let read = reading::from_git(&trees.access(&access), name.as_ref())?;
+        let read = reading::from_git(&trees.access(&access), name.as_ref(), ReadAt::Heads)?;
         return Ok(ReadStates { environments: read.into_iter().map(Arc::new).collect(), checkouts: trees.checkouts() });
     }
     let side = if environment.is_some() { Side::Any } else { Side::Main };
@@ -48,7 +48,7 @@ pub(crate) fn read(
         (None, None) => Ok(None),
     };
     if state.commit.is_none() && state.patch.is_none() {
-        let read = loading::environments(source, environment, watch.progress())?;
+        let read = loading::environments(source, environment, at, watch.progress())?;
         return Ok(ReadStates { environments: read.into_iter().map(Arc::new).collect(), checkouts: Vec::new() });
     }
     let mut environments = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn names(source: &SourceOptions, environment: Option<&str>, watch: &W
         return Ok(vec![name.to_owned()]);
     }
     if source.from.is_some() {
-        let read = loading::environments(source, None, watch.progress())?;
+        let read = loading::environments(source, None, ReadAt::Heads, watch.progress())?;
         return Ok(read.iter().map(|loaded| loaded.fleet.environment.to_string()).collect());
     }
     let access = loading::access(source.config.as_deref(), watch.progress())?;

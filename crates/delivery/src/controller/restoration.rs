@@ -16,8 +16,9 @@ use model::name::EnvironmentName;
 use super::events;
 use super::line;
 use super::plane::Plane;
-use super::sources::{baseline, found};
+use super::sources::baseline;
 use crate::access::RepositoryAccess;
+use crate::found_sources;
 use crate::pinned_repositories::PinnedRepositories;
 use crate::reading::RACES_MAX;
 use crate::rollout_store::{
@@ -230,7 +231,7 @@ impl Work<'_> {
         let moves_main = self.plane.step(environment).is_some_and(|step| step.promotion.select.platform);
         let main = read.reads.iter().find(is_main).map(|read| read.commit).filter(|_| moves_main);
         let main = promoted.or(main);
-        let sources = found::of_reads(self.access, &read.reads).into_iter().map(|source| {
+        let sources = found_sources::of_reads(self.access, &read.reads).into_iter().map(|source| {
             (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
         });
         let releases =

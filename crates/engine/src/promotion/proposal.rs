@@ -102,6 +102,7 @@ mod tests {
 
     use super::*;
     use crate::promotion::state::{Candidate, Decision, Move, Position, Rejection};
+    use crate::promotion::vector::Part;
 
     fn decision() -> Decision {
         Decision { by: "ann".into(), at: Timestamp::UNIX_EPOCH, reason: "an outage".into() }
@@ -158,7 +159,8 @@ mod tests {
 
     #[test]
     fn what_was_rejected_or_failed_is_refused() {
-        let rejected = Rejection { revision: Revision("r2".into()), reason: "abort by ann: wrong".into() };
+        let rejected =
+            Rejection { revision: Revision("r2".into()), reason: "abort by ann: wrong".into(), part: Part::Both };
         let state = AdvanceState { rejected: vec![rejected], ..moving(&[]) };
         assert_eq!(of_main(&state), "refused: main r2 is rejected: abort by ann: wrong");
         let mut state = moving(&[]);
@@ -184,6 +186,8 @@ mod tests {
         assert_eq!(text(&states), "refused: shop is held by ann: an outage");
         let at_rest = RolloutState { hold: Some(decision()), ..RolloutState::default() };
         let current = Move {
+            part: Part::Both,
+            is_due: false,
             revision: Revision("r2".into()),
             started: Timestamp::UNIX_EPOCH,
             base: Position::default(),

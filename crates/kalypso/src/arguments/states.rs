@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use delivery::reading::ReadAt;
 
 /// One environment or all.
 #[derive(Args, Debug, Clone, Default)]
@@ -28,6 +29,21 @@ pub(crate) struct StateOptions {
     /// Read the control plane with a patch: the output of `git diff`; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
+}
+
+/// Whether the heads are read instead of what was admitted.
+#[derive(Args, Debug, Clone, Copy, Default)]
+pub(crate) struct HeadOption {
+    /// Read the heads of all branches, as if everything were admitted that waits for its gates
+    #[arg(long, conflicts_with_all = ["from"])]
+    pub(crate) head: bool,
+}
+
+impl HeadOption {
+    /// The commits at which environments are read.
+    pub(crate) fn at(self) -> ReadAt {
+        if self.head { ReadAt::Candidates } else { ReadAt::Admitted }
+    }
 }
 
 impl StateOptions {

@@ -5,6 +5,7 @@ mod flux;
 mod script;
 
 use delivery::loaded::Loaded;
+use delivery::reading::ReadAt;
 use engine::layout::Folder;
 use engine::output::layout;
 use engine::place::Place;
@@ -38,7 +39,7 @@ struct PulledFolder<'a> {
 
 pub(super) fn run(options: &Bootstrap) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
+    let loaded = loading::environment(&options.source, &options.environment, ReadAt::Admitted, &mut watch)?;
     watch.end();
     let place = place(&loaded, &options.place)?;
     let destination = destination(&loaded, options)?;

@@ -1,5 +1,7 @@
 //! `kalypso check`: the diagnostics of the inputs.
 
+mod admitted;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,6 +11,7 @@ use delivery::expired_pins::expired_pins;
 use delivery::held_assignments;
 use delivery::loaded::Loaded;
 use delivery::new_branches;
+use delivery::reading::ReadAt;
 use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 
@@ -23,8 +26,10 @@ use crate::{compiling, reporting, terminal};
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let ReadStates { environments, checkouts } =
-        states::read(&options.source, &options.state, options.environment.as_deref(), &mut watch)?;
+        states::read(&options.source, (&options.state, ReadAt::Heads), options.environment.as_deref(), &mut watch)?;
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
+    let current = if options.state.is_current() { environments.as_slice() } else { &[] };
+    let admitted = admitted::read(current, &watch);
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
@@ -59,10 +64,19 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         let batch = Batch { fallback, ..reporting::batch(diagnostics, compiled) };
         used.extend(reporting::add_all(&mut report, loaded, batch));
     }
+    for (admitted, heads) in admitted.environments.iter().zip(&found) {
+        let Some(admitted) = admitted else { continue };
+        let found = admitted.diagnostics(heads);
+        let batch = Batch { fallback, ..reporting::batch(&found, &admitted.compiled) };
+        used.extend(reporting::add_all(&mut report, &admitted.loaded, batch));
+    }
     if is_all && environments.iter().all(|loaded| is_known(loaded)) {
         add_idle(&mut report, (&environments, &compiled), &used);
     }
     watch.end();
+    for (environment, reason) in &admitted.unknown {
+        terminal::warn(&format!("it is not known what was admitted into {environment}: {reason}"));
+    }
     terminal::answer_styled(&report.render(options.output))?;
     if options.state.is_current() {
         states::note_uncommitted(&options.source);
@@ -70,7 +84,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     if environments.iter().any(|loaded| loaded.is_unreachable()) {
         return Ok(Exit::Unreachable);
     }
-    Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+    Ok(Exit::Good.unless(!admitted.unknown.is_empty() || reporting::has_problems(&report, options.source.strict)))
 }
 
 /// Whether all objects were read that warnings could be about.

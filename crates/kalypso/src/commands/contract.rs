@@ -8,6 +8,7 @@ mod text;
 use std::collections::BTreeSet;
 
 use delivery::loaded::Loaded;
+use delivery::reading::ReadAt;
 use engine::compile::Prepared;
 use engine::contract::{AskedValue, Contract, Scope, WorkloadContract};
 use model::locate::Locator;
@@ -20,7 +21,8 @@ use crate::{loading, paint, terminal};
 
 pub(super) fn run(options: &arguments::Contract) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
+    let environments =
+        loading::environments(&options.source, options.environment.as_deref(), ReadAt::Heads, watch.progress())?;
     let whole = environments.into_iter().map(|loaded| loading::whole(loaded, &mut watch));
     let environments = whole.collect::<anyhow::Result<Vec<_>>>()?;
     let scope = Scope {

@@ -23,12 +23,16 @@ use super::why_not;
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
 use crate::loading;
+use crate::not_admitted;
 use crate::progress::Watch;
 use crate::{paint, terminal};
 
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
+    let loaded = loading::environment(&options.source, &options.environment, options.head.at(), &mut watch)?;
+    if options.output == Format::Human {
+        not_admitted::note(&loaded);
+    }
     let prepared = Prepared::with_progress(&loaded.fleet, watch.progress());
     if let Some((name, meanings)) = overview_of(options, &prepared)? {
         if meanings == Meanings::default() {

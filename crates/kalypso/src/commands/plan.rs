@@ -14,6 +14,7 @@ use std::sync::Arc;
 use delivery::access::{RepositoryAccess, SharedRepositories};
 use delivery::changes::markdown::{self, PlanText};
 use delivery::compilation::reuse;
+use delivery::enforcement::{self, NotAdmitted};
 use delivery::loaded::Loaded;
 use delivery::planned::{Earlier, GitOpsDestination, Planned, first_layout, planned_targets};
 use engine::compile::Compiled;
@@ -33,7 +34,7 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
 use crate::proofs::Proofs;
 use crate::working_trees::WorkingTrees;
-use crate::{compiling, configuration, folder, loading, paint, reporting, states, terminal};
+use crate::{compiling, configuration, folder, loading, not_admitted, paint, reporting, states, terminal};
 
 /// The maximum length of all plans in Markdown: what the comments of all git hosts can have.
 const MARKDOWN_CHARACTERS_MAX: usize = 60_000;
@@ -147,7 +148,10 @@ impl<'a> Plans<'a> {
         let loaded = self.read(environment, &mut watch)?;
         let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
         let compiled = Arc::new(compiled);
-        let gates = self.proofs.diagnostics(&loaded);
+        let not_admitted = enforcement::not_admitted(&loaded);
+        // With `--head`, gates do not count.
+        let gates = if options.head.head { Vec::new() } else { self.proofs.diagnostics(&loaded) };
+        let gates: Vec<_> = gates.into_iter().chain(not_admitted::diagnostics(&not_admitted)).collect();
         let mut report = self.report();
         let mut answers = Vec::new();
         for destination in destinations(options, &loaded)? {
@@ -171,6 +175,7 @@ impl<'a> Plans<'a> {
             change: None,
             report: &report,
             gates: &gates,
+            not_admitted: &not_admitted,
         };
         answer.show(options, &answers)
     }
@@ -183,8 +188,8 @@ impl<'a> Plans<'a> {
             let name = loading::environment_name(environment)?;
             return loading::whole(delivery::reading::for_publication(access, &name, None)?, watch);
         }
-        if options.source.from.is_some() || options.against.is_some() {
-            return loading::environment(&options.source, environment, watch);
+        if options.source.from.is_some() || options.against.is_some() || options.head.head {
+            return loading::environment(&options.source, environment, options.head.at(), watch);
         }
         loading::for_publication(&options.source, (environment, options.gitops_repo.as_deref()), watch)
     }
@@ -205,8 +210,15 @@ impl<'a> Plans<'a> {
         reporting::add(&mut report, loaded, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
         watch.end();
         let selection = &self.selection;
-        let answer =
-            PlanAnswer { selection, loaded, compiled: &compiled, change: Some(change), report: &report, gates: &gates };
+        let answer = PlanAnswer {
+            selection,
+            loaded,
+            compiled: &compiled,
+            change: Some(change),
+            report: &report,
+            gates: &gates,
+            not_admitted: &[],
+        };
         answer.show(self.options, &[planned])
     }
 
@@ -232,6 +244,8 @@ struct PlanAnswer<'a> {
     report: &'a Report<'a>,
     /// What the gates before the environment refuse.
     gates: &'a [Diagnostic],
+    /// What was not admitted into the environment, and is not in the plan.
+    not_admitted: &'a [NotAdmitted],
 }
 
 impl PlanAnswer<'_> {
@@ -249,6 +263,7 @@ impl PlanAnswer<'_> {
                 reporting::to_stderr(self.report)?;
                 let texts = views.map(|view| text(&view, self, diffs(view.planned).as_ref()));
                 let mut texts = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
+                texts.push_str(&self.waits());
                 let _ = writeln!(texts, "\n  {}", reuse_text(reuse([self.compiled])));
                 if options.stats {
                     texts.push_str(&stats::text(&self.compiled.last_update().work));
@@ -263,6 +278,7 @@ impl PlanAnswer<'_> {
                     "environment": self.loaded.fleet.environment.as_str(),
                     "change": self.change.map(EnvironmentChange::answer),
                     "plans": plans.collect::<Result<Vec<_>, _>>()?,
+                    "notAdmitted": not_admitted::answer(self.not_admitted),
                     "stats": stats::answer(self.compiled),
                     "report": reporting::json(self.report),
                 }));
@@ -286,7 +302,18 @@ impl PlanAnswer<'_> {
                 plan.markdown(MARKDOWN_CHARACTERS_MAX / answers.len().max(1))
             )
         });
-        each.collect::<Vec<_>>().join("\n")
+        let mut text = each.collect::<Vec<_>>().join("\n");
+        text.push_str(&not_admitted::markdown(self.not_admitted));
+        if let Some(gates) = self.change.and_then(EnvironmentChange::gates) {
+            let _ = writeln!(text, "\n{gates}");
+        }
+        text
+    }
+
+    /// What is not admitted; or the gates that the proposed change waits for when it is merged.
+    fn waits(&self) -> String {
+        let gates = self.change.and_then(EnvironmentChange::gates);
+        gates.map_or_else(|| not_admitted::text(self.not_admitted), |gates| format!("\n  {gates}\n"))
     }
 
     fn title(&self, planned: &Planned) -> String {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::named_releases::{self, Made, NamedRelease, ReleaseError, ReleasedWorkload};
+use delivery::reading::ReadAt;
 use delivery::rollout_store;
 use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
@@ -68,7 +69,7 @@ fn of_environment(
 ) -> anyhow::Result<NamedRelease> {
     let mut watch = Watch::start();
     let source = SourceOptions { config: options.config.clone(), ..SourceOptions::default() };
-    let loaded = loading::environment(&source, environment, &mut watch)?;
+    let loaded = loading::environment(&source, environment, ReadAt::Admitted, &mut watch)?;
     if !loaded.is_complete {
         let message = format!("not all sources of {environment} can be read");
         return Err(Failure::outside(message).help(format!("`kalypso check -e {environment}` shows why")).into());

@@ -20,14 +20,19 @@ use crate::diagnostics::{Checkout, Report, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
-use crate::{compiling, loading, reporting, states, terminal};
+use crate::{compiling, loading, not_admitted, reporting, states, terminal};
 
 /// The maximum number of failing assignments in structured output. It is equal to the limit of lists in a plan.
 const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
-    let read = states::read(&options.source, &options.state, options.of.environment.as_deref(), &mut watch)?;
+    let read = states::read(
+        &options.source,
+        (&options.state, options.head.at()),
+        options.of.environment.as_deref(),
+        &mut watch,
+    )?;
     let mut exit = Exit::Good;
     let mut answers = Vec::new();
     for loaded in &read.environments {
@@ -78,6 +83,7 @@ fn one(
     let has_problems = reporting::has_problems(&report, options.source.strict);
     if options.output == Format::Human {
         reporting::to_stderr(&report)?;
+        not_admitted::note(loaded);
         terminal::answer(&rendered.text())?;
         return Ok((has_problems, None));
     }

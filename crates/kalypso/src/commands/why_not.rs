@@ -7,6 +7,7 @@ mod question;
 mod text;
 
 use delivery::loaded::Loaded;
+use delivery::reading::ReadAt;
 use engine::compile::Prepared;
 use engine::why_not::{Applicability, Obstacle, Standing, ValueStanding};
 use model::diagnostic::{AssignmentId, Diagnostic};
@@ -57,8 +58,8 @@ pub(super) fn run(options: &WhyNot) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let words = question::parse(&options.subject)?;
     let loaded = match &options.environment {
-        Some(name) => vec![loading::environment(&options.source, name, &mut watch)?],
-        None => loading::environments(&options.source, None, watch.progress())?,
+        Some(name) => vec![loading::environment(&options.source, name, ReadAt::Heads, &mut watch)?],
+        None => loading::environments(&options.source, None, ReadAt::Heads, watch.progress())?,
     };
     let prepared: Vec<_> =
         loaded.iter().map(|loaded| Prepared::with_progress(&loaded.fleet, watch.progress())).collect();
@@ -139,7 +140,9 @@ fn find_elsewhere(source: &SourceOptions, answer: &mut Answer<'_>) {
         _ => None,
     });
     let Some(name) = unknown.filter(|_| source.from.is_none()) else { return };
-    let Ok(others) = loading::environments(source, None, &model::progress::Progress::default()) else { return };
+    let Ok(others) = loading::environments(source, None, ReadAt::Heads, &model::progress::Progress::default()) else {
+        return;
+    };
     let others = others.iter().filter(|other| other.fleet.environment != answer.fleet.environment);
     let has_place = |fleet: &Fleet| fleet.cluster_types.contains_key(&**name) || fleet.clusters.contains_key(&**name);
     answer.elsewhere =

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use delivery::loaded::Loaded;
 use delivery::planned::targets;
+use delivery::reading::ReadAt;
 use engine::compile::Compiled;
 use git::{GitRepositories, Repositories as _, RepositoryUrl, Revision};
 use hub_api::client::Client;
@@ -214,7 +215,7 @@ impl Fleet {
         let config = Some(self.folder.join(configuration::FILE_NAME));
         let options = SourceOptions { from: None, config, strict: false };
         let progress = Progress::default();
-        let loaded = loading::environments(&options, Some(environment), &progress)?.pop();
+        let loaded = loading::environments(&options, Some(environment), ReadAt::Admitted, &progress)?.pop();
         let loaded = loaded.filter(|loaded| loaded.is_complete).context("the environment can't be read")?;
         let (compiled, _) = compiling::begin(&loaded, &progress);
         Ok((loaded, Arc::new(compiled)))

@@ -1,6 +1,7 @@
 //! The environments that are listed, each prepared for queries.
 
 use delivery::loaded::Loaded;
+use delivery::reading::ReadAt;
 use engine::compile::Prepared;
 use engine::inventory::Inventory;
 use model::credential::without;
@@ -29,12 +30,12 @@ pub(crate) struct Environments {
 /// Reads one environment, or all. Says what is wrong with their files. Environments that can't be read are left out, if there are others.
 pub(crate) fn read(options: &SourceOptions, name: Option<&str>, watch: &mut Watch) -> anyhow::Result<Environments> {
     if let Some(name) = name {
-        let loaded = vec![loading::environment(options, name, watch)?];
+        let loaded = vec![loading::environment(options, name, ReadAt::Heads, watch)?];
         let exit = note_errors(&loaded, Exit::Good);
         return Ok(Environments { loaded, unread: Vec::new(), exit });
     }
     let (mut found, mut unread, mut exit) = (Environments::default(), Vec::new(), Exit::Good);
-    for loaded in loading::environments(options, None, watch.progress())? {
+    for loaded in loading::environments(options, None, ReadAt::Heads, watch.progress())? {
         if loaded.is_complete {
             found.loaded.push(loaded);
             continue;

@@ -241,6 +241,10 @@ const PLAN: &[Described] = &[
     ("plans[].kept[]", "the assignments that keep their last good output"),
     ("plans[].missing[]", "the assignments that have no output yet"),
     ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
+    (
+        "notAdmitted[]",
+        "what waits for its gates: `source` (`main`, `values`, `values/NAME`, `application/NAME`, or the workload of a release), `revision`, `admitted` (what the output has instead), `waitsFor` (`people`, `clock` or `evidence`; a person must act for `people`), and the open `gates` with `name`, `since` and `text`",
+    ),
     ("stats.assignments", "how many assignments there are"),
     ("stats.recomputed", "those that neither the other side nor an earlier run knew"),
     ("stats.matches", "`ConfigMap`s and schemas that were examined for a match"),
@@ -255,7 +259,7 @@ const PUBLISH: &[Described] = &[
     ("environment", "the environment"),
     ("assignments", "how many assignments there are"),
     ("recomputed", "those that no earlier run knew"),
-    ("notAdmitted[]", "what waits for its gates"),
+    ("notAdmitted[]", "what waits for its gates, as in `plan -o json`"),
     (
         "published[]",
         "one for each `GitOpsRepo`; before these, what was pushed before a step of promotions admitted more",

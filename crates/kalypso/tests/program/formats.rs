@@ -39,7 +39,7 @@ fn answers_in_json_hold_their_keys() {
         0,
         "cluster clusterType configVersion held mappedLabels place policies registration releasePins rollout target templates values workload workspace",
     );
-    let plan = check("plan -e dev", 2, "change environment plans report stats");
+    let plan = check("plan -e dev", 2, "change environment notAdmitted plans report stats");
     let expected = "branch changes commit confirmation counts gitopsRepo groups held kept missing needsConfirmation otherFiles rollouts tree truncated unassigned";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(

@@ -1,8 +1,10 @@
-//! `publish` makes a step of promotions.
+//! `publish` makes a step of promotions, and `plan`, `render`, `explain` and `check` read what was admitted.
+
+use std::collections::BTreeSet;
 
 use testkit::hub_program::HubProgram;
 
-use crate::company::{Company, HOST, Ran};
+use crate::company::{Company, HOST, Ran, git};
 use crate::hub::start;
 use crate::objects;
 use crate::reports::token;
@@ -132,11 +134,54 @@ fn publish_alone_lets_a_proved_commit_in_and_without_a_step_it_does_not() {
 }
 
 #[test]
+fn a_plan_shows_what_publish_writes_while_a_commit_waits() {
+    let world = World::new("");
+    let second = world.change_main("second");
+    world.run("publish -e prod --direct").ends(0);
+    world.change_value("new");
+    let plan = world.run("plan -e prod -o json").ends(2).json();
+    let waits = &plan["notAdmitted"][0];
+    assert_eq!([&waits["source"], &waits["revision"], &waits["waitsFor"]], ["main", second.as_str(), "evidence"]);
+    assert_eq!(waits["gates"][0]["name"], "compliant", "{waits}");
+    let changes = plan["plans"][0]["changes"].as_array().unwrap().iter();
+    let values: Vec<_> = changes.clone().flat_map(|change| change["values"].as_array().unwrap()).collect();
+    assert_eq!(values.iter().map(|value| &value["key"]).collect::<Vec<_>>(), ["OWN"]);
+    let planned: BTreeSet<_> = changes.map(|change| change["assignment"].as_str().unwrap().to_owned()).collect();
+    let before = world.company.head("gitops", "prod").unwrap();
+    world.run("publish -e prod --direct").ends(0).says(&["OWN"]);
+    let log = git(&world.company.repository("gitops"), &["diff", "--name-only", &before, "prod"]);
+    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let written: BTreeSet<_> = log.lines().filter(|path| !path.starts_with('.')).filter_map(folder).collect();
+    assert_eq!(written, planned);
+    let waits = format!("commit {} of main waits", &second[..7]);
+    world.run("plan -e prod").ends(0).says(&["nothing changes", &waits]);
+    world.run("plan -e prod -o markdown").ends(0).says(&["### Not admitted yet", &waits]);
+    world.run("plan -e prod --head").ends(2).says(&["\"first\" → \"second\""]);
+}
+
+#[test]
+fn render_and_explain_read_what_was_admitted_and_the_head_on_request() {
+    let world = World::new("");
+    world.change_main("second");
+    world.run("publish -e prod --direct").ends(0);
+    let value = "explain -e prod east/shop-prod VALUE";
+    world.run(value).ends(0).says(&["VALUE = \"first\"", "so it is not in this: `--head` shows it"]);
+    world.run(&format!("{value} --head")).ends(0).says(&["VALUE = \"second\""]);
+    let tree = |arguments: &str| world.run(arguments).ends(0).json()["tree"].clone();
+    let [admitted, head] = ["", "--head"].map(|head| tree(&format!("render -e prod --digest -o json {head}")));
+    assert_ne!(admitted, head);
+    world.report("dev");
+    world.run("publish -e prod --direct").ends(0);
+    assert_eq!(tree("render -e prod --digest -o json"), head);
+}
+
+#[test]
 fn a_publication_ends_with_1_where_a_person_must_act() {
     let world = World::new(PERSON);
     world.change_value("new");
     let words = ["K0526", "of values waits before `prod`", "by Ann", "kalypso skip -e prod values --gate person"];
     world.run("publish -e prod --direct").ends(1).says(&words);
+    world.run("plan -e prod").ends(1).says(&words);
     assert!(!world.published().contains("OWN"), "{}", world.published());
     world.run("skip -e prod values --gate person --reason seen").ends(0);
     world.run("publish -e prod --direct").ends(0).says(&["Published prod to prod"]);
@@ -151,6 +196,7 @@ fn a_commit_that_a_person_wrote_is_named_with_the_edit() {
     let edited = format!("`base.yaml` of branch `prod` was edited in {} by Ann", &edit[..7]);
     let words = ["K0522", "came into `prod` past its gates", &edited, "the output stays at commit"];
     world.run("publish -e prod --direct").ends(1).says(&words);
+    world.run("plan -e prod").ends(1).says(&words);
     assert!(world.published().contains("first"), "{}", world.published());
 }
 
@@ -173,4 +219,37 @@ fn an_override_makes_no_step() {
     let admitted = states();
     world.run("publish -e prod --direct --gitops-repo prod").ends(0);
     assert_eq!(states(), admitted);
+}
+
+#[test]
+fn check_reports_problems_of_the_heads_and_of_what_was_admitted_once() {
+    let world = World::new(PERSON);
+    let wrong = objects::policy("extra", "shop").replace("deploymentTargetSelector", "deploymentTargetSelektor");
+    let errors = || {
+        let report = world.run("check -e prod -o json").json();
+        let all = report["diagnostics"].as_array().unwrap().iter();
+        all.filter(|found| found.to_string().contains("Selektor")).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    world.company.change("control-plane@prod", "extra.yaml", &wrong);
+    world.run("publish -e prod --direct").ends(1);
+    assert_eq!(errors().len(), 1, "only the head has it: {:#?}", errors());
+    world.run("skip -e prod values --gate person --reason seen").ends(0);
+    world.run("publish -e prod --direct");
+    world.company.change("control-plane@prod", "more.yaml", &objects::config("more", "", "MORE: a"));
+    world.run("publish -e prod --direct");
+    assert_eq!(errors().len(), 1, "both have it: {:#?}", errors());
+    world.company.remove("control-plane", "prod", "extra.yaml");
+    world.run("publish -e prod --direct").ends(1);
+    let left = errors();
+    assert_eq!(left.len(), 1, "only the admitted commit has it: {left:#?}");
+    assert!(left[0].contains("this is in what was admitted"), "{left:#?}");
+}
+
+#[test]
+fn a_plan_of_a_proposed_change_names_the_gates_that_it_waits_for() {
+    let world = World::new(PERSON);
+    let before = world.company.head("control-plane", "prod").unwrap();
+    world.change_value("new");
+    let plan = world.run(&format!("plan -e prod --commit {before}..prod")).ends(2);
+    plan.says(&["OWN", "After its merge, this waits for the gates before `prod`: `person`"]);
 }

@@ -3,6 +3,7 @@
 use authoring::additions::PlacedObject;
 use authoring::scaffold::environment::NewEnvironment;
 use authoring::scaffold::environment_copy::Declarations;
+use delivery::reading::ReadAt;
 use model::kind::Kind;
 
 use super::declarations;
@@ -43,7 +44,7 @@ pub(in crate::commands) fn remove(options: &RemoveEnvironment) -> anyhow::Result
 fn notes(options: &RemoveEnvironment) -> anyhow::Result<Vec<String>> {
     let mut watch = Watch::start();
     let source = SourceOptions { config: options.edit.config.clone(), ..SourceOptions::default() };
-    let environments = loading::environments(&source, Some(&options.name), watch.progress())?;
+    let environments = loading::environments(&source, Some(&options.name), ReadAt::Heads, watch.progress())?;
     let mut notes = Vec::new();
     for loaded in &environments {
         let compiled = compiling::compile(loaded, watch.progress());

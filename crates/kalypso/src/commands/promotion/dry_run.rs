@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use delivery::controller::plane::{KnownBranches, Plane};
 use delivery::controller::settled;
-use delivery::reading::from_git;
+use delivery::reading::{ReadAt, from_git};
 use engine::promotion::graph::Step;
 use engine::promotion::membership::Membership;
 use engine::promotion::state::Revision;
@@ -95,7 +95,7 @@ fn planned(
     (name, step): (&EnvironmentName, &Step),
     is_done: bool,
 ) -> anyhow::Result<PlannedStep> {
-    let loaded = from_git(&controller.access, Some(name))?;
+    let loaded = from_git(&controller.access, Some(name), ReadAt::Heads)?;
     let promotion = &step.promotion;
     let (mut places, mut rings) = (0, Vec::new());
     if let Some(loaded) = loaded.first() {
