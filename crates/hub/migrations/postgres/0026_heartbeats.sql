@@ -3,7 +3,6 @@ alter table reconciler_state add column is_awaited smallint not null default 0;
 
 -- Reconcilers without a heartbeat, announced or required, are counted apart: the hub can't detect when they stop.
 alter table tally add column has_heartbeat smallint not null default 1;
-alter table tally alter column has_heartbeat drop default;
 alter table tally drop constraint tally_key;
 alter table tally add constraint tally_key
     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat);

@@ -11,7 +11,7 @@ create table counted (
     status            integer not null,
     is_silent         integer not null,
     reconcilers       integer not null,
-    has_heartbeat     integer not null,
+    has_heartbeat     integer not null default 1,
     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat)
 );
 insert into counted (id, place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, has_heartbeat, reconcilers)

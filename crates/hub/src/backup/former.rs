@@ -1,7 +1,8 @@
 //! Former names of columns, for backups of earlier versions.
 
 /// The earliest version whose backups can be restored. Migrations since then only renamed columns, added columns with defaults for
-/// earlier rows, or made tables, which are empty after the restore of an earlier backup. A later migration with other changes must raise this version.
+/// earlier rows, or made tables, which are empty after the restore of an earlier backup. Reconcilers of a backup before version 26 count as with a heartbeat until
+/// their next report. A later migration with other changes must raise this version.
 pub(super) const EARLIEST: i64 = 19;
 
 /// A column that a migration renamed.

@@ -273,13 +273,35 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
     assert_eq!(then(&ground.database, &Filter::default(), later).await.len(), 1);
 }
 
+/// The counts without the reconcilers that have no heartbeat.
+const BEFORE_HEARTBEATS_POSTGRES: &[&str] = &[
+    "alter table tally drop constraint tally_key",
+    "alter table tally drop column has_heartbeat",
+    "alter table tally add constraint tally_key \
+     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent)",
+];
+/// The same for SQLite, which can't change constraints.
+const BEFORE_HEARTBEATS_SQLITE: &[&str] = &[
+    "create table former (id integer primary key, place_group_id integer not null, desired_commit_id integer not null, \
+     held_commit_id integer not null, is_current integer not null, status integer not null, \
+     is_silent integer not null, reconcilers integer not null, \
+     unique (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent))",
+    "insert into former select id, place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, \
+     reconcilers from tally",
+    "drop table tally",
+    "alter table former rename to tally",
+    "create index tally_desired on tally (desired_commit_id)",
+];
+
 /// Restores the tables to the state before reports stored their places, with duplicate assignments.
 async fn turn_back(ground: &Ground) {
     let mut transaction = ground.database.begin().await.unwrap();
     for table in MICROSOFT_TABLES {
         transaction.run(&format!("drop view microsoft_{table}")).await.unwrap();
     }
-    let mut statements = vec![
+    let mut statements = vec!["alter table reconciler_state drop column is_awaited"];
+    statements.extend(if ground.postgres.is_some() { BEFORE_HEARTBEATS_POSTGRES } else { BEFORE_HEARTBEATS_SQLITE });
+    statements.extend([
         "alter table place rename column desired_revision_id to wanted_revision_id",
         "alter table place_revision rename column desired_on to wanted_on",
         "alter table tally rename column desired_commit_id to wanted_commit_id",
@@ -304,7 +326,7 @@ async fn turn_back(ground: &Ground) {
         "delete from _sqlx_migrations where version >= 14",
         "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
          select deployment_target_id, workload_version_id, gitops_commit_id from deployment_assignment",
-    ];
+    ]);
     if ground.postgres.is_some() {
         statements.push("alter table gitops_commit add unique (branch_id, commit_id)");
         statements.push("alter table tally rename constraint tally_key to tally_former_key");
