@@ -1,21 +1,26 @@
 //! Compiles environments with the results of earlier runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, FolderStore, Options};
 use engine::memo::Memo;
 use engine::output::Output;
+use engine::promotion::revision::Revisions;
 use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
 use model::progress::Progress;
 
 use crate::loaded::Loaded;
 use crate::memo_file::MemoFile;
+use crate::rollout_store::RevisionSources;
 use crate::source_difference::KnownDifferences;
 
 /// The maximum size of a saved memo, relative to the largest fleet of a run. The memo can contain the results of several branches that are compiled in turn.
 /// Results that are no longer needed are removed when there are as many of them as needed ones.
 const KEPT_MAX: usize = 2;
+/// The number of states of the sources whose revisions are remembered.
+const REVISIONS_MAX: usize = 64;
 
 /// The number of assignments that were computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,13 +47,29 @@ pub struct KnownResults {
     /// Whether the memo has results that the file does not have.
     has_new_results: bool,
     differences: KnownDifferences,
+    /// The revisions that earlier sources give.
+    revisions: BTreeMap<RevisionSources, Arc<Revisions>>,
 }
 
 impl KnownResults {
     /// Reads the results of earlier runs.
     pub fn new(file: Option<MemoFile>) -> Self {
         let memo = file.as_ref().map(MemoFile::load).unwrap_or_default();
-        Self { file, memo, has_new_results: false, differences: KnownDifferences::default() }
+        let (differences, revisions) = (KnownDifferences::default(), BTreeMap::new());
+        Self { file, memo, has_new_results: false, differences, revisions }
+    }
+
+    /// The revisions that these sources gave when they were rendered last. None: they were not rendered in this run.
+    pub(crate) fn revisions(&self, sources: &RevisionSources) -> Option<Arc<Revisions>> {
+        self.revisions.get(sources).cloned()
+    }
+
+    /// Remembers the revisions that sources give.
+    pub(crate) fn set_revisions(&mut self, sources: RevisionSources, revisions: Arc<Revisions>) {
+        if self.revisions.len() >= REVISIONS_MAX {
+            self.revisions.clear();
+        }
+        self.revisions.insert(sources, revisions);
     }
 
     /// The comparisons of the commits of sources.

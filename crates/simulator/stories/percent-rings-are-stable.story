@@ -27,19 +27,11 @@
              prod shop  added-store-21: the ring `few` begins
              prod shop  added-store-21: 1 of 1 changed place of the ring `few` have the revision, or get it now
              prod shop  added-store-21: waits for failures: 1 place is not published yet
-      10:02  prod shop  added-store-21: waits for compliant: 0 of 1 reconciler applied the change, 100% are needed
-      10:06  prod shop  added-store-21: waits for pause: good since 2026-03-02T18:06:00Z; 2h end at 2026-03-02T20:06:00Z
-      12:06  prod shop  added-store-21: the ring `few` is done
-                            failures: 0 of 1 reconciler failed, at most 0 may fail
-                            compliant: 1 of 1 reconciler applied the change
-                            pause: good since 2026-03-02T18:06:00Z; 2h end at 2026-03-02T20:06:00Z
+      10:02  prod shop  added-store-21: the ring `few` is done
              prod shop  added-store-21: the ring `others` begins
              prod shop  added-store-21: 9 of 9 changed places of the ring `others` have the revision, or get it now
              prod shop  added-store-21: waits for failures: 9 places are not published yet
-      12:07  prod shop  added-store-21: waits for compliant: 0 of 9 reconcilers applied the change, 100% are needed
-      12:12  prod shop  added-store-21: the ring `others` is done
-                            failures: 0 of 10 reconcilers failed, at most 0 may fail
-                            compliant: 9 of 9 reconcilers applied the change
+      10:03  prod shop  added-store-21: the ring `others` is done
              prod shop  added-store-21: all rings are done
       20:00             change c2
       20:01  prod       c2: it is the newest revision that can move

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use engine::output::rings::PlaceContents;
 use engine::promotion::revision::Revisions;
 use engine::promotion::rollout::Ahead;
+use engine::promotion::rollout::wanted::MIXED;
 use engine::promotion::state::Revision;
-use engine::promotion::vector::{AheadOf, MIXED, Part, Vector};
+use engine::promotion::vector::{AheadOf, Part, Vector};
 use git::publications::SourceName;
 use git::repository_key;
 use model::git_id::GitId;
@@ -104,8 +105,7 @@ impl Rings {
             let revision = if of == *latest {
                 rings.revisions.desired(workload)
             } else {
-                let index = reader.render(&of, &mut rings.earlier)?;
-                rings.earlier.get(index).and_then(|compiled| Revisions::of(compiled).desired(workload))
+                rings.revisions_of(reader, &of)?.desired(workload)
             };
             let revision = revision.ok_or("they can't be rendered on top of what places have")?;
             sources.insert(revision.clone(), of);
@@ -122,6 +122,18 @@ impl Rings {
             return Err(MIXED.to_owned());
         }
         Ok(Some(NewestValues { revision, rest, sources }))
+    }
+
+    /// The revisions that sources give. They are rendered once in a run.
+    fn revisions_of(&mut self, reader: &mut Reader<'_>, sources: &RevisionSources) -> Result<Arc<Revisions>, String> {
+        if let Some(known) = reader.known.revisions(sources) {
+            return Ok(known);
+        }
+        let index = reader.render(sources, &mut self.earlier)?;
+        let compiled = self.earlier.get(index).ok_or("they can't be rendered")?;
+        let revisions = Arc::new(Revisions::of(compiled));
+        reader.known.set_revisions(sources.clone(), Arc::clone(&revisions));
+        Ok(revisions)
     }
 
     /// Whether all places that the move has not reached have what the stable revision has there.

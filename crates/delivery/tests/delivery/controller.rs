@@ -110,16 +110,14 @@ impl World {
         let first = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-dev}\nspec: {to: dev, delivery: direct}\n";
         chain.company.write_main(".environments/to-dev.yaml", first);
         chain.company.write_main(".environments/to-stage.yaml", &promotion("stage", "dev", delivery, more));
-        let (counts, events) = (Mutex::default(), Mutex::default());
+        let (counts, events, memory) = (Mutex::default(), Mutex::default(), Mutex::default());
         let hub = FakeHub { repositories: Arc::clone(&chain.company.repositories), counts, events };
-        let memory = Mutex::default();
         Self { chain, hub, memory, has_hub: true, proposing: None, seconds: Mutex::new(10_000) }
     }
 
     /// Publishes an environment, and makes a step for it.
     pub(crate) fn try_step(&self, environment: &str) -> Result<StepOutcome, ControllerError> {
-        let access = &self.chain.access;
-        self.step_with(access, environment)
+        self.step_with(&self.chain.access, environment)
     }
 
     pub(crate) fn step_with(
@@ -438,7 +436,7 @@ fn a_hold_and_a_retry_propose_the_commit_again() {
 fn a_retry_also_reaches_the_rollouts_that_rejected_the_commit() {
     let world = World::new(DIRECT, "  rings: [{name: all}]\n");
     let rejected =
-        |text: &str| Rejection { revision: Revision(text.into()), reason: "1 of 3 failed".into(), part: Part::Both };
+        |text: &str| Rejection { revision: Revision(text.into()), reason: "failed".into(), part: Part::Both };
     let store = |platform: Option<AdvanceState>| {
         let state = RolloutState { rejected: vec![rejected("digest")], ..RolloutState::default() };
         let rollout = StoredRollout { state, ..StoredRollout::default() };

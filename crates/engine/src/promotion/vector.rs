@@ -3,11 +3,6 @@
 //! A commit of the main branch or a release is proved ring by ring. Values and applications pass their own gates, and do not wait for it: a change of one part goes
 //! on top of what each place has of the other. The same rule is for parts that were rejected: what else is newer moves without them.
 
-use super::state::{Interrupted, Move, Revision, RolloutState};
-
-/// Why newer values can't go ahead of a move: what they would go on top of is no single revision.
-pub const MIXED: &str = "places that it has not reached have several commits of the main branch";
-
 /// The commits that the folders of a workload are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector<P, C> {
@@ -37,51 +32,6 @@ pub struct AheadOf<V> {
     /// For the others. None: all places get the same.
     pub rest: Option<V>,
 }
-
-/// What the sources give a workload, by what moves and by what was rejected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted<V> {
-    /// The revision of the sources, or the rejected revision whose parts it has.
-    pub desired: Revision,
-    /// The part in which the revision of the sources differs from the stable one.
-    pub part: Part,
-    /// The newest values as a change of their own.
-    pub ahead: Option<AheadOf<V>>,
-}
-
-impl RolloutState {
-    /// What the sources give: a revision with its vector. `vector_of` gives the vectors of revisions that the state names, where they are known.
-    pub fn wanted<P: Clone + PartialEq, C: Clone + PartialEq>(
-        &self,
-        (desired, latest): (&Revision, &Vector<P, C>),
-        vector_of: impl Fn(&Revision) -> Option<Vector<P, C>>,
-    ) -> Wanted<Vector<P, C>> {
-        let stable = self.stable.as_ref().and_then(|stable| vector_of(&stable.revision));
-        let part = stable.as_ref().map_or(Part::Both, |stable| latest.part(stable));
-        let wanted = Wanted { desired: desired.clone(), part, ahead: None };
-        let Some(stable) = stable else { return wanted };
-        if let Some(moving) = self.moving_platform() {
-            let moving = vector_of(&moving.revision);
-            return Wanted { ahead: moving.and_then(|moving| latest.ahead_of(&moving, &stable)), ..wanted };
-        }
-        let rejected = self.rejected.iter().filter(|rejected| rejected.part != Part::Both);
-        let rejected = rejected.filter_map(|found| Some((&found.revision, found.part, vector_of(&found.revision)?)));
-        let rejected: Vec<_> = rejected.collect();
-        let rejected = rejected.iter().map(|(revision, part, vector)| (*revision, *part, vector));
-        let Some((revision, rest)) = latest.without_rejected(&stable, rejected) else { return wanted };
-        let desired = if self.is_rejected(desired) { desired.clone() } else { revision.clone() };
-        let is_change = rest != stable;
-        Wanted { desired, part, ahead: is_change.then_some(AheadOf { moving: rest, rest: None }) }
-    }
-
-    /// The move of a commit of the main branch or of a release that is half-way, also where newer values go ahead of it.
-    pub(super) fn moving_platform(&self) -> Option<&Move> {
-        let interrupted = self.interrupted.as_ref().map(|Interrupted { movement, .. }| movement);
-        interrupted.or(self.current.as_ref()).filter(|moving| moving.part != Part::Configuration)
-    }
-}
-
-/// The commits that the folders of a workload are made of.
 
 impl<P: Clone + PartialEq, C: Clone + PartialEq> Vector<P, C> {
     /// The part in which this vector differs from another one.

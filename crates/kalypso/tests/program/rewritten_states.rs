@@ -32,7 +32,7 @@ impl Rewritten {
         let before = world.company.head("control-plane", "kalypso-rollouts/dev").unwrap();
         world.decide(&["hold", "-e", "dev", "application/shop"], 0);
         world.company.change("control-plane@dev", "more.yaml", &objects::config("more", "", "MORE: one"));
-        world.run("publish -e dev --direct", 0);
+        world.run("publish -e dev --direct --no-step", 0);
         let held = world.company.head("control-plane", "kalypso-rollouts/dev").unwrap();
         let message = git(&world.company.repository("gitops"), &["log", "-1", "--format=%B", "dev"]);
         assert!(message.contains(&format!("Kalypso-Rollouts: {held}")), "{message}");
@@ -84,7 +84,7 @@ fn a_deleted_branch_is_refused_until_it_is_restored() {
     world.decide(&["rollout", "restore", "-e", "dev", "--baseline"], 1).says(&["can still be read"]);
     world.decide(&["rollout", "restore", "-e", "dev", "--to", "41c77fe"], 64).says(&["is no full commit id"]);
     world.decide(&["rollout", "restore", "-e", "dev"], 0);
-    world.run("publish -e dev --direct", 0);
+    world.run("publish -e dev --direct --no-step", 0);
     let message = git(&world.company.repository("control-plane"), &["log", "-1", "--format=%B", BRANCH]);
     assert!(message.contains("numbers are checked") && message.contains("\"kind\":\"restored\""), "{message}");
 }

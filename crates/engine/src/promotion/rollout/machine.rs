@@ -248,6 +248,8 @@ impl<'a> Machine<'a> {
         // New places get what their ring has: they prove nothing for the next ring.
         let is_only_new = self.input.changed.is_some_and(|changed| changed.is_only_new);
         if (report.all_hold || is_only_new) && is_published {
+            let gates = self.state.current.as_mut().map(|current| &mut current.gates);
+            gates.filter(|_| is_only_new).into_iter().for_each(Vec::clear);
             self.end_ring(ring, Some(counts.measured()));
             return true;
         }

@@ -12,6 +12,7 @@ mod next;
 mod release;
 mod rows;
 mod tally;
+pub mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

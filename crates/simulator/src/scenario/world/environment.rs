@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use engine::promotion::report::Report;
 use engine::promotion::rollout::Ahead;
+use engine::promotion::rollout::wanted::MIXED;
 use engine::promotion::state::{Content, Position, Revision, RolloutState};
-use engine::promotion::vector::{AheadOf, MIXED, Part, Vector};
+use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
 use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
@@ -349,7 +350,7 @@ impl Environment {
         let state = &self.workloads[workload].state;
         let is_there =
             state.present() == Some(&moving) && state.stable.as_ref().is_some_and(|stable| stable.revision == base);
-        let ahead = (!is_there).then(|| if is_mixed { Err(MIXED) } else { Ok((moving, rest)) });
+        let ahead = (!is_there).then_some(if is_mixed { Err(MIXED) } else { Ok((moving, rest)) });
         Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
     }
 
