@@ -77,8 +77,11 @@ impl Machine<'_> {
             return false;
         };
         let current = self.state.current.as_ref();
-        let is_first =
-            current.is_some_and(|current| current.is_due || matches!(current.phase, Phase::RollingBack { .. }));
+        let is_first = current.is_some_and(|current| match current.phase {
+            Phase::Moving => current.is_due,
+            Phase::Stopped { .. } => false,
+            Phase::RollingBack { .. } => true,
+        });
         let is_stopped = self.state.rolled_back.is_some() || self.state.is_rejected(revision);
         if is_first || is_stopped || self.state.present() == Some(revision) {
             return false;

@@ -140,3 +140,16 @@ fn values_move_alone_after_a_commit_was_rejected() {
     assert_eq!((world.versions().as_str(), world.stable().as_str()), ("1111|11111111", "v11"));
     assert!(report.waiting.iter().any(|waiting| &*waiting.what == "rejected"), "{report:?}");
 }
+
+#[test]
+fn values_pass_a_commit_that_stopped_again_and_again() {
+    let mut world = half_way();
+    world.promotion.on_failure = OnFailure::RollBackRing;
+    world.hosts[0] = Host::Fails(20);
+    assert_eq!(world.settle().phase, ReportPhase::Stopped);
+    for number in 1..=3 {
+        values(&mut world, number);
+        assert_eq!(world.settle().phase, ReportPhase::Stopped);
+        assert_eq!(world.versions(), format!("1{number}1{number}|1{number}1{number}1{number}1{number}"));
+    }
+}
