@@ -129,7 +129,12 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
         });
     }
     if place.is_proposed() || place.delivered.is_none() {
-        return Err(format!("its output is not on the branch that clusters pull: {}", place.description()).into());
+        let why = match (&place.pull_request, &place.delivered) {
+            // A preview pushes nothing, and asks no git host.
+            (None, None) => "it waits for a publication, or for the merge of its pull request".to_owned(),
+            _ => place.description(),
+        };
+        return Err(format!("its output is not on the branch that clusters pull: {why}").into());
     }
     let target = &*place.planned.target.place.branch;
     let is_elsewhere = match &place.delivered {
