@@ -1,7 +1,7 @@
 //! The branch with the states of an environment. Its head counts only if it contains the commits that counted before.
 //!
 //! Each publication names the commit of the states that it was rendered from. A branch that was deleted, or replaced by an older or another history, does not contain
-//! it. [`head`] is the only way to the states, so no program can decide by such a branch.
+//! it. `head` is the only way to the states, so no program can decide by such a branch.
 
 use git::limits::STATES_REACHES;
 use git::load::Snapshot;
