@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use engine::output::PlaceFolders;
 use engine::plan::PlannedId;
-use git::publications::Publications;
+use git::publications::Publication;
 use git::publish::PublishError;
 use git::{Commit, Repositories, RepositoryError, opener};
 use model::count::count;
@@ -47,8 +47,8 @@ pub(crate) fn diagnostics(
     else {
         return Ok(Vec::new());
     };
-    let published = Publications::read(repositories, head, &loaded.fleet.environment).map_err(PublishError::from)?;
-    let Some(published) = published.newest().filter(|published| published.commit != head.id) else {
+    let published = Publication::newest(repositories, head, &loaded.fleet.environment).map_err(PublishError::from)?;
+    let Some(published) = published.filter(|published| published.commit != head.id) else {
         return Ok(Vec::new());
     };
     let edited = edited_paths(planned, &branch.tree_at(published.commit)?)?;
@@ -165,8 +165,7 @@ fn diagnostic(
         more => format!(", and {more} more"),
     };
     let message = format!("{who} changed {} of `{environment}` outside of a publication", count(paths.len(), "path"));
-    let is_guarded = loaded.admission.is_some() || loaded.graph.object(environment.as_str()).is_some();
-    let new = if is_guarded { Diagnostic::error } else { Diagnostic::warning };
+    let new = if loaded.is_guarded() { Diagnostic::error } else { Diagnostic::warning };
     Ok(new(Code::EditedByHand, message)
         .note(format!("it changed {}{more}", named.join(", ")))
         .note("the publication restores what Kalypso wrote; folders of others stay")

@@ -107,6 +107,11 @@ impl Loaded {
         !is_known || self.admission.is_some() || self.graph.is_in_promotion(self.fleet.environment.as_str())
     }
 
+    /// Whether a `Promotion` is before the environment, or something was admitted into it.
+    pub fn is_guarded(&self) -> bool {
+        self.admission.is_some() || self.graph.object(self.fleet.environment.as_str()).is_some()
+    }
+
     /// Whether files of the platform are missing because of a problem outside of the input, such as a repository that can't be reached.
     pub fn is_unreachable(&self) -> bool {
         !self.is_complete && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())

@@ -12,6 +12,7 @@ use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::AnyObject;
+use model::object::base_repo::MAIN;
 use model::object::environment::RepositoryPlace;
 use model::object::release::Release;
 use model::object::release_pin::PROMOTED_PREFIX;
@@ -20,9 +21,6 @@ use model::source::{FileId, Source};
 
 use crate::access::RepositoryAccess;
 use crate::rollout_store::StoreError;
-
-/// The name of the `BaseRepo`.
-const MAIN: &str = "main";
 
 /// The commit of the main branch that an environment has, with the place where it is written.
 #[derive(Clone, Debug)]

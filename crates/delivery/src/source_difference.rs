@@ -8,12 +8,11 @@ use model::digest::Digest;
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::name::EnvironmentName;
+use model::object::base_repo::MAIN;
 use model::object::{AnyObject, BaseRepo, Object, Workload};
 use model::read::{is_kustomization, is_read, read_file};
 use model::source::FileId;
 
-/// The name of the `BaseRepo` that names the promoted commit.
-const MAIN: &str = "main";
 /// The number of comparisons that are remembered.
 const KNOWN_MAX: usize = 10_000;
 

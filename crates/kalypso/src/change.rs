@@ -70,8 +70,13 @@ impl EnvironmentChange {
         let environment = &self.new.fleet.environment;
         let promotion = self.new.graph.object(environment.as_str())?;
         let of = |origin: &ChangeOrigin| for_origin(&promotion.spec, *origin).gates;
-        let mut gates: Vec<_> = self.origins.iter().flat_map(of).map(|gate| format!("`{}`", gate.name)).collect();
-        gates.dedup();
+        let mut gates: Vec<String> = Vec::new();
+        for gate in self.origins.iter().flat_map(of).map(|gate| format!("`{}`", gate.name)) {
+            // A gate may be for several origins.
+            if !gates.contains(&gate) {
+                gates.push(gate);
+            }
+        }
         let gates = (!gates.is_empty()).then(|| model::count::named(&gates))?;
         Some(format!("After its merge, this waits for the gates before `{environment}`: {gates}"))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use git::load::ReadRole;
 use model::count::count;
 use model::git_id::GitId;
+use model::object::base_repo::MAIN;
 
 use super::published_folders::{self, GitOpsCommit};
 use super::release_facts::{self, Releases};
@@ -14,9 +15,6 @@ use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::pull_requests::admission::ProposedOutput;
 use crate::push::Delivered;
 use crate::refusal::Refusal;
-
-/// The name of the `BaseRepo` that names the promoted commit.
-const MAIN: &str = "main";
 
 /// What a publication of an environment tells a step.
 #[derive(Clone, Debug)]

@@ -12,23 +12,19 @@ use git::{Commit, Person, RepositoryError, Revision, trailer};
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::base_repo::MAIN;
 
 use super::events;
 use super::line;
 use super::plane::Plane;
-use super::sources::baseline;
+use super::sources;
 use crate::access::RepositoryAccess;
-use crate::found_sources;
 use crate::pinned_repositories::PinnedRepositories;
 use crate::reading::RACES_MAX;
-use crate::rollout_store::{
-    Advances, PromotionChange, StateChange, StatePlace, StoreError, StoredSource, Written, write_at,
-};
+use crate::rollout_store::{Advances, PromotionChange, StateChange, StatePlace, StoreError, Written, write_at};
 use crate::state_branch::{self, REPLACES, RESTORED, StateBranchError};
 use crate::untrusted_states::branch_name;
 
-/// The name of the `BaseRepo` that names the promoted commit.
-const MAIN: &str = "main";
 /// The value of the trailer if no commit is restored.
 const BASELINE: &str = "baseline";
 
@@ -231,15 +227,12 @@ impl Work<'_> {
         let moves_main = self.plane.step(environment).is_some_and(|step| step.promotion.select.platform);
         let main = read.reads.iter().find(is_main).map(|read| read.commit).filter(|_| moves_main);
         let main = promoted.or(main);
-        let sources = found_sources::of_reads(self.access, &read.reads).into_iter().map(|source| {
-            (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
-        });
         let releases =
             releases.iter().map(|(name, release)| (Arc::clone(name), self.begun(Moved(Arc::clone(release)))));
         let advances = Advances {
             platform: main.map(|commit| self.begun(line::revision(commit))),
             releases: releases.collect(),
-            sources: sources.collect(),
+            sources: sources::begun(self.access, &read.reads),
         };
         let promotion = main.and_then(|commit| self.plane.promotion_at(environment, commit));
         let promotion = promotion.map_or(PromotionChange::Keep, PromotionChange::Set);

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use engine::promotion::origin::for_origin;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
+use model::object::base_repo::MAIN;
 use model::object::promotion::ChangeOrigin;
 use model::object::{Object, Promotion};
 
@@ -24,9 +25,6 @@ pub use self::proof::{Answer, HubProof, Proof};
 pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
-
-/// The name of the `BaseRepo` that names the promoted commit.
-const MAIN: &str = "main";
 
 /// Checks an environment before it is published, and stores the result in it. An override turns the refusals into warnings.
 pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {

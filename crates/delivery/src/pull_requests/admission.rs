@@ -9,7 +9,7 @@ use std::sync::Arc;
 use engine::promotion::in_force::in_force;
 use engine::promotion::proposal::{self, Objection, ProposalStates};
 use engine::promotion::state::Revision;
-use git::publications::{Publication, Publications, SourceName};
+use git::publications::{Publication, SourceName};
 use git::publish::PublishError;
 use git_host::error::HostError;
 use git_host::status::{CommitStatus, StatusState};
@@ -82,7 +82,7 @@ struct Check<'a> {
     /// The output as if it were proposed already, at the present head of the proposing branch. None: there is no such branch.
     before: Option<GitId>,
     proposed: ProposedOutput,
-    /// Why a commit on the proposing branch was published past its gates, if it was.
+    /// Whether a person published the output past its gates.
     is_overridden: bool,
     /// The newest publication on the branch that clusters pull.
     merged: Option<GitId>,
@@ -104,18 +104,16 @@ impl<'a> AdmissionCheck<'a> {
         let hosts = hosts.filter(|hosts| hosts.find(&place.repo).is_some_and(|(found, _)| found.has_pull_requests()));
         let environment = &loaded.fleet.environment;
         let promotion = loaded.graph.promotion(environment.as_str()).cloned();
-        let is_guarded = loaded.admission.is_some() || loaded.graph.object(environment.as_str()).is_some();
         let branch = &planned.target.branch;
-        let (Some(hosts), Some(access), true) = (hosts, &loaded.access, is_guarded) else { return Ok(Self(None)) };
+        let (Some(hosts), Some(access), true) = (hosts, &loaded.access, loaded.is_guarded()) else {
+            return Ok(Self(None));
+        };
         let (Some((base, repositories)), Some(heads)) = (branch.read_at(), &branch.heads) else {
             return Ok(Self(None));
         };
         let unreadable = |reason: String| DestinationError::Rollouts { reason };
         let states = rollout_store::read(access, environment).map_err(|error| unreadable(error.to_string()))?;
-        let newest = |head| {
-            let published = Publications::read(repositories, head, environment).map_err(PublishError::from);
-            published.map(|published| published.publications.into_iter().next())
-        };
+        let newest = |head| Publication::newest(repositories, head, environment).map_err(PublishError::from);
         let published = newest(base)?;
         let head = heads.heads.as_ref().ok().and_then(|heads| heads.branch.clone());
         let proposed = head.as_ref().map(newest).transpose()?.flatten();

@@ -12,7 +12,7 @@ use model::fleet::limits::Limit;
 use model::fleet::{FleetFile, FleetInput, Limits, Role, Scope, precedence};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::object::{AnyObject, GitOpsRepo, Object};
+use model::object::{AnyObject, GitOpsRepo, Object, base_repo};
 use model::object_key::ObjectKey;
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects, Kustomized};
@@ -57,9 +57,6 @@ pub(super) struct Assembly {
 
 /// Identifies a file at a commit.
 type FileKey = (RepositoryUrl, GitId, Arc<str>);
-
-/// The name of the `BaseRepo` whose `spec.commit` is the promoted commit.
-const MAIN: &str = "main";
 
 /// A file with its parsed objects.
 struct Parsed {
@@ -384,7 +381,7 @@ impl Assembly {
     /// Sets the requested commit in the environment's `BaseRepo` named `main`.
     fn promote(&self, object: &mut AnyObject) {
         if let (AnyObject::BaseRepo(base), Some(commit)) = (object, self.promoted)
-            && base.name.as_str() == MAIN
+            && base.name.as_str() == base_repo::MAIN
         {
             let (base, commit) = (Arc::make_mut(base), commit.to_string());
             // The object now differs from the file, so its digest must differ too.

@@ -12,6 +12,9 @@ use crate::name::BaseRepoName;
 use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
+/// The name of the `BaseRepo` whose `spec.commit` is the promoted commit.
+pub const MAIN: &str = "main";
+
 /// The `spec` of a `BaseRepo`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BaseRepo {

@@ -10,8 +10,8 @@ use model::name::EnvironmentName;
 use super::{CommandError, PersonDecision, Receipt, about, advances, check_revision};
 use crate::access::RepositoryAccess;
 use crate::controller::changes::Change;
-use crate::controller::sources::baseline;
-use crate::found_sources::{self, APPLICATION, Source, VALUES};
+use crate::controller::sources::begun;
+use crate::found_sources::{APPLICATION, VALUES};
 use crate::reading;
 use crate::rollout_store::{self, StoredSource, StoredStates};
 
@@ -61,10 +61,7 @@ pub(super) fn with_held_sources(
 /// The sources of an environment as they are read now. What can't be read is not among them.
 fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> BTreeMap<Arc<str>, StoredSource> {
     let Ok(loaded) = reading::for_publication(access, environment, None) else { return BTreeMap::new() };
-    let stored = |source: Source| {
-        (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
-    };
-    found_sources::of_reads(access, &loaded.reads).into_iter().map(stored).collect()
+    begun(access, &loaded.reads)
 }
 
 /// A source with its newest commit.

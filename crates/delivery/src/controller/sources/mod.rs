@@ -11,7 +11,7 @@ use engine::promotion::report::Event;
 use engine::promotion::source::{SourceInput, SourceStep, step};
 use engine::promotion::state::{AdvanceState, Decision, Revision};
 use git::Commit;
-use git::load::RequestThreads;
+use git::load::{Read, RequestThreads};
 use hub_api::promotions::{SubjectKind, SubjectStatus};
 use model::git_id::GitId;
 use model::object::Promotion;
@@ -23,7 +23,8 @@ use super::error::ControllerError;
 use super::line;
 use super::people;
 use super::status;
-use crate::found_sources::Source;
+use crate::access::RepositoryAccess;
+use crate::found_sources::{self, Source};
 use crate::rollout_store::{self, Advances, StoredSource, StoredStates};
 use crate::source_difference::Reader;
 
@@ -234,8 +235,16 @@ fn is_approval(gate: &Gate) -> bool {
     matches!(gate.kind, GateKind::Approval(_))
 }
 
+/// The sources that a publication read, as they are recorded for the first time.
+pub(super) fn begun(access: &RepositoryAccess, reads: &[Read]) -> BTreeMap<Arc<str>, StoredSource> {
+    let stored = |source: Source| {
+        (Arc::clone(&source.name), StoredSource { source: source.source_name(), state: baseline(&source) })
+    };
+    found_sources::of_reads(access, reads).into_iter().map(stored).collect()
+}
+
 /// A source that is recorded for the first time: the output has what was read.
-pub(super) fn baseline(source: &Source) -> AdvanceState {
+fn baseline(source: &Source) -> AdvanceState {
     let at: Revision = line::revision(source.commit);
     AdvanceState { at: Some(at.clone()), admitted: Some(at), ..AdvanceState::default() }
 }
