@@ -156,6 +156,7 @@ fn push(
         message: "publish\n",
         author: &author,
         seconds: 0,
+        signer: None,
     };
     let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &Progress::default() };
     let start = Instant::now();

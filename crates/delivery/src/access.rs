@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane};
 use git::publications::NO_RELEASES;
-use git::{GitRepositories, Repositories, RepositoryUrl, Revision};
+use git::{GitRepositories, PublicKey, Repositories, RepositoryUrl, Revision, SigningKey};
 use model::name::EnvironmentName;
 use model::progress::Progress;
 
@@ -17,6 +17,22 @@ use crate::state_anchors::StateAnchors;
 
 /// Repositories that branches and loaded environments share.
 pub type SharedRepositories = Arc<dyn Repositories + Send>;
+
+/// The keys that sign the commits with the states of environments.
+#[derive(Clone, Debug)]
+pub struct StateKeys {
+    /// The key of this program. An error: why it has none. It can't store states that must be signed then.
+    pub own: Result<SigningKey, Arc<str>>,
+    /// The keys whose commits count. Empty: all commits count.
+    pub trusted: Arc<[PublicKey]>,
+}
+
+impl Default for StateKeys {
+    fn default() -> Self {
+        let reason = "neither `promotion.state-key-file` nor `promotion.state-key-env` is set in kalypso.toml";
+        Self { own: Err(reason.into()), trusted: Arc::default() }
+    }
+}
 
 /// The settings of a control plane and of access to repositories.
 #[derive(Clone, Debug)]
@@ -29,6 +45,8 @@ pub struct ControlPlaneSettings {
     pub git: git::Settings,
     /// The acknowledgements of the configuration file.
     pub acknowledgements: Arc<[Entry]>,
+    /// The keys that sign the commits with states.
+    pub state_keys: StateKeys,
 }
 
 /// A control plane with access to its repositories.

@@ -150,6 +150,7 @@ fn push(
         message: &message,
         author: proposal.author,
         seconds: proposal.seconds,
+        signer: None,
     };
     let progress = &Progress::default();
     let push = Push { branch: proposal.branch, expected, commit: Some(commit), progress };

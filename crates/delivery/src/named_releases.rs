@@ -211,7 +211,8 @@ fn push(
     let parents: Vec<_> = head.iter().map(|head| head.id).collect();
     let message = format!("Release {}\n\nProved in {}.\n", release.name, release.environment);
     let seconds = release.created.as_second();
-    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds };
+    let commit =
+        NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds, signer: None };
     let progress = &Progress::default();
     let push = Push { branch: BRANCH, expected: head.map(|head| head.id), commit: Some(commit), progress };
     match repositories.push(&access.settings.repo, &push)? {

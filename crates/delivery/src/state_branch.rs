@@ -1,12 +1,13 @@
 //! The branch with the states of an environment. Its head counts only if it contains the commits that counted before.
 //!
 //! Each publication names the commit of the states that it was rendered from. A branch that was deleted, or replaced by an older or another history, does not contain
-//! it. `head` is the only way to the states, so no program can decide by such a branch.
+//! it. Where keys are configured, the head must be signed by one of them: who signs a commit has verified the commit before it. `head` is the only way to the states, so
+//! no program can decide by another branch.
 
 use git::limits::STATES_REACHES;
 use git::load::Snapshot;
 use git::publications::Publication;
-use git::{Commit, Repositories, RepositoryError, Revision, trailer};
+use git::{Commit, CommitInfo, Repositories, RepositoryError, Revision, trailer};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -15,7 +16,7 @@ use model::object::environment::RepositoryPlace;
 use crate::access::{RepositoryAccess, destination_url};
 use crate::heads::DestinationHeads;
 use crate::loaded::Loaded;
-use crate::untrusted_states::{UntrustedStates, branch_name};
+use crate::untrusted_states::{StatesDefect, UntrustedStates, branch_name};
 
 /// The trailer of a commit with which a person restored the states. Its value is the restored commit, or `baseline`.
 pub(crate) const RESTORED: &str = "Kalypso-Restored";
@@ -28,7 +29,7 @@ pub enum StateBranchError {
     /// The branch can't be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
-    /// The branch lacks a commit that counted before.
+    /// The branch lacks a commit that counted before, or its head is not signed.
     #[error(transparent)]
     Untrusted(#[from] UntrustedStates),
 }
@@ -85,7 +86,7 @@ pub fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
     }
     match check(loaded) {
         Err(StateBranchError::Untrusted(untrusted)) => {
-            vec![Diagnostic::error(Code::StatesRewritten, untrusted.to_string())]
+            vec![Diagnostic::error(Code::UntrustedStates, untrusted.to_string())]
         }
         // What can't be read is reported where the states are needed.
         _ => Vec::new(),
@@ -127,16 +128,39 @@ fn verify(
     head: Option<&Commit>,
 ) -> Result<Result<(), UntrustedStates>, RepositoryError> {
     let id = head.map(|head| head.id);
+    if let Some(head) = head
+        && !is_signed(access, environment, &access.repositories.info(head)?)
+    {
+        let defect = StatesDefect::Unsigned { signed: newest_signed(access, environment, head)? };
+        return Ok(Err(UntrustedStates { environment: environment.clone(), head: id, defect }));
+    }
     let anchors = access.state_anchors.unverified(environment, id);
     for (missing, is_published) in &anchors {
         let is_met = head.map_or(Ok(false), |head| contains(&*access.repositories, head, *missing))?;
         if !is_met {
-            let (environment, missing, is_published) = (environment.clone(), *missing, *is_published);
-            return Ok(Err(UntrustedStates { environment, missing, is_published, head: id }));
+            let defect = StatesDefect::Lacks { commit: *missing, is_published: *is_published };
+            return Ok(Err(UntrustedStates { environment: environment.clone(), head: id, defect }));
         }
     }
     access.state_anchors.verify(environment, id, anchors.into_iter().map(|(commit, _)| commit));
     Ok(Ok(()))
+}
+
+/// Whether a commit is signed for an environment by a key that counts. Without keys, every commit is.
+fn is_signed(access: &RepositoryAccess, environment: &EnvironmentName, info: &CommitInfo) -> bool {
+    let keys = &access.settings.state_keys.trusted;
+    let is_own = || trailer::trailers(&info.message, trailer::ENVIRONMENT).contains(&environment.as_str());
+    keys.is_empty() || (info.signature.as_ref().is_some_and(|signature| signature.is_by_one_of(keys)) && is_own())
+}
+
+/// The newest signed commit before a head.
+fn newest_signed(
+    access: &RepositoryAccess,
+    environment: &EnvironmentName,
+    head: &Commit,
+) -> Result<Option<GitId>, RepositoryError> {
+    let ancestry = access.repositories.ancestry(head, STATES_REACHES[0])?;
+    Ok(ancestry.into_iter().find(|(_, info)| is_signed(access, environment, info)).map(|(id, _)| id))
 }
 
 /// Whether a head contains a commit, or a person decided to go on without it.
@@ -243,7 +267,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::access::ControlPlaneSettings;
+    use crate::access::{ControlPlaneSettings, StateKeys};
 
     struct World {
         access: RepositoryAccess,
@@ -260,6 +284,7 @@ mod tests {
                 branch: "main".to_owned(),
                 git: git::Settings::new(cache.path().join("cache")),
                 acknowledgements: Arc::default(),
+                state_keys: StateKeys::default(),
             };
             let repositories = Arc::<MemoryRepositories>::default();
             let shared = Arc::clone(&repositories);
@@ -273,7 +298,8 @@ mod tests {
             let parents: Vec<_> = self.repositories.head(url, &branch).into_iter().collect();
             let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
             let tree = &Tree::default();
-            let commit = NewCommit { parents: &parents, tree, open: &closed, message, author, seconds: 1_000 };
+            let commit =
+                NewCommit { parents: &parents, tree, open: &closed, message, author, seconds: 1_000, signer: None };
             self.repositories.commit(url, &branch, &commit).unwrap();
             unchecked_head(&self.access, &self.environment).unwrap().unwrap()
         }

@@ -14,6 +14,7 @@ pub mod publications;
 pub mod publish;
 mod repositories;
 mod settings;
+mod signing;
 pub mod trailer;
 pub mod trust;
 mod url;
@@ -29,6 +30,7 @@ pub use repositories::{
 #[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;
 pub use settings::{Credential, Rewrite, Settings, Token, TokenSource, is_kept_variable, repository_key};
+pub use signing::{CommitSignature, KeyError, PublicKey, SigningKey};
 #[cfg(feature = "fuzz")]
 pub use url::fuzz as fuzz_url;
 pub use url::{RepositoryUrl, UrlError, without_credential};

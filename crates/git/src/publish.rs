@@ -232,6 +232,7 @@ pub fn publish(
         message: &trailer::with_trailers(change.message, &trailers),
         author: &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() },
         seconds: change.seconds,
+        signer: None,
     };
     let branch = destination.branch.unwrap_or(destination.base);
     let push = Push { branch, expected: head.map(|head| head.id), commit: Some(commit), progress: change.progress };
@@ -258,6 +259,7 @@ pub fn create_base(
         message: &format!("{}: begin the branch\n", destination.environment),
         author: &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() },
         seconds,
+        signer: None,
     };
     let push = Push { branch: destination.base, expected: None, commit: Some(commit), progress };
     Ok(match repositories.push(destination.url, &push)? {

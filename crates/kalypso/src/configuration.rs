@@ -133,11 +133,12 @@ pub(crate) fn read_service(named: Option<&Path>, demo: Option<SocketAddr>) -> an
     let timing = service.resolve()?;
     let timing = Timing { promotion: options.promotion.interval(timing.promotion)?, ..timing };
     let text = Some(configured.text.as_str()).filter(|_| !configured.overrides("promotion"));
+    let state_keys = options.promotion.state_keys(base)?;
     let evidence = std::mem::take(&mut options.promotion).resolve((&configured.path, text), base)?;
     let demo = demo.or(options.demo(base)?.map(|demo| demo.git_host));
     let hosts = std::mem::take(&mut options.host).resolve(&options.control_plane.repo, base, demo)?;
     let mut control_plane =
-        ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..resolve(options, base)? };
+        ControlPlaneSettings { acknowledgements: acknowledgements.into(), state_keys, ..resolve(options, base)? };
     control_plane.git.token_source = Some(Arc::new(hosts.for_git()));
     let other_control_planes = service.other_control_planes(&control_plane)?;
     let confirmers = service.confirm;
@@ -218,8 +219,9 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
 fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
+    let state_keys = options.promotion.state_keys(base)?;
     let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
-    Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() })
+    Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default(), state_keys })
 }
 
 /// The settings for access to repositories.

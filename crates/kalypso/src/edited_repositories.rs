@@ -197,7 +197,8 @@ mod tests {
         tree.write("a.yaml", text.as_bytes());
         let author = git::Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let (open, message) = (&model::tree::closed, "Begin");
-        let commit = git::NewCommit { parents: &[], tree: &tree, open, message, author: &author, seconds: 0 };
+        let commit =
+            git::NewCommit { parents: &[], tree: &tree, open, message, author: &author, seconds: 0, signer: None };
         let progress = &model::progress::Progress::default();
         repositories.push(url, &Push { branch: "main", expected: None, commit: Some(commit), progress }).unwrap();
         repositories.resolve(url, &Revision::branch("main")).unwrap()

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use delivery::controller::command::CommandError;
 use delivery::error::{AdmissionError, DestinationError, ReadError};
-use delivery::rollout_store::StoreError;
 use model::diagnostic::Diagnostic;
 
 use crate::visible::message;
@@ -214,7 +213,7 @@ pub(crate) fn of_destination(error: &DestinationError) -> Option<Failure> {
 /// The failure for a decision about a promotion that is not stored.
 pub(crate) fn refusal(error: CommandError) -> Failure {
     match error {
-        CommandError::Store(StoreError::Untrusted(_)) => Failure::refused(error.to_string()),
+        CommandError::Store(store) if store.needs_person() => Failure::refused(store.to_string()),
         CommandError::Repository(_) | CommandError::Store(_) | CommandError::LostRaces(_) => {
             Failure::outside(error.to_string())
         }

@@ -11,7 +11,6 @@ use delivery::controller::{Memory, StepOutcome, StepRequest, step};
 use delivery::promoted_commit::PromotedCommitError;
 use delivery::publish::{End, Outcome};
 use delivery::pull_requests::GitHosts;
-use delivery::rollout_store::StoreError;
 use git::RepositoryError;
 use hub_api::evidence::{PlaceEvidence, PromotionEvents};
 use hub_api::filter::Filter;
@@ -138,13 +137,15 @@ impl<'a> Steps<'a> {
 fn failure(error: ControllerError) -> Failure {
     use RepositoryError::{Empty, NoRevision};
     match error {
+        ControllerError::Store(store) | ControllerError::Environment(PromotedCommitError::States(store))
+            if store.needs_person() =>
+        {
+            Failure::refused(store.to_string())
+        }
         ControllerError::UnknownEnvironment(_)
-        | ControllerError::Store(StoreError::Untrusted(_))
         | ControllerError::Repository(NoRevision { .. } | Empty { .. })
         | ControllerError::Environment(
-            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. })
-            | PromotedCommitError::NoCommit { .. }
-            | PromotedCommitError::States(StoreError::Untrusted(_)),
+            PromotedCommitError::Repository(NoRevision { .. } | Empty { .. }) | PromotedCommitError::NoCommit { .. },
         ) => Failure::refused(error.to_string()),
         _ => Failure::outside(error.to_string()),
     }

@@ -244,7 +244,8 @@ mod tests {
             let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
             let parents: Vec<_> = parent.map(|parent: usize| ids[parent]).into_iter().collect();
             let (open, message) = (&closed, "A change");
-            let commit = NewCommit { parents: &parents, tree: &tree, open, message, author: &author, seconds: 0 };
+            let commit =
+                NewCommit { parents: &parents, tree: &tree, open, message, author: &author, seconds: 0, signer: None };
             ids.push(repositories.commit(&url, branch, &commit).unwrap());
         }
         repositories.tag(&url, "v1", ids[3]);

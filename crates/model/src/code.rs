@@ -1309,19 +1309,20 @@ codes! {
     /// It is an error if a person must act, and a note if it waits for a window or for evidence. Wait, or let people decide: `kalypso rollout status` shows what is
     /// missing. `kalypso publish --override REASON` publishes the newest commits anyway.
     NotAdmitted = "K0526",
-    /// The branch with the states of an environment was rewritten or deleted.
+    /// The branch with the states of an environment was rewritten or deleted, or somebody without a key wrote to it.
     ///
     /// The branch `kalypso-rollouts/<environment>` of the control plane records what was admitted, and what people decided: holds, approvals, rollbacks. Each
     /// publication names the commit of the states that it was rendered from. The branch does not contain this commit any more: it was deleted, or an older or another
-    /// history was pushed over it. Nothing is published and nothing moves, because decisions may be missing. Other environments go on.
+    /// history was pushed over it. Or `promotion.state-keys` names keys, and none of them signed the head of the branch. Nothing is published and nothing moves, because
+    /// decisions may be missing or forged. Other environments go on.
     ///
     /// ```text
     /// git push --force origin <an earlier commit>:kalypso-rollouts/prod      # a later hold is gone
     /// ```
     ///
     /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
-    /// commit is lost, `--baseline` admits what the GitOps branch has now.
-    StatesRewritten = "K0527",
+    /// commit is lost, `--baseline` admits what the GitOps branch has now. `--to COMMIT` brings back the states of another commit, such as the last signed one.
+    UntrustedStates = "K0527",
     /// A folder of Kalypso was changed on the GitOps branch by hand.
     ///
     /// The branch that clusters pull has a commit that no publication made, and it changed folders that Kalypso writes. Nothing of it was admitted, and what clusters report

@@ -1,7 +1,6 @@
 //! Promotions as the API of the hub sees them: where changes stand, and decisions of people.
 
 use delivery::controller::command::{CommandError, PersonDecision, decide};
-use delivery::rollout_store::StoreError;
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::state::Revision;
 use git::Person;
@@ -110,10 +109,10 @@ fn refusal(error: CommandError, environment: &str) -> PromotionRefusal {
         CommandError::UnknownSubject { subject, .. } => {
             PromotionRefusal::UnknownSubject { environment: environment.to_owned(), subject }
         }
-        CommandError::Refused(_)
-        | CommandError::NoCommit { .. }
-        | CommandError::OtherRevision { .. }
-        | CommandError::Store(StoreError::Untrusted(_)) => PromotionRefusal::NotPossible(error.to_string()),
+        CommandError::Store(store) if store.needs_person() => PromotionRefusal::NotPossible(store.to_string()),
+        CommandError::Refused(_) | CommandError::NoCommit { .. } | CommandError::OtherRevision { .. } => {
+            PromotionRefusal::NotPossible(error.to_string())
+        }
         CommandError::Unreadable(_)
         | CommandError::State(_)
         | CommandError::Repository(_)

@@ -125,6 +125,7 @@ impl MemoryChain {
             message: "A change",
             author: &author,
             seconds: 1_000,
+            signer: None,
         };
         self.repositories.commit(&url, branch, &commit).expect("it is in memory")
     }

@@ -158,8 +158,15 @@ impl MemoryCompany {
             Ok(head) => git::opener(&**repositories, &head)(sealed),
             Err(_) => closed(sealed),
         };
-        let commit =
-            NewCommit { parents: &parents, tree, open: &open, message: "A change", author: &author, seconds: 1_000 };
+        let commit = NewCommit {
+            parents: &parents,
+            tree,
+            open: &open,
+            message: "A change",
+            author: &author,
+            seconds: 1_000,
+            signer: None,
+        };
         repositories.commit(&url, branch, &commit).expect("it is in memory");
     }
 
@@ -268,6 +275,7 @@ impl Branches for HostedBranches {
             message: "Merge",
             author: &author,
             seconds: 3_000,
+            signer: None,
         };
         repositories.commit(&url, base, &commit).ok()
     }

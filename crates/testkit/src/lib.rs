@@ -10,6 +10,7 @@ pub mod generator;
 pub mod git_server;
 pub mod hub_program;
 pub mod incremental;
+pub mod keys;
 pub mod mutation;
 #[cfg(unix)]
 pub mod nginx;

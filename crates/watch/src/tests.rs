@@ -54,7 +54,8 @@ impl Hub {
         let mut tree = Tree::default();
         files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
         let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
-        let commit = NewCommit { parents, tree: &tree, open: &closed, message, author: &author, seconds: 1 };
+        let commit =
+            NewCommit { parents, tree: &tree, open: &closed, message, author: &author, seconds: 1, signer: None };
         self.memory.commit(&url(repository), "dev", &commit).unwrap()
     }
 

@@ -100,8 +100,15 @@ fn commit(repositories: &dyn Repositories, change: &BranchMove<'_>) -> Result<Mo
     let tree = edited_tree(repositories, head, change.edits)?;
     let message = trailer::with_trailers(change.title, &[(TRAILER, change.revision)]);
     let author = &author();
-    let commit =
-        NewCommit { parents: &[head.id], tree: &tree, open: &open, message: &message, author, seconds: change.seconds };
+    let commit = NewCommit {
+        parents: &[head.id],
+        tree: &tree,
+        open: &open,
+        message: &message,
+        author,
+        seconds: change.seconds,
+        signer: None,
+    };
     let progress = &Progress::default();
     let branch = head.revision.name();
     let push = Push { branch: &branch, expected: Some(head.id), commit: Some(commit), progress };

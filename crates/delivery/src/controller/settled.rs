@@ -156,7 +156,8 @@ pub fn write(
     let message = trailer::with_trailers(&message, &[(trailer::ENVIRONMENT, environment.as_str())]);
     let author = &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() };
     let seconds = settled.since.as_second();
-    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds };
+    let commit =
+        NewCommit { parents: &parents, tree: &tree, open: &open, message: &message, author, seconds, signer: None };
     let branch = branch_name(environment);
     let progress = &Progress::default();
     let push = Push { branch: &branch, expected: before.map(|head| head.id), commit: Some(commit), progress };

@@ -3,14 +3,15 @@
 use git::{MemoryRepositories, RepositoryUrl};
 
 use super::*;
-use crate::access::ControlPlaneSettings;
+use crate::access::{ControlPlaneSettings, StateKeys};
 
 fn access() -> RepositoryAccess {
     let repo = RepositoryUrl::from_object("https://git.example/platform").unwrap();
     let repositories = Arc::new(MemoryRepositories::default());
     repositories.create(&repo);
     let (git, branch) = (git::Settings::new("cache"), "main".to_owned());
-    let settings = ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() };
+    let settings =
+        ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default(), state_keys: StateKeys::default() };
     RepositoryAccess::with(settings, repositories as _, Progress::default())
 }
 

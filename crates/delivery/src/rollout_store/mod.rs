@@ -7,6 +7,7 @@ mod decode;
 mod encode;
 pub(crate) mod fields;
 mod promotion;
+mod signer;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
@@ -170,12 +171,29 @@ pub enum StoreError {
     /// Another replica may lead the environment now.
     #[error(transparent)]
     LeaseEnded(#[from] LeaseEnded),
-    /// The branch lacks a commit that counted before.
+    /// The branch lacks a commit that counted before, or its head is not signed.
     #[error(transparent)]
     Untrusted(#[from] UntrustedStates),
+    /// The states must be signed, and this program can't.
+    #[error(
+        "the states of `{environment}` must be signed, and this program can't sign them: {reason}. Nothing was written"
+    )]
+    NoKey {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Why there is no key.
+        reason: Arc<str>,
+    },
     /// The name of a workload can't be the name of a file.
     #[error("`{0}` is not the name of a workload")]
     Workload(Arc<str>),
+}
+
+impl StoreError {
+    /// Whether a person must act. Otherwise, the next attempt can succeed.
+    pub fn needs_person(&self) -> bool {
+        matches!(self, Self::Untrusted(_) | Self::NoKey { .. })
+    }
 }
 
 impl From<StateBranchError> for StoreError {
@@ -323,11 +341,12 @@ pub(crate) fn write_at(
     if tree == old && !place.is_restored {
         return Ok(Written::Unchanged);
     }
+    let signer = signer::signer(access, environment, place.files)?;
     let own = [(trailer::ENVIRONMENT, environment.as_str())];
     let trailers: Vec<_> = own.iter().chain(place.trailers).copied().collect();
     let message = trailer::with_trailers(change.message, &trailers);
     let (StateChange { author, seconds, .. }, parents) = (change, place.parents);
-    let commit = NewCommit { parents, tree: &tree, open: &open, message: &message, author, seconds: *seconds };
+    let commit = NewCommit { parents, tree: &tree, open: &open, message: &message, author, seconds: *seconds, signer };
     let branch = branch_name(environment);
     let progress = &Progress::default();
     let push = Push { branch: &branch, expected: place.head, commit: Some(commit), progress };

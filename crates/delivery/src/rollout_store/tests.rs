@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::access::ControlPlaneSettings;
+use crate::access::{ControlPlaneSettings, StateKeys};
 
 fn text() -> impl Strategy<Value = Arc<str>> {
     let special = ["", "true", "12", "1e3", "~", "a: b", "- x", "\u{feff}\n\t\"\\", "site=a,zone=1", "0o7", "null"];
@@ -336,7 +336,13 @@ impl Store {
         let repositories = Arc::new(MemoryRepositories::default());
         repositories.create(&repo);
         let (git, branch) = (git::Settings::new("cache"), "main".to_owned());
-        let settings = ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() };
+        let settings = ControlPlaneSettings {
+            repo,
+            branch,
+            git,
+            acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
+        };
         let access = RepositoryAccess::with(settings, Arc::clone(&repositories) as _, Progress::default());
         Self { access, repositories, environment: EnvironmentName::new("prod").unwrap() }
     }
@@ -397,7 +403,15 @@ fn a_broken_file_hides_only_its_own_state() {
     tree.put("rollouts/till.yaml", broken, &open).unwrap();
     let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
     let parents = [head.id];
-    let commit = NewCommit { parents: &parents, tree: &tree, open: &open, message: "x", author: &author, seconds: 2 };
+    let commit = NewCommit {
+        parents: &parents,
+        tree: &tree,
+        open: &open,
+        message: "x",
+        author: &author,
+        seconds: 2,
+        signer: None,
+    };
     store.repositories.commit(&head.url, &branch_name(&store.environment), &commit).unwrap();
     let states = store.read();
     assert!(states.rollouts["shop"].is_ok());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use delivery::access::{ControlPlaneSettings, RepositoryAccess};
+use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
 use delivery::promoted_commit::PromotedCommit;
 use delivery::pull_requests::{ConfiguredHost, GitHosts};
 use git::RepositoryUrl;
@@ -39,6 +39,7 @@ impl Chain {
             branch: "main".to_owned(),
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
         };
         let repositories = Arc::clone(&company.repositories);
         let access = Arc::new(RepositoryAccess::with(settings, repositories, Progress::default()));

@@ -94,8 +94,15 @@ fn a_branch_of_others_stays() {
     tree.write("mine.yaml", &b"a: b\n"[..]);
     let author = &Person { name: "Bob".to_owned(), email: "bob@example.com".to_owned() };
     // An amended commit has the trailer of the first one.
-    let commit =
-        NewCommit { parents: &[hosted.head("prod").id], tree: &tree, open: &closed, message, author, seconds: 0 };
+    let commit = NewCommit {
+        parents: &[hosted.head("prod").id],
+        tree: &tree,
+        open: &closed,
+        message,
+        author,
+        seconds: 0,
+        signer: None,
+    };
     let progress = &Progress::default();
     let push = Push { branch: BRANCH, expected: Some(ours.id), commit: Some(commit), progress };
     repositories.push(&Hosted::url(), &push).unwrap();

@@ -177,7 +177,7 @@ impl Ringed {
         tree.put(&format!("rollouts/{workload}.yaml"), file, &open).unwrap();
         let (parents, author) = ([head.id], Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() });
         let (tree, author) = (&tree, &author);
-        let commit = NewCommit { parents: &parents, tree, open: &open, message: "x", author, seconds: 1 };
+        let commit = NewCommit { parents: &parents, tree, open: &open, message: "x", author, seconds: 1, signer: None };
         repositories.commit(&head.url, &format!("kalypso-rollouts/{}", self.environment), &commit).unwrap();
     }
 

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use delivery::access::{ControlPlaneSettings, RepositoryAccess};
+use delivery::access::{ControlPlaneSettings, RepositoryAccess, StateKeys};
 use delivery::hub_publication::Receiver;
 use delivery::loaded::Loaded;
 use delivery::publish::{Options, Outcome, PublicationError, Request, publish};
@@ -45,6 +45,7 @@ impl World {
             branch: "main".to_owned(),
             git: git::Settings::new(cache.path().join("cache")),
             acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
         };
         Self { company: MemoryCompany::new(), settings, _cache: cache }
     }

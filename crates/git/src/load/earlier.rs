@@ -142,7 +142,15 @@ mod tests {
             let mut tree = Tree::default();
             tree.write("a/w.yaml", text.as_bytes());
             let (author, parents) = (Person { name: String::new(), email: String::new() }, head.as_slice());
-            let commit = NewCommit { parents, tree: &tree, open: &closed, message: "", author: &author, seconds: 0 };
+            let commit = NewCommit {
+                parents,
+                tree: &tree,
+                open: &closed,
+                message: "",
+                author: &author,
+                seconds: 0,
+                signer: None,
+            };
             let progress = &Progress::default();
             repositories.push(&url, &Push { branch: "main", expected: head, commit: Some(commit), progress }).unwrap();
         }

@@ -18,6 +18,7 @@ pub use self::memory::MemoryRepositories;
 pub(crate) use self::object::from_gix as gix_id;
 pub use self::real::GitRepositories;
 pub(crate) use self::real::{in_checkout, options as open_options, own};
+use crate::signing::{CommitSignature, SigningKey};
 use crate::url::RepositoryUrl;
 
 /// Access to repositories by URL.
@@ -260,6 +261,8 @@ pub struct CommitInfo {
     pub seconds: i64,
     /// The message.
     pub message: String,
+    /// The signature. None: the commit is not signed.
+    pub signature: Option<CommitSignature>,
 }
 
 /// A name and an email address.
@@ -293,6 +296,8 @@ pub struct NewCommit<'a> {
     pub author: &'a Person,
     /// The time, in seconds since 1970.
     pub seconds: i64,
+    /// The key that signs the commit. None: it is not signed.
+    pub signer: Option<&'a SigningKey>,
 }
 
 /// A requested update of a branch.

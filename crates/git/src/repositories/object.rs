@@ -6,7 +6,12 @@ use gix::objs::tree::EntryKind as GixEntryKind;
 use model::git_id::GitId;
 use model::tree::{Mode, name_text};
 
+use crate::signing::CommitSignature;
+
 use super::{CommitInfo, EntryKind, FolderEntry, NewCommit, Person};
+
+/// The header with the signature of a commit (`gitformat-signature`).
+const SIGNATURE_HEADER: &str = "gpgsig";
 
 pub(super) fn to_gix(id: GitId) -> ObjectId {
     ObjectId::Sha1(*id.as_bytes())
@@ -59,7 +64,7 @@ pub(super) fn commit_object(commit: &NewCommit<'_>) -> gix::objs::Commit {
         email: commit.author.email.as_str().into(),
         time: gix::date::Time { seconds: commit.seconds, offset: 0 },
     };
-    gix::objs::Commit {
+    let mut object = gix::objs::Commit {
         tree: to_gix(commit.tree.id()),
         parents: commit.parents.iter().copied().map(to_gix).collect(),
         author: signature.clone(),
@@ -67,7 +72,12 @@ pub(super) fn commit_object(commit: &NewCommit<'_>) -> gix::objs::Commit {
         encoding: None,
         message: commit.message.into(),
         extra_headers: Vec::new(),
+    };
+    if let Some(signer) = commit.signer {
+        let text = signer.sign(&encode(&object));
+        object.extra_headers.push((SIGNATURE_HEADER.into(), text.trim_end().into()));
     }
+    object
 }
 
 /// Parses a commit. None if it is malformed.
@@ -88,5 +98,6 @@ pub(super) fn commit_info(bytes: &[u8]) -> Option<CommitInfo> {
         committer: person(commit.committer().ok()),
         seconds: commit.committer().ok().and_then(|signature| signature.time().ok()).map_or(0, |time| time.seconds),
         message: commit.message.to_str_lossy().into_owned(),
+        signature: CommitSignature::of(bytes),
     })
 }

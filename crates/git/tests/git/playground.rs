@@ -103,8 +103,15 @@ pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, 
     let head = repositories.resolve(url, &Revision::branch(branch)).ok().map(|commit| commit.id);
     let author = person("Ann");
     let parents: Vec<_> = head.into_iter().collect();
-    let commit =
-        NewCommit { parents: &parents, tree, open: &closed, message: "a change", author: &author, seconds: 1_000 };
+    let commit = NewCommit {
+        parents: &parents,
+        tree,
+        open: &closed,
+        message: "a change",
+        author: &author,
+        seconds: 1_000,
+        signer: None,
+    };
     let push = git::Push { branch, expected: head, commit: Some(commit), progress: &Progress::default() };
     match repositories.push(url, &push).unwrap() {
         git::Pushed::Moved(id) => id,

@@ -183,7 +183,8 @@ fn a_branch_that_is_checked_out_is_pushed_where_git_may_update_the_files() {
         let before = repositories.resolve(&url("work"), &Revision::branch("dev")).unwrap();
         let (parents, tree) = ([before.id], &tree(&[("a", "2")]));
         let (author, progress) = (&person("Ann"), &Progress::default());
-        let commit = NewCommit { parents: &parents, tree, open: &closed, message: "2", author, seconds: 7 };
+        let commit =
+            NewCommit { parents: &parents, tree, open: &closed, message: "2", author, seconds: 7, signer: None };
         let push = Push { branch: "dev", expected: Some(before.id), commit: Some(commit), progress };
         repositories.push(&url("work"), &push).map_err(|error| error.to_string())
     };

@@ -211,6 +211,7 @@ fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> 
         message: "a change",
         author: &author,
         seconds: 1_000,
+        signer: None,
     };
     let progress = model::progress::Progress::default();
     let push = git::Push { branch: "main", expected: Some(before.id), commit: Some(new), progress: &progress };

@@ -265,7 +265,8 @@ fn check_forged_push(hide: fn(&Path, &str)) {
     let parents = [head.id];
     let author = crate::playground::person("Ann");
     let open = &model::tree::closed;
-    let change = git::NewCommit { parents: &parents, tree: &new, open, message: "x", author: &author, seconds: 1 };
+    let change =
+        git::NewCommit { parents: &parents, tree: &new, open, message: "x", author: &author, seconds: 1, signer: None };
     let progress = model::progress::Progress::default();
     let push = git::Push { branch: "main", expected: Some(head.id), commit: Some(change), progress: &progress };
     let pushed = repositories.push(&url("app"), &push);
@@ -351,7 +352,8 @@ fn push_local(prepare: impl Fn(&Path)) -> (Option<RepositoryError>, bool) {
     assert_eq!(repositories.tree(&head).unwrap(), tree(&[("a", "1")]), "reading is never refused");
     let (new, author, parents) = (tree(&[("a", "2")]), crate::playground::person("Ann"), [head.id]);
     let open = &model::tree::closed;
-    let change = git::NewCommit { parents: &parents, tree: &new, open, message: "x", author: &author, seconds: 1 };
+    let change =
+        git::NewCommit { parents: &parents, tree: &new, open, message: "x", author: &author, seconds: 1, signer: None };
     let progress = model::progress::Progress::default();
     let push = git::Push { branch: "main", expected: Some(head.id), commit: Some(change), progress: &progress };
     (repositories.push(&url("app"), &push).err(), trace.exists())

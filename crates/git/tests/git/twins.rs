@@ -40,7 +40,8 @@ fn push_opening(
     open: &Open<'_>,
 ) -> Result<Pushed, RepositoryError> {
     let (author, parents) = (person("Kalypso"), expected.into_iter().collect::<Vec<_>>());
-    let commit = NewCommit { parents: &parents, tree, open, message: "publish\n", author: &author, seconds: 5 };
+    let commit =
+        NewCommit { parents: &parents, tree, open, message: "publish\n", author: &author, seconds: 5, signer: None };
     repositories.push(&url("app"), &Push { branch, expected, commit: Some(commit), progress: &Progress::default() })
 }
 
@@ -145,7 +146,15 @@ fn ancestry_follows_all_parents_children_first() {
     check(|repositories| {
         let commit_on = |branch: &str, parents: &[GitId], text: &str| {
             let (tree, author) = (tree(&[("a", text)]), person("Ann"));
-            let commit = NewCommit { parents, tree: &tree, open: &closed, message: text, author: &author, seconds: 5 };
+            let commit = NewCommit {
+                parents,
+                tree: &tree,
+                open: &closed,
+                message: text,
+                author: &author,
+                seconds: 5,
+                signer: None,
+            };
             let expected = parents.first().copied().filter(|_| branch == "main");
             let push = Push { branch, expected, commit: Some(commit), progress: &Progress::default() };
             let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("{text}") };
@@ -253,8 +262,15 @@ fn folders_that_are_written_are_counted() {
     let counted = |repositories: &dyn Repositories, parent: Option<GitId>, files: &[(&str, &str)]| {
         let (progress, tree) = (Progress::watched(), tree(files));
         let parents = Vec::from_iter(parent);
-        let commit =
-            NewCommit { parents: &parents, tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
+        let commit = NewCommit {
+            parents: &parents,
+            tree: &tree,
+            open: &closed,
+            message: "m",
+            author: &author,
+            seconds: 5,
+            signer: None,
+        };
         let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &progress };
         let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("the push failed") };
         let seen = progress.seen().unwrap();
@@ -274,8 +290,15 @@ fn a_branch_can_be_made_and_removed() {
     check(|repositories| {
         let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
         let (tree, author) = (tree(&[("a", "2")]), person("Kalypso"));
-        let commit =
-            NewCommit { parents: &[first], tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
+        let commit = NewCommit {
+            parents: &[first],
+            tree: &tree,
+            open: &closed,
+            message: "m",
+            author: &author,
+            seconds: 5,
+            signer: None,
+        };
         let (branch, progress) = ("kalypso/dev", &Progress::default());
         let made = repositories.push(&url("app"), &Push { branch, expected: None, commit: Some(commit), progress });
         let Ok(Pushed::Moved(id)) = made else { panic!("{made:?}") };

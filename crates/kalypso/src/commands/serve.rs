@@ -1,6 +1,7 @@
 //! `kalypso serve`: runs the service, with the hub in the same process.
 
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     use_small_pages();
     let config = options.run.database.config.clone();
     // Errors of the configuration are shown before anything is opened.
-    let mut read = configuration::read_service(config.as_deref(), None)?;
+    let mut read = read_settings(config.as_deref(), None)?;
     let environments = configuration::read_environments(config.as_deref())?;
     let all = std::iter::once(&read.control_plane).chain(read.other_control_planes.values());
     let _locks = all.map(only_one).collect::<anyhow::Result<Vec<_>>>()?;
@@ -28,19 +29,29 @@ pub(super) fn run(options: &Serve) -> anyhow::Result<Exit> {
     let address = git_host.as_ref().map(DemoGitHost::address);
     if address.is_some() {
         // The system may have chosen the port.
-        read = configuration::read_service(config.as_deref(), address)?;
+        read = read_settings(config.as_deref(), address)?;
     }
     let beside = demo.zip(git_host).map(|(demo, git_host)| -> Beside {
         Box::new(move |url| Box::new((follow(&demo, url), announced(git_host, url))))
     });
     let again = move |hub: &HubOfService| {
-        let read = configuration::read_service(config.as_deref(), address)?;
+        let read = read_settings(config.as_deref(), address)?;
         let environments = configuration::read_environments(config.as_deref())?;
         Ok(settings(read, environments, hub))
     };
     let first = Box::new(move |hub: &HubOfService| settings(read, environments, hub));
     let beginning = Beginning { first, again: Arc::new(again), beside };
     run_with(&options.run, Some(beginning))
+}
+
+/// Reads the settings of the service. It must be able to store states.
+fn read_settings(config: Option<&Path>, git_host: Option<SocketAddr>) -> anyhow::Result<ServiceConfiguration> {
+    let read = configuration::read_service(config, git_host)?;
+    let keys = &read.control_plane.state_keys;
+    if let (Err(reason), false) = (&keys.own, keys.trusted.is_empty()) {
+        return Err(Failure::usage(format!("the service could store no states of promotions: {reason}")).into());
+    }
+    Ok(read)
 }
 
 /// Keeps memory small while nothing happens. After a sync, most memory is given back, but a huge page only if all of its 2 MiB are free. With huge pages,

@@ -10,6 +10,8 @@ use checks::{
     Accounts, CheckKind, CheckSettings, Checks, CommandSettings, Credential, EvidenceSources, HttpSettings,
     PrometheusSettings, Runtime,
 };
+use delivery::access::StateKeys;
+use git::{PublicKey, SigningKey};
 use model::source::Positions;
 use serde::Deserialize;
 use toml::Spanned;
@@ -34,6 +36,10 @@ pub(super) struct PromotionOptions {
     #[serde(default)]
     status_accounts: Vec<Spanned<String>>,
     interval: Option<String>,
+    #[serde(default)]
+    state_keys: BTreeMap<String, String>,
+    state_key_env: Option<String>,
+    state_key_file: Option<PathBuf>,
 }
 
 /// A check as it is written.
@@ -76,6 +82,33 @@ impl PromotionOptions {
         Ok(EvidenceSources { checks: checks(&self.checks, &written)?, accounts: self.accounts(&written)? })
     }
 
+    /// The keys that sign the commits with states. A key of this program that can't be read is an error only where it is needed: most commands write no states.
+    pub(super) fn state_keys(&self, base: &Path) -> Result<StateKeys, Failure> {
+        let wrong = |text: String| Err(Failure::usage(text));
+        let mut trusted = Vec::new();
+        for (name, text) in &self.state_keys {
+            match PublicKey::parse(text) {
+                Ok(key) => trusted.push(key),
+                Err(error) => return wrong(format!("`promotion.state-keys.{name}` can't be used: {error}")),
+            }
+        }
+        let named = (&self.state_key_env, &self.state_key_file);
+        if trusted.is_empty() {
+            return match named {
+                (None, None) => Ok(StateKeys::default()),
+                _ => wrong(
+                    "a `promotion.state-key` is set, but `promotion.state-keys` names no key that counts".to_owned(),
+                ),
+            };
+        }
+        let own = match secret("promotion.state-key", named, base) {
+            Ok(None) => StateKeys::default().own,
+            Ok(Some(text)) => own_key(text.reveal(), &trusted).map_err(Into::into),
+            Err(reason) => Err(reason.into()),
+        };
+        Ok(StateKeys { own, trusted: trusted.into() })
+    }
+
     /// The accounts whose commit statuses prove commits.
     pub(super) fn status_accounts(&self) -> BTreeSet<String> {
         let names = self.status_accounts.iter().map(|name| account(name.get_ref()));
@@ -112,6 +145,16 @@ impl PromotionOptions {
         }
         Ok(accounts)
     }
+}
+
+/// The key of this program. Its commits must count.
+fn own_key(text: &str, trusted: &[PublicKey]) -> Result<SigningKey, String> {
+    let key = SigningKey::parse(text).map_err(|error| format!("`promotion.state-key` can't be used: {error}"))?;
+    let public = key.public();
+    if trusted.contains(&public) {
+        return Ok(key);
+    }
+    Err(format!("its public key is not in `promotion.state-keys`. Add it: NAME = \"{public}\""))
 }
 
 /// The name of an account, which may be written with `@`.
@@ -328,5 +371,23 @@ mod tests {
         let expected =
             "the configuration of `a/kalypso.toml` and the environment is wrong: the team `a` has no members";
         assert!(failure.message.starts_with(expected), "{}", failure.message);
+    }
+
+    #[test]
+    fn keys_of_states_are_named_with_what_is_wrong() {
+        let read = |text: &str| {
+            let file: File = toml::from_str(&format!("[promotion]\n{text}\n")).unwrap();
+            file.promotion.state_keys(Path::new("/srv/a")).map_err(|failure| failure.message)
+        };
+        assert!(read("").unwrap().trusted.is_empty());
+        let (key, wrong) = (testkit::keys::SIGNING.1.trim(), read("state-keys.a = 'x'").unwrap_err());
+        assert!(wrong.starts_with("`promotion.state-keys.a` can't be used: it is no public Ed25519 key"), "{wrong}");
+        let unnamed = read("state-key-file = 'key'").unwrap_err();
+        assert!(unnamed.contains("`promotion.state-keys` names no key"), "{unnamed}");
+        let reads = read(&format!("state-keys.a = '{key}'")).unwrap();
+        assert_eq!(reads.trusted.len(), 1);
+        assert!(reads.own.unwrap_err().starts_with("neither"));
+        let gone = read(&format!("state-key-file = 'key'\nstate-keys.a = '{key}'")).unwrap().own.unwrap_err();
+        assert!(gone.contains("the file `/srv/a/key` can't be read"), "{gone}");
     }
 }

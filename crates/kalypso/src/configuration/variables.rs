@@ -33,7 +33,19 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("service", &["poll", "settle", "settle-max", "resync", "confirm", "control-plane"]),
-    ("promotion", &["checks", "teams", "accounts", "status-accounts", "interval"]),
+    (
+        "promotion",
+        &[
+            "checks",
+            "teams",
+            "accounts",
+            "status-accounts",
+            "interval",
+            "state-keys",
+            "state-key-env",
+            "state-key-file",
+        ],
+    ),
     ("demo", &["git-host"]),
     (
         "hub",
@@ -80,6 +92,7 @@ const NOT_TEXT: &[&str] = &[
     "promotion.teams",
     "promotion.accounts",
     "promotion.status-accounts",
+    "promotion.state-keys",
     "hub.environments",
     "hub.oidc",
     "hub.oidc.read",

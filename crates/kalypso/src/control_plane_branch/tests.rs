@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use delivery::access::ControlPlaneSettings;
+use delivery::access::{ControlPlaneSettings, StateKeys};
 use git::Edits;
 use model::progress::Progress;
 use tempfile::TempDir;
@@ -66,7 +66,13 @@ impl Repository {
         let rewrite = vec![git::Rewrite { from: "https://git.example/acme/".to_owned(), to }];
         let git = git::Settings { rewrite, base: self.0.path().to_owned(), ..git::Settings::new(self.path("cache")) };
         let repo = RepositoryUrl::from_configuration(URL).unwrap();
-        let settings = ControlPlaneSettings { repo, branch: "main".to_owned(), git, acknowledgements: Arc::default() };
+        let settings = ControlPlaneSettings {
+            repo,
+            branch: "main".to_owned(),
+            git,
+            acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
+        };
         Arc::new(RepositoryAccess::new(settings, Progress::default()))
     }
 

@@ -73,6 +73,8 @@ mod selecting;
 #[cfg(test)]
 mod serving;
 #[cfg(test)]
+mod signed_states;
+#[cfg(test)]
 mod starting;
 #[cfg(test)]
 mod stepping;

@@ -168,8 +168,15 @@ fn several_control_planes_are_served_and_one_that_is_broken_delays_no_other() {
         let mut tree = Tree::default();
         files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
         let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-        let commit =
-            NewCommit { parents: &[], tree: &tree, open: &closed, message: "Change", author: &author, seconds: 1 };
+        let commit = NewCommit {
+            parents: &[],
+            tree: &tree,
+            open: &closed,
+            message: "Change",
+            author: &author,
+            seconds: 1,
+            signer: None,
+        };
         world.company.repositories.commit(&url, branch, &commit).unwrap();
     };
     let declaration = format!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use checks::EvidenceSources;
-use delivery::access::ControlPlaneSettings;
+use delivery::access::{ControlPlaneSettings, StateKeys};
 use delivery::pull_requests::ConfiguredHost;
 use git::RepositoryUrl;
 use git_host::HostKind;
@@ -57,6 +57,7 @@ impl World {
             branch: "main".to_owned(),
             git: git::Settings::new(self.cache.path().join("cache")),
             acknowledgements: Arc::default(),
+            state_keys: StateKeys::default(),
         };
         ServiceSettings {
             control_plane,

@@ -16,7 +16,15 @@ fn committed(memory: &MemoryRepositories, text: &str) -> GitId {
     let mut tree = Tree::default();
     ["edge/a/app.yaml", "edge/b/app.yaml"].iter().for_each(|path| tree.write(path, text.as_bytes()));
     let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
-    let commit = NewCommit { parents: &[], tree: &tree, open: &closed, message: text, author: &author, seconds: 1 };
+    let commit = NewCommit {
+        parents: &[],
+        tree: &tree,
+        open: &closed,
+        message: text,
+        author: &author,
+        seconds: 1,
+        signer: None,
+    };
     memory.commit(&url(), "dev", &commit).unwrap()
 }
 

@@ -102,7 +102,15 @@ impl Branches {
         // Without this, the first commits of all branches would be the same commit.
         let message = &format!("Published {environment}");
         let parents: Vec<_> = expected.into_iter().collect();
-        let commit = NewCommit { parents: &parents, tree: &tree, open: &closed, message, author: &author, seconds };
+        let commit = NewCommit {
+            parents: &parents,
+            tree: &tree,
+            open: &closed,
+            message,
+            author: &author,
+            seconds,
+            signer: None,
+        };
         let push = Push { branch: environment, expected, commit: Some(commit), progress: &Progress::default() };
         let Pushed::Moved(id) = self.repositories.push(&url(), &push).unwrap() else { panic!("the push failed") };
         let folder = |path: &&'static str| Some((*path, tree.folder(path, &closed).unwrap()?.id()));
