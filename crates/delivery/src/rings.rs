@@ -22,7 +22,8 @@ use model::git_id::GitId;
 use model::object::Promotion;
 use model::tree::{OpenError, Sealed, Tree};
 
-pub use self::newest::Newest;
+pub(crate) use self::newest::platform;
+pub use self::newest::{Newest, Returning};
 use self::origins::Reader;
 use crate::compilation::KnownResults;
 use crate::error::DestinationError;
@@ -56,6 +57,8 @@ pub struct Rings {
     newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// What the sources give workloads that move, or a part of which was rejected.
     values: BTreeMap<Arc<str>, Newest>,
+    /// What the rollbacks return to that begin, or why it can't be rendered.
+    returning: BTreeMap<Arc<str>, Result<Returning, Arc<str>>>,
 }
 
 /// The places of a workload, in columns. The places are in no particular order.
@@ -199,6 +202,7 @@ impl Rings {
             unknown: BTreeMap::new(),
             newest: newest.map(revision::targets).unwrap_or_default(),
             values: BTreeMap::new(),
+            returning: BTreeMap::new(),
             states,
         };
         let mut reader = Reader::new(loaded, (compiled, known), target);
@@ -207,6 +211,8 @@ impl Rings {
                 Ok(stored) if is_known => {
                     rings.add(&mut reader, (Arc::clone(&workload), &stored));
                     let newest = rings.find_newest(&mut reader, (&workload, &stored));
+                    let returning = rings.find_returning(&mut reader, (&workload, &stored));
+                    rings.returning.extend(returning.map(|returning| (Arc::clone(&workload), returning)));
                     rings.values.extend(newest.map(|newest| (workload, newest)));
                 }
                 Ok(_) => {}
@@ -386,6 +392,11 @@ impl Rings {
     /// What the sources give a workload that moves, or a part of which was rejected. None: only the revision of the sources counts.
     pub fn newest_values(&self, workload: &str) -> Option<&Newest> {
         self.values.get(workload)
+    }
+
+    /// What the rollback of a workload returns to, or why it can't be rendered. None: no rollback begins.
+    pub fn returning(&self, workload: &str) -> Option<Result<&Returning, &str>> {
+        self.returning.get(workload).map(|found| found.as_ref().map_err(|why| &**why))
     }
 
     /// The names of all places that the branch has, or had at the beginning of a move.

@@ -6,7 +6,7 @@
 
 use git::limits::STATES_REACHES;
 use git::load::Snapshot;
-use git::publications::Publication;
+use git::publications::{Publication, Publications};
 use git::{Commit, CommitInfo, Repositories, RepositoryError, Revision, trailer};
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -220,12 +220,24 @@ fn find(repositories: &dyn Repositories, of: &Commit, id: GitId) -> Result<Commi
 
 /// Reads the newest publications of an environment, and notes the commits that they name. What can't be read adds nothing: nothing can be published there either.
 pub(crate) fn read_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<Publication> {
-    let known = access.state_anchors.destinations(environment);
-    let places = known.unwrap_or_else(|| {
+    publications_at(access, environment, destinations(access, environment).iter())
+}
+
+/// Reads the publications of an environment in the last history of each of its GitOps branches, the newest of a branch first. What can't be read adds nothing.
+pub(crate) fn all_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<Publication> {
+    let read = |place: &RepositoryPlace| {
+        let head = destination_head(access, place)?;
+        Some(Publications::read(&*access.repositories, &head, environment).ok()?.publications)
+    };
+    destinations(access, environment).iter().filter_map(read).flatten().collect()
+}
+
+/// The GitOps branches of an environment.
+fn destinations(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<RepositoryPlace> {
+    access.state_anchors.destinations(environment).unwrap_or_else(|| {
         let platform = Snapshot::new(&*access.repositories, access.control_plane()).platform(environment);
         platform.gitops_repos().map(|object| object.spec.place.clone()).collect()
-    });
-    publications_at(access, environment, places.iter())
+    })
 }
 
 /// Reads the newest publications on these branches.

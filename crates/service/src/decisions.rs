@@ -98,7 +98,10 @@ fn kind(command: &PromotionCommand) -> Option<CommandKind> {
         PromotionAction::Retry => CommandKind::Retry,
         PromotionAction::Skip => CommandKind::Skip { gate: command.gate.as_deref()?.into() },
         PromotionAction::Approve => CommandKind::Approve { gate: command.gate.as_deref().map(Into::into) },
-        PromotionAction::Rollback => CommandKind::Rollback { to: command.to.as_deref().map(|to| Revision(to.into())) },
+        PromotionAction::Rollback => CommandKind::Rollback {
+            to: command.to.as_deref().map(|to| Revision(to.into())),
+            with_values: command.with_values,
+        },
         PromotionAction::Promote => CommandKind::Request { revision: Revision(command.revision.as_deref()?.into()) },
     })
 }
@@ -110,9 +113,10 @@ fn refusal(error: CommandError, environment: &str) -> PromotionRefusal {
             PromotionRefusal::UnknownSubject { environment: environment.to_owned(), subject }
         }
         CommandError::Store(store) if store.needs_person() => PromotionRefusal::NotPossible(store.to_string()),
-        CommandError::Refused(_) | CommandError::NoCommit { .. } | CommandError::OtherRevision { .. } => {
-            PromotionRefusal::NotPossible(error.to_string())
-        }
+        CommandError::Refused(_)
+        | CommandError::NoCommit { .. }
+        | CommandError::NoValues { .. }
+        | CommandError::OtherRevision { .. } => PromotionRefusal::NotPossible(error.to_string()),
         CommandError::Unreadable(_)
         | CommandError::State(_)
         | CommandError::Repository(_)

@@ -102,6 +102,11 @@ impl Change {
         self.add_events(environment, (Some(workload), Some(by)), std::slice::from_ref(event));
     }
 
+    /// The commits of the main branch on their way into the environment.
+    pub(super) fn platform(&self) -> Option<&AdvanceState> {
+        self.advances.platform.as_ref()
+    }
+
     /// Sets the state of a workload's rollout. None removes it.
     pub(super) fn set_rollout(
         &mut self,

@@ -1,6 +1,7 @@
 //! Stores decisions of people: on the branch with the states, where the next step finds them.
 
 mod sources;
+mod values;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::changes::Change;
 use super::plane::{KnownBranches, Plane};
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
+use crate::rings::platform;
 use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredStates};
 use crate::write_lease::WriteLease;
 
@@ -77,6 +79,16 @@ pub enum CommandError {
     /// The decision makes no sense in this state.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// No publication says which values were there.
+    #[error(
+        "no publication of commit {commit} in the last history of the GitOps branch of {environment} names its values"
+    )]
+    NoValues {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The commit of the main branch.
+        commit: String,
+    },
     /// The branch of the environment can't be read.
     #[error("{0}")]
     Unreadable(String),
@@ -127,9 +139,18 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
             Some(subject) if is_release(subject, (&stored, &command)) => {
                 of_release((&plane, subject), decision, (&stored, &command))?
             }
-            Some(subject) => of_rollout(subject, decision, (&stored, &command))?,
+            Some(subject) => of_rollout((access, subject), decision, (&stored, &command))?,
         };
         let change = sources::with_held_sources(access, decision, (change, &stored));
+        let change = match (&command.kind, decision.subject) {
+            (CommandKind::Rollback { with_values: true, .. }, None) => {
+                values::with_earlier_values(access, decision, (change, &stored))?
+            }
+            (CommandKind::Retry | CommandKind::Request { .. }, None) => {
+                values::with_newest_values(decision, (change, &stored))
+            }
+            _ => change,
+        };
         let at = (decision.author, command.at.as_second());
         if change.write((access, environment), at, decision.lease)? {
             return Ok(receipt);
@@ -180,7 +201,7 @@ fn retry(
         (Err(error @ (CommandError::State(_) | CommandError::OtherRevision { .. })), None) => return Err(error),
         // The workload may have only a rollout.
         (Err(error), Some(subject)) => {
-            return match of_rollout(subject, decision, (stored, command)) {
+            return match of_rollout((plane.access, subject), decision, (stored, command)) {
                 Err(CommandError::UnknownSubject { .. }) => Err(error),
                 answer => answer,
             };
@@ -241,7 +262,9 @@ fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandErro
     };
     let kind = match &command.kind {
         CommandKind::Request { revision } => CommandKind::Request { revision: whole(revision)? },
-        CommandKind::Rollback { to: Some(to) } => CommandKind::Rollback { to: Some(whole(to)?) },
+        CommandKind::Rollback { to: Some(to), with_values } => {
+            CommandKind::Rollback { to: Some(whole(to)?), with_values: *with_values }
+        }
         kind => kind.clone(),
     };
     Ok(Command { kind, ..command.clone() })
@@ -328,7 +351,7 @@ fn about(before: &AdvanceState, command: &Command) -> Option<Revision> {
 }
 
 fn of_rollout(
-    subject: &str,
+    (access, subject): (&RepositoryAccess, &str),
     decision: &PersonDecision<'_>,
     (stored, command): (&StoredStates, &Command),
 ) -> Result<(Change, Receipt), CommandError> {
@@ -343,6 +366,8 @@ fn of_rollout(
         _ => about_rollout(&before),
     };
     check_revision(decision.revision, revision.as_ref())?;
+    let platform = |revision: &_| Some(platform(access, subject, before.revisions.get(revision)?));
+    let command = &command.with_target(&before.state, platform)?;
     let state = apply_to_rollout(&before.state, command)?;
     let event = command.event(revision.clone());
     let mut change = Change::new(stored, rollout_store::Advances::default());

@@ -22,7 +22,7 @@ use crate::rollout_store::{self, AdmittedPromotion, Advances, StoredSource, Stor
 
 /// The control plane at the heads of its branches.
 pub struct Plane<'a> {
-    access: &'a RepositoryAccess,
+    pub(super) access: &'a RepositoryAccess,
     /// The order of all environments, and the gates between them.
     pub graph: Graph,
     /// The commits of the main branch.

@@ -21,7 +21,7 @@ use super::place_sums::PlaceSums;
 use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
-use crate::rings::{BranchSide, Newest, Rings, WorkloadPlaces};
+use crate::rings::{BranchSide, Newest, Returning, Rings, WorkloadPlaces};
 use crate::rollout_position;
 use crate::rollout_store::{RevisionSources, StoredRollout, StoredStates};
 
@@ -161,6 +161,10 @@ impl Workload<'_> {
         self.destinations.first()?.rings.newest_values(self.name)
     }
 
+    fn returning(&self) -> Option<Result<&Returning, &str>> {
+        self.destinations.first()?.rings.returning(self.name)
+    }
+
     /// A step. At rest, no evidence is collected.
     fn step(
         &self,
@@ -196,6 +200,7 @@ impl Workload<'_> {
             desired: desired.as_ref(),
             part: self.newest().map(|newest| newest.part).unwrap_or_default(),
             ahead: self.newest().and_then(Newest::ahead),
+            back: self.returning().map(|found| found.map(|found| &found.revision)),
             position,
             places: RingPlaces {
                 ring: &places.ring,
@@ -319,9 +324,10 @@ impl Workload<'_> {
         .collect();
         let mut revisions = before.revisions;
         for revision in &named {
-            if let (None, Some(sources)) =
-                (revisions.get(*revision), self.newest().and_then(|newest| newest.sources(revision)))
-            {
+            let returning = self.returning().and_then(Result::ok).filter(|found| found.revision == **revision);
+            let sources = returning.map(|found| &found.sources);
+            let sources = sources.or_else(|| self.newest()?.sources(revision));
+            if let (None, Some(sources)) = (revisions.get(*revision), sources) {
                 revisions.insert((*revision).clone(), sources.clone());
             }
         }

@@ -8,7 +8,7 @@ use engine::output::rings::PlaceContents;
 use engine::promotion::revision::Revisions;
 use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
-use engine::promotion::state::Revision;
+use engine::promotion::state::{Proved, Revision};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use git::publications::SourceName;
 use git::repository_key;
@@ -59,8 +59,17 @@ impl Newest {
     }
 }
 
+/// The revision to which a rollback by a person returns, with its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returning {
+    /// The revision.
+    pub revision: Revision,
+    /// The earlier commit of the main branch and release, with the present values.
+    pub sources: RevisionSources,
+}
+
 /// The commit of the main branch, and the release.
-type Platform = (Option<GitId>, Option<Arc<str>>);
+pub(crate) type Platform = (Option<GitId>, Option<Arc<str>>);
 /// The commits of values and applications. Of commits that an environment reads the same of, one stands for all.
 type Configuration = BTreeMap<SourceName, GitId>;
 type Commits = Vector<Platform, Configuration>;
@@ -91,6 +100,35 @@ impl Rings {
         let ahead = ahead.map(|ahead| self.values(reader, one, (&latest, ahead)).map_err(Arc::from));
         let ahead = ahead.and_then(Result::transpose);
         Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
+    }
+
+    /// Finds what a rollback by a person returns to, or why it can't be rendered. None: no rollback begins.
+    pub(super) fn find_returning(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+    ) -> Option<Result<Returning, Arc<str>>> {
+        let target = stored.state.rolled_back.as_ref()?.target.as_ref()?;
+        Some(self.render_returning(reader, (workload, stored), target).map_err(Arc::from))
+    }
+
+    fn render_returning(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        target: &Proved,
+    ) -> Result<Returning, String> {
+        let unknown = "its state does not name the sources of both revisions";
+        let stable = stored.state.stable.as_ref().and_then(|stable| stored.revisions.get(&stable.revision));
+        let (earlier, present) = stored.revisions.get(&target.revision).zip(stable).ok_or(unknown)?;
+        let mut vectors = Vectors::new(reader.loaded, workload, reader.known.differences()).ok_or(unknown)?;
+        let back = vectors.of(earlier);
+        if back.configuration == vectors.of(present).configuration {
+            return Ok(Returning { revision: target.revision.clone(), sources: earlier.clone() });
+        }
+        let sources = vectors.sources(&back.platform, present);
+        let revision = self.revisions_of(reader, &sources)?.desired(workload);
+        Ok(Returning { revision: revision.ok_or("it can't be rendered with the present values")?, sources })
     }
 
     /// Renders the newest values. None: no folder has them.
@@ -179,7 +217,7 @@ impl<'a> Vectors<'a> {
     }
 
     fn of(&mut self, sources: &RevisionSources) -> Commits {
-        let platform = (self.main(sources), sources.releases.get(self.workload).cloned());
+        let platform = platform(self.access, self.workload, sources);
         let commits = sources.sources.iter();
         let configuration = commits.filter_map(|(name, commit)| Some((name.clone(), self.alike(name, *commit)?)));
         Vector { platform, configuration: configuration.collect() }
@@ -197,23 +235,10 @@ impl<'a> Vectors<'a> {
         Some(if is_same { source.commit } else { commit })
     }
 
-    /// The commit of the main branch: the admitted one, or else the one that a source names, or the head.
-    fn main(&self, sources: &RevisionSources) -> Option<GitId> {
-        let key = |url: &str| repository_key(&self.access.settings.git.rewrite, url);
-        let own = key(self.access.settings.repo.as_str());
-        let is_own = |(url, _): &SourceName| key(url) == own;
-        let named = |is_named: &dyn Fn(&str, &GitId) -> bool| {
-            let mut commits = sources.sources.iter().filter(|(name, _)| is_own(name));
-            commits.find(|(name, commit)| is_named(&name.1, commit)).map(|(_, commit)| *commit)
-        };
-        let of_head = || named(&|revision, _| *revision == *self.access.settings.branch);
-        sources.promoted.or_else(|| named(&|revision, commit| *revision == *commit.to_string())).or_else(of_head)
-    }
-
     /// The sources of a vector: another commit of the main branch, and another release, with the other sources of this configuration.
     fn sources(&self, (main, release): &Platform, configuration: &RevisionSources) -> RevisionSources {
         let mut found = configuration.clone();
-        if self.main(configuration) != *main {
+        if main_commit(self.access, configuration) != *main {
             found.promoted = *main;
         }
         match release {
@@ -222,4 +247,22 @@ impl<'a> Vectors<'a> {
         }
         found
     }
+}
+
+/// The commit of the main branch, and the release of a workload, from which a revision was rendered.
+pub(crate) fn platform(access: &RepositoryAccess, workload: &str, sources: &RevisionSources) -> Platform {
+    (main_commit(access, sources), sources.releases.get(workload).cloned())
+}
+
+/// The commit of the main branch: the admitted one, or else the one that a source names, or the head.
+fn main_commit(access: &RepositoryAccess, sources: &RevisionSources) -> Option<GitId> {
+    let key = |url: &str| repository_key(&access.settings.git.rewrite, url);
+    let own = key(access.settings.repo.as_str());
+    let is_own = |(url, _): &SourceName| key(url) == own;
+    let named = |is_named: &dyn Fn(&str, &GitId) -> bool| {
+        let mut commits = sources.sources.iter().filter(|(name, _)| is_own(name));
+        commits.find(|(name, commit)| is_named(&name.1, commit)).map(|(_, commit)| *commit)
+    };
+    let of_head = || named(&|revision, _| *revision == *access.settings.branch);
+    sources.promoted.or_else(|| named(&|revision, commit| *revision == *commit.to_string())).or_else(of_head)
 }

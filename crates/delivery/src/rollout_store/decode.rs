@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
-    MoveRequest, Phase, Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
+    MoveRequest, Phase, Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolledBack, RolloutState,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -53,7 +53,7 @@ pub(super) fn rollout(file: &StateFile<'_>, (environment, workload): (&str, &str
             waiting: fields.list("waiting", revision)?,
             earlier: fields.list("earlier", proved)?,
             rejected: fields.maybe("rejected", rejections)?.unwrap_or_default(),
-            rolled_back: fields.maybe("rolledBack", decision)?,
+            rolled_back: fields.maybe("rolledBack", rollback)?,
             hold: fields.maybe("hold", decision)?,
         },
         targets: fields.list("targets", |item| item.text())?.into_iter().collect(),
@@ -142,7 +142,19 @@ fn proved(item: Item<'_>) -> Result<Proved> {
 }
 
 fn decision(item: Item<'_>) -> Result<Decision> {
-    let fields = item.fields(&["by", "at", "reason"])?;
+    decision_of(&item.fields(&["by", "at", "reason"])?)
+}
+
+fn rollback(item: Item<'_>) -> Result<RolledBack> {
+    let fields = item.fields(&["by", "at", "reason", "withValues", "target"])?;
+    Ok(RolledBack {
+        decision: decision_of(&fields)?,
+        with_values: fields.maybe("withValues", |item| item.boolean())?.unwrap_or_default(),
+        target: fields.maybe("target", proved)?,
+    })
+}
+
+fn decision_of(fields: &Fields<'_>) -> Result<Decision> {
     Ok(Decision {
         by: fields.required("by")?.text()?,
         at: time(fields.required("at")?)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
-    MoveRequest, Phase, ProofRecord, Proved, Rejection, Revision, RingRecord, RolloutState,
+    MoveRequest, Phase, ProofRecord, Proved, Rejection, Revision, RingRecord, RolledBack, RolloutState,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -32,11 +32,22 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
         ("stable", stable.as_ref().map(proved)),
         ("earlier", Value::list(earlier, proved)),
         ("rejected", Value::list(rejected, rejection)),
-        ("rolledBack", rolled_back.as_ref().map(decision)),
+        ("rolledBack", rolled_back.as_ref().map(rollback)),
         ("targets", Value::list(&targets, |target| Value::text(Arc::clone(*target)))),
         ("revisions", revisions),
     ]);
     file.written()
+}
+
+fn rollback(RolledBack { decision, with_values, target }: &RolledBack) -> Value {
+    let Decision { by, at, reason } = decision;
+    Value::fields([
+        ("by", Some(Value::text(Arc::clone(by)))),
+        ("at", Some(time(*at))),
+        ("reason", Some(Value::text(Arc::clone(reason)))),
+        ("withValues", with_values.then_some(Value::Bool(true))),
+        ("target", target.as_ref().map(proved)),
+    ])
 }
 
 /// The file of the changes on their way into the environment.

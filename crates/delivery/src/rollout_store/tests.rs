@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Phase,
-    Position, ProofRecord, Proved, Rejection, RingRecord,
+    Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack,
 };
 use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
@@ -135,6 +135,11 @@ fn rejection() -> impl Strategy<Value = Rejection> {
     (revision(), text(), part()).prop_map(|(revision, reason, part)| Rejection { revision, reason, part })
 }
 
+fn rolled_back() -> impl Strategy<Value = RolledBack> {
+    let all = (decision(), any::<bool>(), prop::option::of(proved()));
+    all.prop_map(|(decision, with_values, target)| RolledBack { decision, with_values, target })
+}
+
 fn stored() -> impl Strategy<Value = StoredRollout> {
     let waiting = prop::collection::vec(revision(), 0..3);
     let state = (
@@ -143,7 +148,7 @@ fn stored() -> impl Strategy<Value = StoredRollout> {
         waiting,
         prop::collection::vec(rejection(), 0..3),
         prop::option::of(decision()),
-        prop::option::of(decision()),
+        prop::option::of(rolled_back()),
         prop::collection::vec(proved(), 0..3),
     );
     let targets = prop::collection::btree_set(text(), 0..3);

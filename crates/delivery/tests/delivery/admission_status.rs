@@ -206,7 +206,7 @@ fn what_was_aborted_is_red_and_a_rollback_withdraws_it() {
     proposed.world.command(CommandKind::Abort, "wrong").unwrap();
     let aborted = format!("main {} is rejected: abort by ann: wrong", proposed.second.short());
     assert_eq!(proposed.next(), (StatusState::Failure, aborted));
-    proposed.world.command(CommandKind::Rollback { to: None }, "wrong").unwrap();
+    proposed.world.command(CommandKind::Rollback { to: None, with_values: false }, "wrong").unwrap();
     proposed.world.step("stage");
     assert_eq!(proposed.pull_request().state, PullRequestState::Closed);
 }

@@ -365,7 +365,7 @@ fn people_hold_resume_and_roll_back() {
     world.report("stage", (3, 1, 0));
     world.settle();
     assert_eq!(world.at("stage"), second);
-    world.command(CommandKind::Rollback { to: None }, "slow").unwrap();
+    world.command(CommandKind::Rollback { to: None, with_values: false }, "slow").unwrap();
     world.settle();
     assert_eq!(world.at("stage"), before);
     let status = world.status("stage");

@@ -11,8 +11,12 @@ use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{
     AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Interrupted, Move, Phase, Rejection, Revision,
-    RolloutState, rejections,
+    RolledBack, RolloutState, rejections,
 };
+use super::vector::Part;
+
+/// The name of `Rollback`.
+pub(super) const ROLLBACK: &str = "rollback";
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub enum CommandKind {
     Rollback {
         /// A revision that was proved before, or its first digits. None: the one before the present revision.
         to: Option<Revision>,
+        /// Whether the places get exactly the folders that they had. Otherwise, values and applications stay as they are.
+        with_values: bool,
     },
     /// Admits exactly this revision, although its gates do not hold.
     Override {
@@ -114,6 +120,9 @@ pub enum Refusal {
     /// There is no proved revision to return to.
     #[error("there is no earlier proved revision to return to")]
     NothingProved,
+    /// The revisions that were proved before differ only in their values.
+    #[error("only values have changed since what was proved before. `--with-values` returns to the earlier ones")]
+    OnlyValues,
     /// The revision is there already.
     #[error("`{0}` is there already")]
     IsThere(Arc<str>),
@@ -148,7 +157,7 @@ impl CommandKind {
             Self::Retry => "retry",
             Self::Skip { .. } => "skip",
             Self::Approve { .. } => "approve",
-            Self::Rollback { .. } => "rollback",
+            Self::Rollback { .. } => ROLLBACK,
             Self::Request { .. } => "promote",
             Self::Override { .. } => "override",
         }
@@ -169,6 +178,21 @@ impl CommandKind {
 }
 
 impl Command {
+    /// The command about a rollout, with the revision to which a rollback returns that keeps the values. `platform_of` gives the commit of the main branch and the
+    /// release of revisions that the state names.
+    ///
+    /// # Errors
+    /// Only values have changed since what was proved before.
+    pub fn with_target<P: PartialEq>(
+        &self,
+        state: &RolloutState,
+        platform_of: impl Fn(&Revision) -> Option<P>,
+    ) -> Result<Self, Refusal> {
+        let CommandKind::Rollback { to: None, with_values: false } = self.kind else { return Ok(self.clone()) };
+        let to = state.earlier_platform(platform_of)?;
+        Ok(Self { kind: CommandKind::Rollback { to, with_values: false }, ..self.clone() })
+    }
+
     /// The event of a command that was applied to a move of this revision.
     pub fn event(&self, revision: Option<Revision>) -> Event {
         let what = match &self.kind {
@@ -177,7 +201,11 @@ impl Command {
             CommandKind::Request { revision } | CommandKind::Override { revision } => {
                 format!("{} `{}`", self.kind.name(), revision.0)
             }
-            CommandKind::Rollback { to: Some(revision) } => format!("{} to `{}`", self.kind.name(), revision.0),
+            CommandKind::Rollback { to, with_values } => {
+                let to = to.as_ref().map_or_else(String::new, |to| format!(" to `{}`", to.0));
+                let values = if *with_values { " with values" } else { "" };
+                format!("{}{to}{values}", self.kind.name())
+            }
             kind => kind.name().to_owned(),
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
@@ -203,7 +231,7 @@ impl Command {
 
     /// The reason of a phase that the command begins.
     fn phase_reason(&self) -> Arc<str> {
-        format!("{} by {}: {}", self.kind.name(), self.by, self.reason).into()
+        self.decision().because(self.kind.name())
     }
 
     fn hold(&self, hold: &mut Option<Decision>) -> Result<(), Refusal> {
@@ -256,7 +284,9 @@ pub fn apply_to_rollout(state: &RolloutState, command: &Command) -> Result<Rollo
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback { to } => roll_back_rollout(&mut state, command, to.as_ref())?,
+        CommandKind::Rollback { to, with_values } => {
+            roll_back_rollout(&mut state, command, (to.as_ref(), *with_values))?;
+        }
         CommandKind::Request { .. } | CommandKind::Override { .. } => return Err(Refusal::NotForRollouts),
     }
     Ok(state)
@@ -267,11 +297,11 @@ fn current<T>(current: &mut Option<T>) -> Result<&mut T, Refusal> {
 }
 
 fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
-    let moving = current(&mut state.current)?;
-    let (revision, part) = (moving.revision.clone(), moving.part);
-    if matches!(moving.phase, Phase::RollingBack { .. }) {
+    if is_rolling_back(state) {
         return Err(Refusal::RollsBack);
     }
+    let moving = current(&mut state.current)?;
+    let (revision, part) = (moving.revision.clone(), moving.part);
     state.current = None;
     // The interrupted move can't go on either: the places keep what they have, with some of the newer values.
     if let Some(Interrupted { movement, .. }) = state.interrupted.take() {
@@ -283,20 +313,36 @@ fn abort_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
 }
 
 fn is_rolling_back(state: &RolloutState) -> bool {
-    state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }))
+    let begins = state.rolled_back.as_ref().is_some_and(|rolled_back| rolled_back.target.is_some());
+    begins || state.current.as_ref().is_some_and(|current| matches!(current.phase, Phase::RollingBack { .. }))
 }
 
-fn roll_back_rollout(state: &mut RolloutState, command: &Command, to: Option<&Revision>) -> Result<(), Refusal> {
+fn roll_back_rollout(
+    state: &mut RolloutState,
+    command: &Command,
+    (to, with_values): (Option<&Revision>, bool),
+) -> Result<(), Refusal> {
     if is_rolling_back(state) {
         return Err(Refusal::RollsBack);
     }
     let target = state.rollback_target(to)?;
-    state.return_to(target, (command.phase_reason(), command.at));
-    state.rolled_back = Some(command.decision());
+    // What moves did not change the values of the stable revision.
+    let has_values = state.stable.as_ref().is_some_and(|stable| stable.revision == target.revision);
+    let target = if with_values || has_values {
+        state.roll_back_to(target, (command.phase_reason(), command.at), with_values);
+        None
+    } else {
+        Some(target)
+    };
+    state.rolled_back = Some(RolledBack { decision: command.decision(), with_values, target });
     Ok(())
 }
 
 fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refusal> {
+    if state.rolled_back.take_if(|rolled_back| rolled_back.target.is_some()).is_some() {
+        // The rollback has not begun: what moved goes on.
+        return Ok(());
+    }
     if let (Some(Interrupted { .. }), Some(current)) = (&state.interrupted, &mut state.current)
         && matches!(current.phase, Phase::RollingBack { .. })
     {
@@ -321,7 +367,14 @@ fn retry_rollout(state: &mut RolloutState, command: &Command) -> Result<(), Refu
         *phase = Phase::Moving;
         return Ok(());
     }
-    let was_rolled_back = state.rolled_back.take().is_some();
+    let rolled_back = state.rolled_back.take();
+    let was_rolled_back = rolled_back.is_some();
+    if rolled_back.is_some_and(|rolled_back| !rolled_back.with_values)
+        && let Some(last) = state.rejected.iter().rposition(|rejected| rejected.part == Part::Platform)
+    {
+        // The commit moves again, also with the newer values that went on without it.
+        state.rejected.remove(last);
+    }
     if was_rolled_back && !state.waiting.is_empty() {
         // A newer revision moves. The rejected one stays rejected.
         return Ok(());

@@ -44,7 +44,8 @@ impl<P: Clone + PartialEq, C: Clone + PartialEq> Vector<P, C> {
     }
 
     /// This configuration on the platform of another vector.
-    fn on(&self, platform: &Self) -> Self {
+    #[must_use]
+    pub fn on(&self, platform: &Self) -> Self {
         Self { platform: platform.platform.clone(), configuration: self.configuration.clone() }
     }
 

@@ -18,6 +18,9 @@ pub struct PromotionCommand {
     /// The proved revision to which `rollback` returns, or its first digits. None: the one before the present revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Whether `rollback` also restores the values that were there. Otherwise, values and applications stay as they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_values: bool,
     /// The gate, for `skip` and `approve`. None, for `approve`: each gate that waits for approvals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,

@@ -91,13 +91,14 @@ async fn carry_out(
     // Storing a decision pushes a commit, which takes seconds.
     let carried_out = tokio::task::spawn_blocking(move || service.command(&named, &asked, &asker)).await;
     let receipt = carried_out.map_err(|error| ProblemResponse::new(Kind::Mistake, error.to_string()))??;
-    let PromotionCommand { subject, command, revision, to, gate, reason } = command;
+    let PromotionCommand { subject, command, revision, to, with_values, gate, reason } = command;
     let revision = receipt.revision.clone().or(revision);
     let mut detail =
         json!({ "command": command, "subject": subject, "revision": revision, "gate": gate, "reason": reason });
-    // Only a rollback has it.
-    if let (Some(to), Some(fields)) = (to, detail.as_object_mut()) {
-        fields.insert("to".to_owned(), to.into());
+    // Only a rollback has them.
+    if let Some(fields) = detail.as_object_mut() {
+        fields.extend(to.map(|to| ("to".to_owned(), to.into())));
+        fields.extend(with_values.then(|| ("withValues".to_owned(), true.into())));
     }
     let action = Action::Promotion;
     let record = AuditRecord { actor: &by, action, subject: &environment, detail: Some(detail) };

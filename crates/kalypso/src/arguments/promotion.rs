@@ -139,7 +139,8 @@ Examples:
   kalypso rollback -e prod --reason 'tills are slow'
   kalypso rollback -e prod --to 41c77fe --reason 'tills are slow'
   kalypso rollback -e prod checkout --reason 'wrong tax'
-  kalypso rollback -e prod checkout --to 682f5b8 --reason 'wrong tax'")]
+  kalypso rollback -e prod checkout --to 682f5b8 --reason 'wrong tax'
+  kalypso rollback -e prod checkout --with-values --reason 'wrong tax since a new value'")]
 pub(crate) struct Rollback {
     #[command(flatten)]
     pub(crate) decision: ReasonedDecision,
@@ -147,6 +148,9 @@ pub(crate) struct Rollback {
     /// The proved revision to return to, or its first digits; default: the one before the present revision
     #[arg(long, value_name = "REVISION")]
     pub(crate) to: Option<String>,
+    /// Restore the values that were there, too; without it, values and applications stay as they are
+    #[arg(long)]
+    pub(crate) with_values: bool,
 }
 
 /// Move a change into an environment

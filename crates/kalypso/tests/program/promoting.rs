@@ -295,6 +295,45 @@ fn an_urgent_value_passes_a_commit_that_is_half_way_and_does_not_take_it_along()
 }
 
 #[test]
+fn a_rollback_keeps_the_values_or_restores_them() {
+    let world = World::with(None, &PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", ""));
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    world.until("the second commit in prod", || world.proves("prod", &second));
+    let value = |name: &str| {
+        let text = objects::config(name, "", &format!("{}: now", name.to_uppercase()));
+        world.company.change("control-plane@prod", &format!("{name}.yaml"), &text);
+    };
+    let has = |words: &[&str], others: &[&str]| {
+        let [east, west] = ["east", "west"].map(|cluster| world.value("prod", cluster));
+        [east, west]
+            .iter()
+            .all(|text| words.iter().all(|word| text.contains(word)) && !others.iter().any(|word| text.contains(word)))
+    };
+    let is_at_rest = || {
+        let status = world.run("rollout status -e prod").out;
+        status.lines().any(|line| line.trim().starts_with("shop") && line.ends_with("ago"))
+    };
+    value("urgent");
+    world.until("the value in all rings", || has(&["second", "URGENT"], &[]) && is_at_rest());
+    world.run("rollback -e prod shop --reason slow").ends(0);
+    world.until("the first commit with the value", || has(&["first", "URGENT"], &[]));
+    // Values go on while the commit waits for a person.
+    value("later");
+    world.until("a newer value on the first commit", || has(&["first", "URGENT", "LATER"], &[]));
+    world.run("retry -e prod shop").ends(0);
+    world.until("the second commit with all values", || has(&["second", "URGENT", "LATER"], &[]) && is_at_rest());
+    world.run("rollback -e prod --with-values --reason wrong").ends(0);
+    world.until("what prod had with the first commit", || has(&["first"], &["URGENT", "LATER"]));
+    value("newest");
+    world.until("the newest value waits", || world.run("rollout status -e prod").out.contains("ann-smith: wrong"));
+    assert!(has(&["first"], &["URGENT", "LATER", "NEWEST"]));
+    world.run("retry -e prod").ends(0);
+    world.until("all again", || has(&["second", "URGENT", "LATER", "NEWEST"], &[]));
+}
+
+#[test]
 fn another_replica_completes_the_promotions_of_a_killed_one() {
     if let Err(reason) = availability() {
         println!("skipped: {reason}");

@@ -59,7 +59,7 @@ pub(super) fn with_held_sources(
 }
 
 /// The sources of an environment as they are read now. What can't be read is not among them.
-fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> BTreeMap<Arc<str>, StoredSource> {
+pub(super) fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> BTreeMap<Arc<str>, StoredSource> {
     let Ok(loaded) = reading::for_publication(access, environment, None) else { return BTreeMap::new() };
     begun(access, &loaded.reads)
 }

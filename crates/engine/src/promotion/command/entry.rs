@@ -21,7 +21,7 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Approve { gate } => {
             command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
         }
-        CommandKind::Rollback { to } => roll_back(&mut state, command, to.as_ref())?,
+        CommandKind::Rollback { to, .. } => roll_back(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => request(&mut state, command, revision)?,
         CommandKind::Override { revision } => admit(&mut state, command, revision),
     }

@@ -76,7 +76,9 @@ fn a_hold_has_a_reason_and_ends_with_resume() {
     check_refusal(&held, CommandKind::Hold, "bob holds it already: because");
     assert_eq!(apply(&held, CommandKind::Resume), Ok(rollout()));
     check_refusal(&rollout(), CommandKind::Resume, "there is no hold");
-    for kind in [CommandKind::Hold, CommandKind::Abort, CommandKind::Rollback { to: None }, skip("people")] {
+    for kind in
+        [CommandKind::Hold, CommandKind::Abort, CommandKind::Rollback { to: None, with_values: true }, skip("people")]
+    {
         let expected = format!("`{}` needs a reason", kind.name());
         let silent = Command { reason: " ".into(), ..command(kind) };
         assert_eq!(apply_to_rollout(&rollout(), &silent).unwrap_err().to_string(), expected);
@@ -113,10 +115,14 @@ fn an_abort_rejects_the_revision_and_keeps_those_that_were_rejected_before() {
     let aborted = apply(&RolloutState { rejected: vec![old.clone()], ..rollout() }, CommandKind::Abort).unwrap();
     let rejected = Rejection { revision: revision("r2"), reason: "abort by bob: because".into(), part: Part::Both };
     assert_eq!((aborted.current, aborted.rejected), (None, vec![old, rejected]));
-    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
+    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None, with_values: true }).unwrap();
     check_refusal(&rolling_back, CommandKind::Abort, "the rollback has begun already");
     let first = RolloutState { stable: None, ..rollout() };
-    check_refusal(&first, CommandKind::Rollback { to: None }, "there is no earlier proved revision to return to");
+    check_refusal(
+        &first,
+        CommandKind::Rollback { to: None, with_values: true },
+        "there is no earlier proved revision to return to",
+    );
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
         Phase::Stopped { reason: "1 failed".into(), since: NOW, is_withdrawn: false };
     assert_eq!(apply(&stopped, CommandKind::Retry), Ok(rollout()));
     // A rollback that can't end, for example because its commit is gone, does not hold the workload for ever.
-    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None }).unwrap();
+    let rolling_back = apply(&rollout(), CommandKind::Rollback { to: None, with_values: true }).unwrap();
     let retried = apply(&rolling_back, CommandKind::Retry).unwrap();
     assert_eq!((retried.current, retried.rejected, retried.stable), (None, Vec::new(), rollout().stable));
     // A retry of the environment's commit leaves the rollback of one workload alone, unless the environment returns as a whole.
@@ -146,16 +152,16 @@ fn a_retry_starts_what_was_rejected_or_stopped() {
 fn a_rollback_names_a_proved_revision() {
     let earlier = Proved { on: Timestamp::MIN, ..proved("r0") };
     let state = RolloutState { earlier: vec![earlier], current: None, ..rollout() };
-    let to = |name: &str| CommandKind::Rollback { to: Some(revision(name)) };
+    let to = |name: &str| CommandKind::Rollback { to: Some(revision(name)), with_values: true };
     let expected = "no revision `r1` was proved here before the present one. The proved revisions are: r0";
     check_refusal(&state, to("r1"), expected);
     let returned = apply(&state, to("r0")).unwrap();
-    assert_eq!(returned, apply(&state, CommandKind::Rollback { to: None }).unwrap());
+    assert_eq!(returned, apply(&state, CommandKind::Rollback { to: None, with_values: true }).unwrap());
     assert_eq!(returned.stable.map(|stable| stable.revision), Some(revision("r0")));
-    assert_eq!(returned.rolled_back.map(|decision| decision.by), Some("bob".into()));
+    assert_eq!(returned.rolled_back.map(|found| found.decision.by), Some("bob".into()));
     check_refusal(
         &RolloutState::default(),
-        CommandKind::Rollback { to: None },
+        CommandKind::Rollback { to: None, with_values: true },
         "there is no earlier proved revision to return to",
     );
 }
@@ -192,7 +198,7 @@ fn commands_for_moves_between_environments_depend_on_the_phase() {
     let request = |name| CommandKind::Request { revision: revision(name) };
     check_advance(CandidatePhase::Gated, CommandKind::Abort, "current -, rejected r2, requested -");
     check_advance(proving.clone(), CommandKind::Abort, "current r2, rejected r2, requested -");
-    let rollback = |to: Option<&str>| CommandKind::Rollback { to: to.map(revision) };
+    let rollback = |to: Option<&str>| CommandKind::Rollback { to: to.map(revision), with_values: true };
     check_advance(proving.clone(), rollback(None), "current rolls back, rejected r2, requested -");
     check_advance(proving.clone(), rollback(Some("r1")), "current rolls back, rejected r2, requested -");
     check_advance(

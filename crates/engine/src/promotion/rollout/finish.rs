@@ -5,7 +5,7 @@ use model::count::{count, thousands};
 use super::machine::Machine;
 use crate::promotion::gates::first_open;
 use crate::promotion::report::{EventKind, Report, ReportPhase, RingReport, Waiting, reason};
-use crate::promotion::state::{Decision, Interrupted, Move, Phase};
+use crate::promotion::state::{Decision, Interrupted, Move, Phase, RolledBack};
 
 impl Machine<'_> {
     pub(super) fn report(&self) -> Report {
@@ -70,12 +70,27 @@ impl Machine<'_> {
 
     fn waiting(&self) -> Vec<Waiting> {
         let mut waiting: Vec<_> = self.state.hold.iter().map(Waiting::for_hold).collect();
-        match &self.state.current {
-            Some(current) => self.waiting_of_move(current, &mut waiting),
-            None => waiting.extend(self.waiting_at_rest()),
+        match (self.waiting_rollback(), &self.state.current) {
+            (Some(rollback), _) => waiting.push(rollback),
+            (None, Some(current)) => self.waiting_of_move(current, &mut waiting),
+            (None, None) => waiting.extend(self.waiting_at_rest()),
         }
         waiting.extend(self.waiting_values());
         waiting
+    }
+
+    /// Why the rollback of a person has not begun.
+    fn waiting_rollback(&self) -> Option<Waiting> {
+        let RolledBack { decision, target: Some(target), .. } = self.state.rolled_back.as_ref()? else { return None };
+        let why = match self.input.back {
+            Some(Err(why)) => why,
+            _ => "it is being rendered",
+        };
+        let text = format!(
+            "the rollback to `{}` with the present values has not begun: {why}. `kalypso rollback --with-values`, after `kalypso retry`, returns to its folders as they were",
+            target.revision.0
+        );
+        Some(reason("rollback", text, decision.at))
     }
 
     /// What goes ahead of what, or why newer values wait.
@@ -99,7 +114,7 @@ impl Machine<'_> {
             return Some(reason("sources", "the sources have errors, so no move starts".to_owned(), self.input.now));
         };
         let why = self.state.blocked_because(desired)?;
-        if let Some(Decision { at, .. }) = &self.state.rolled_back {
+        if let Some(RolledBack { decision: Decision { at, .. }, .. }) = &self.state.rolled_back {
             let text = format!("{why}; the newest revision moves again with `kalypso retry`");
             return Some(reason("rollback", text, *at));
         }

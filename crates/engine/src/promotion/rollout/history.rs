@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::promotion::command::Refusal;
 use crate::promotion::state::{
-    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolloutState, rejections,
+    Decision, Interrupted, Move, Phase, Proved, Rejection, Revision, RolledBack, RolloutState, rejections,
 };
 use crate::promotion::vector::Part;
 
@@ -35,7 +35,7 @@ impl RolloutState {
         if self.stable.as_ref().is_some_and(|stable| stable.revision == *revision) {
             return None;
         }
-        if let Some(Decision { by, reason, .. }) = &self.rolled_back {
+        if let Some(RolledBack { decision: Decision { by, reason, .. }, .. }) = &self.rolled_back {
             return Some(format!("rolled back by {by}: {reason}"));
         }
         let rejected = self.rejected.iter().find(|rejected| rejected.revision == *revision)?;
@@ -97,6 +97,48 @@ impl RolloutState {
         }
         let names = others.map(|proved| proved.revision.0.clone()).collect();
         Err(Refusal::NotProved { revision: to.0.clone(), names })
+    }
+
+    /// The revision to which a rollback without values returns if nothing moves: the newest one that was proved before the present one with another commit of the main
+    /// branch or release. None: something moves, or the platforms are not known, and [`Self::rollback_target`] says it.
+    ///
+    /// # Errors
+    /// Only values have changed since.
+    pub(in crate::promotion) fn earlier_platform<P: PartialEq>(
+        &self,
+        platform_of: impl Fn(&Revision) -> Option<P>,
+    ) -> Result<Option<Revision>, Refusal> {
+        let present = self.stable.as_ref().filter(|_| self.current.is_none());
+        let Some((stable, platform)) = present.and_then(|stable| Some((stable, platform_of(&stable.revision)?))) else {
+            return Ok(None);
+        };
+        let is_other = |revision: &Revision| platform_of(revision).is_none_or(|other| other != platform);
+        let mut before = self.earlier.iter().rev().filter(|earlier| earlier.on < stable.on).peekable();
+        let has_any = before.peek().is_some();
+        match before.find(|earlier| is_other(&earlier.revision)) {
+            Some(earlier) => Ok(Some(earlier.revision.clone())),
+            None if has_any => Err(Refusal::OnlyValues),
+            None => Ok(None),
+        }
+    }
+
+    /// Begins a rollback by a person to a proved revision, with the values that it had or with the present ones.
+    pub(in crate::promotion) fn roll_back_to(
+        &mut self,
+        target: Proved,
+        (reason, since): (Arc<str>, Timestamp),
+        with_values: bool,
+    ) {
+        let is_ahead = self.interrupted.is_some();
+        self.return_to(target, (reason, since));
+        let Some(current) = &mut self.current else { return };
+        match (with_values, current.part) {
+            (true, _) => current.part = Part::Both,
+            // The values are not rejected. If they were half-way, they go through the rings again.
+            (false, Part::Both) => current.part = Part::Platform,
+            (false, Part::Configuration) if is_ahead => current.part = Part::Platform,
+            (false, _) => {}
+        }
     }
 
     /// Begins a rollback to a proved revision. The present revision is rejected at its end.

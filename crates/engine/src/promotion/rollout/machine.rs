@@ -94,6 +94,9 @@ impl<'a> Machine<'a> {
 
     /// One transition. False: nothing more changes.
     fn transition(&mut self) -> bool {
+        if let Some(target) = self.state.rolled_back.as_ref().and_then(|found| found.target.clone()) {
+            return self.begin_rollback(&target);
+        }
         let is_held = self.state.hold.is_some();
         if !is_held && self.return_to_proved() {
             return true;

@@ -38,6 +38,9 @@ pub struct RolloutInput<'a> {
     pub part: Part,
     /// The newest values as a change of their own, or why they can't be one. None: they are those of what moves.
     pub ahead: Option<Result<Ahead<'a>, &'a str>>,
+    /// The revision to which a rollback by a person returns: the earlier commit of the main branch and release with the present values, or why it can't be rendered.
+    /// None: no rollback begins.
+    pub back: Option<Result<&'a Revision, &'a str>>,
     /// The current heads of the GitOps branches.
     pub position: &'a Position,
     /// The places that have the workload.
@@ -132,7 +135,7 @@ impl RolloutState {
 /// 6. Newer values do not wait for a commit of the main branch that is half-way, and do not take it along: they move as [`Ahead`] through all rings, and then the
 ///    interrupted move goes on, on top of them. What was rejected on its own does not move with them either.
 ///
-/// While a person holds the rollout, only rollbacks go on. After a rollback by a person, nothing moves until `retry`.
+/// While a person holds the rollout, only rollbacks go on. After a rollback by a person, only values move until `retry`, and nothing if they were rolled back too.
 pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

@@ -6,9 +6,10 @@ use model::object::promotion::Newer;
 
 use super::Ahead;
 use super::machine::Machine;
+use crate::promotion::command::ROLLBACK;
 use crate::promotion::queue::Queue;
 use crate::promotion::report::EventKind;
-use crate::promotion::state::{Interrupted, Move, Phase, Revision, RolloutState};
+use crate::promotion::state::{Interrupted, Move, Phase, Position, Proved, Revision, RolledBack, RolloutState};
 use crate::promotion::vector::Part;
 
 impl Machine<'_> {
@@ -51,6 +52,20 @@ impl Machine<'_> {
         true
     }
 
+    /// Begins the rollback of a person when it is known what the earlier commit and release give with the present values. Until then, all places keep what they have.
+    pub(super) fn begin_rollback(&mut self, target: &Proved) -> bool {
+        let Some(Ok(revision)) = self.input.back else { return false };
+        let Some(rolled_back) = &mut self.state.rolled_back else { return false };
+        rolled_back.target = None;
+        let is_exact = *revision == target.revision;
+        let at = if is_exact { target.at.clone() } else { Position::default() };
+        let target = Proved { revision: revision.clone(), at, on: target.on };
+        let why = (rolled_back.decision.because(ROLLBACK), rolled_back.decision.at);
+        self.state.roll_back_to(target, why, false);
+        self.is_counted = false;
+        true
+    }
+
     /// Takes back what goes ahead of another move if the sources have again what the other move brings.
     fn return_to_interrupted(&mut self, desired: &Revision) -> bool {
         let is_again = self.state.interrupted.as_ref().is_some_and(|found| found.movement.revision == *desired);
@@ -82,7 +97,8 @@ impl Machine<'_> {
             Phase::Stopped { .. } => false,
             Phase::RollingBack { .. } => true,
         });
-        let is_stopped = self.state.rolled_back.is_some() || self.state.is_rejected(revision);
+        let waits = |rolled_back: &RolledBack| rolled_back.with_values || rest.is_some();
+        let is_stopped = self.state.rolled_back.as_ref().is_some_and(waits) || self.state.is_rejected(revision);
         if is_first || is_stopped || self.state.present() == Some(revision) {
             return false;
         }

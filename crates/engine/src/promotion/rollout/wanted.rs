@@ -32,6 +32,12 @@ impl RolloutState {
             let moving = vector_of(&moving.revision);
             return Wanted { ahead: moving.and_then(|moving| latest.ahead_of(&moving, &stable)), ..wanted };
         }
+        if self.rolled_back.as_ref().is_some_and(|rolled_back| !rolled_back.with_values) {
+            // Whatever is newer of the platform waits for `retry`. Values do not.
+            let rest = latest.on(&stable);
+            let is_change = rest != stable;
+            return Wanted { ahead: is_change.then_some(AheadOf { moving: rest, rest: None }), ..wanted };
+        }
         let rejected = self.rejected.iter().filter(|rejected| rejected.part != Part::Both);
         let rejected = rejected.filter_map(|found| Some((&found.revision, found.part, vector_of(&found.revision)?)));
         let rejected: Vec<_> = rejected.collect();

@@ -58,8 +58,8 @@ pub struct RolloutState {
     /// The revisions that were rolled back or aborted. None of them starts again by itself. The last one is the one that the sources give, or that was rejected last.
     /// A bounded number of the newest ones.
     pub rejected: Vec<Rejection>,
-    /// A rollback by a person: nothing moves until a person says `retry`.
-    pub rolled_back: Option<Decision>,
+    /// A rollback by a person: no commit of the main branch and no release moves until a person says `retry`.
+    pub rolled_back: Option<RolledBack>,
     /// A hold by a person: nothing moves but rollbacks.
     pub hold: Option<Decision>,
 }
@@ -95,6 +95,18 @@ pub struct Move {
     pub approvals: Vec<Approver>,
     /// The rings that are done, with their evidence.
     pub done: Vec<RingRecord>,
+}
+
+/// A rollback by a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolledBack {
+    /// Who decided, and why.
+    pub decision: Decision,
+    /// Whether values returned too. Newer values wait then, as everything else.
+    pub with_values: bool,
+    /// The proved revision to whose commit of the main branch and release it returns, as long as they are not rendered with the present values: nothing moves until
+    /// then. None: it has begun.
+    pub target: Option<Proved>,
 }
 
 /// A move that newer values go ahead of. It goes on when they are in all rings, on top of them.
@@ -179,6 +191,13 @@ pub struct Decision {
     pub at: Timestamp,
     /// Why.
     pub reason: Arc<str>,
+}
+
+impl Decision {
+    /// Who decided this, and why.
+    pub(in crate::promotion) fn because(&self, what: &str) -> Arc<str> {
+        format!("{what} by {}: {}", self.by, self.reason).into()
+    }
 }
 
 /// The content of a place during a rollout.

@@ -241,7 +241,10 @@ fn kind(command: &PromotionCommand) -> Result<CommandKind, Failure> {
                 "name its hub with --hub or KALYPSO_HUB_URL, or approve the pull request of the promotion on the git host",
             ));
         }
-        PromotionAction::Rollback => CommandKind::Rollback { to: command.to.as_deref().map(|to| Revision(to.into())) },
+        PromotionAction::Rollback => CommandKind::Rollback {
+            to: command.to.as_deref().map(|to| Revision(to.into())),
+            with_values: command.with_values,
+        },
         PromotionAction::Promote => {
             CommandKind::Request { revision: Revision(command.revision.as_deref().ok_or_else(incomplete)?.into()) }
         }

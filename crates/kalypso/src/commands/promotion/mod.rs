@@ -60,6 +60,7 @@ pub(super) fn approve(options: &Approve) -> anyhow::Result<Exit> {
 pub(super) fn rollback(options: &Rollback) -> anyhow::Result<Exit> {
     decide(&options.decision.of, PromotionAction::Rollback, |command| {
         command.to.clone_from(&options.to);
+        command.with_values = options.with_values;
         command.reason = Some(options.decision.reason.clone());
     })
 }
@@ -112,7 +113,15 @@ fn decide(
     complete: impl FnOnce(&mut PromotionCommand),
 ) -> anyhow::Result<Exit> {
     let subject = of.subject.clone();
-    let mut command = PromotionCommand { subject, command: action, revision: None, to: None, gate: None, reason: None };
+    let mut command = PromotionCommand {
+        subject,
+        command: action,
+        revision: None,
+        to: None,
+        with_values: false,
+        gate: None,
+        reason: None,
+    };
     complete(&mut command);
     let service = service(&of.connection)?;
     let receipt = match &service {

@@ -95,6 +95,7 @@ impl World {
         let (environment, mut repository) = self.environment(number);
         environment.remember_changed(workload, &mut repository);
         let newest = environment.wanted(workload, &mut repository);
+        let back = environment.back(workload, &mut repository);
         let environment = &self.environments[number];
         let rollout = &environment.workloads[workload];
         if rollout.compiled.is_none() && rollout.state.current.is_none() {
@@ -117,6 +118,7 @@ impl World {
             desired: newest.as_ref().map(|newest| &newest.desired),
             part: newest.as_ref().map(|newest| newest.part).unwrap_or_default(),
             ahead: newest.as_ref().and_then(|newest| newest.ahead()),
+            back: back.as_ref().map(|back| back.as_ref().map_err(|why| *why)),
             position: &environment.position(),
             places: RingPlaces {
                 ring: &rings,

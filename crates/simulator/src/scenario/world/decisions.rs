@@ -31,7 +31,7 @@ impl World {
             PersonDecision::Abort => CommandKind::Abort,
             PersonDecision::Retry => CommandKind::Retry,
             PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
-            PersonDecision::RollBack => CommandKind::Rollback { to: None },
+            PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
                 let known = &self.environments[number];
                 let state = if is_of_values { &known.values.state } else { &known.subjects[subject].state };
@@ -82,6 +82,7 @@ impl World {
     fn command_rollout(&mut self, (number, workload): (usize, usize), command: &Command) -> Result<(), Refusal> {
         let place = format!("{} {}", self.environments[number].name, self.workloads[workload]);
         let rollout = &mut self.environments[number].workloads[workload];
+        let command = &rollout.with_target(workload, command)?;
         let state = apply_to_rollout(&rollout.state, command)?;
         let revision =
             state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());

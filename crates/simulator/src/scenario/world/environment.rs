@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::promotion::command::{Command, Refusal};
 use engine::promotion::report::Report;
 use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
@@ -74,6 +75,12 @@ pub(in crate::scenario) struct Rollout {
 }
 
 impl Rollout {
+    /// The command with the revision to which a rollback returns.
+    pub(super) fn with_target(&self, workload: usize, command: &Command) -> Result<Command, Refusal> {
+        let platform = |sources: &Sources| (sources.main, sources.releases[workload]);
+        command.with_target(&self.state, |revision| self.revisions.sources(revision).map(platform))
+    }
+
     /// Why the revision of the sources waits for `retry`. None: it does not.
     pub(in crate::scenario) fn blocked_because(&self) -> Option<String> {
         self.state.blocked_because(self.compiled.as_ref()?)
@@ -352,6 +359,30 @@ impl Environment {
             state.present() == Some(&moving) && state.stable.as_ref().is_some_and(|stable| stable.revision == base);
         let ahead = (!is_there).then_some(if is_mixed { Err(MIXED) } else { Ok((moving, rest)) });
         Some(Newest { desired: wanted.desired, part: wanted.part, ahead })
+    }
+
+    /// The revision to which a rollback returns with the present values. None: no rollback begins.
+    pub(super) fn back(
+        &mut self,
+        workload: usize,
+        repository: &mut Repository<'_>,
+    ) -> Option<Result<Revision, &'static str>> {
+        let rollout = &self.workloads[workload];
+        let target = rollout.state.rolled_back.as_ref()?.target.as_ref()?.revision.clone();
+        let present = rollout.state.stable.as_ref()?.revision.clone();
+        let (Some(of_target), Some(of_present)) =
+            (rollout.revisions.sources(&target), rollout.revisions.sources(&present))
+        else {
+            return Some(Err("its commits are not known"));
+        };
+        if of_target.configuration == of_present.configuration {
+            return Some(Ok(target));
+        }
+        let vector = Vector {
+            platform: (of_target.main, of_target.releases[workload]),
+            configuration: of_present.configuration,
+        };
+        Some(Ok(self.name_vector((workload, &target), vector, repository)))
     }
 
     /// The revision of a vector.

@@ -188,7 +188,7 @@ fn a_rollback_returns_to_any_proved_revision_and_stays() {
         world.has(number);
         world.settle();
     }
-    world.command(CommandKind::Rollback { to: None });
+    world.command(CommandKind::Rollback { to: None, with_values: false });
     // The output returns at once, also while the sources still name the other revision, and during a hold.
     assert_eq!((world.admitted().as_str(), world.at.clone()), ("r3", Some(revision(4))));
     world.command(CommandKind::Hold);
@@ -198,7 +198,7 @@ fn a_rollback_returns_to_any_proved_revision_and_stays() {
     world.has(5);
     let report = world.settle();
     assert_eq!((world.admitted().as_str(), &*report.waiting[0].what), ("r3", "rejected"));
-    world.command(CommandKind::Rollback { to: Some(revision(1)) });
+    world.command(CommandKind::Rollback { to: Some(revision(1)), with_values: false });
     world.settle();
     assert_eq!(world.proved(), "r1");
     world.command(CommandKind::Request { revision: revision(5) });

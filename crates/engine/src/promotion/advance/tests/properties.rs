@@ -30,7 +30,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(CommandKind::Resume),
         Just(CommandKind::Abort),
         Just(CommandKind::Retry),
-        Just(CommandKind::Rollback { to: None }),
+        any::<bool>().prop_map(|with_values| CommandKind::Rollback { to: None, with_values }),
         (1..9_u32).prop_map(|number| CommandKind::Request { revision: revision(number) }),
     ];
     prop_oneof![

@@ -33,7 +33,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(CommandKind::Resume),
         Just(CommandKind::Abort),
         Just(CommandKind::Retry),
-        Just(CommandKind::Rollback { to: None }),
+        any::<bool>().prop_map(|with_values| CommandKind::Rollback { to: None, with_values }),
         Just(CommandKind::Skip { gate: "compliant".into() }),
     ];
     prop_oneof![

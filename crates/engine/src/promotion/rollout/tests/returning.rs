@@ -4,9 +4,10 @@ use model::object::promotion::OnFailure;
 
 use super::world::{Host, World};
 use super::{command, two_rings};
-use crate::promotion::command::CommandKind;
+use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_rollout};
 use crate::promotion::report::ReportPhase;
 use crate::promotion::state::Revision;
+use crate::promotion::vector::Part;
 
 /// Versions 1 to 3 were proved, one after another.
 fn three_versions() -> World {
@@ -21,7 +22,15 @@ fn three_versions() -> World {
 }
 
 fn roll_back(world: &mut World, to: Option<&str>) {
-    command(world, CommandKind::Rollback { to: to.map(|to| Revision(to.into())) });
+    roll_back_with(world, to, false);
+}
+
+fn roll_back_with(world: &mut World, to: Option<&str>, with_values: bool) {
+    command(world, CommandKind::Rollback { to: to.map(revision), with_values });
+}
+
+fn revision(name: &str) -> Revision {
+    Revision(name.into())
 }
 
 fn check(world: &mut World, expected: (&str, &str)) {
@@ -99,4 +108,90 @@ fn the_history_is_bounded() {
     roll_back(&mut world, None);
     world.settle();
     assert_eq!(world.stable(), "v77");
+}
+
+/// Versions 10 and 21 were proved: the last digit is the number of the values.
+fn with_values() -> World {
+    let mut world = two_rings();
+    for version in [10, 21] {
+        world.wait(60);
+        world.change(version);
+        world.settle();
+    }
+    world.events.clear();
+    world
+}
+
+#[test]
+fn a_rollback_keeps_the_values_unless_it_is_told() {
+    let mut world = with_values();
+    // 11 is the commit of 10 with the present values.
+    world.change(11);
+    world.change(21);
+    world.back = Some(revision("v11"));
+    roll_back(&mut world, None);
+    assert_eq!(world.state.rolled_back.as_ref().unwrap().target.as_ref().unwrap().revision, revision("v10"));
+    check(&mut world, ("1111|11111111", "v11"));
+    assert_eq!(world.state.rejected.last().map(|found| found.part), Some(Part::Platform));
+    let mut exact = with_values();
+    exact.back = Some(revision("v11"));
+    roll_back_with(&mut exact, None, true);
+    check(&mut exact, ("1010|10101010", "v10"));
+    assert_eq!(exact.state.rejected.last().map(|found| found.part), Some(Part::Both));
+}
+
+#[test]
+fn values_move_after_a_rollback_that_kept_them() {
+    for (with_values, expected) in [(false, "1212|12121212"), (true, "1010|10101010")] {
+        let mut world = with_values_and(with_values);
+        for version in [12, 22] {
+            world.change(version);
+        }
+        world.part = Part::Both;
+        world.ahead = Some((revision("v12"), None));
+        world.settle();
+        assert_eq!(world.versions(), expected, "{with_values}");
+        // The commit waits for a person.
+        assert!(world.state.rolled_back.is_some());
+        command(&mut world, CommandKind::Retry);
+        world.ahead = None;
+        world.settle();
+        assert_eq!(world.versions(), "2222|22222222", "{with_values}");
+    }
+}
+
+fn with_values_and(with_values: bool) -> World {
+    let mut world = self::with_values();
+    roll_back_with(&mut world, None, with_values);
+    check(&mut world, ("1010|10101010", "v10"));
+    world
+}
+
+#[test]
+fn places_keep_what_they_have_until_a_rollback_is_rendered() {
+    let mut world = with_values();
+    command(&mut world, CommandKind::Hold);
+    let before = world.versions();
+    roll_back(&mut world, Some("v10"));
+    let state = world.state.clone();
+    world.is_rendered = false;
+    let report = world.settle();
+    assert_eq!((&world.state, world.versions()), (&state, before));
+    let waiting = report.waiting.iter().find(|waiting| &*waiting.what == "rollback").unwrap();
+    assert!(
+        waiting.text.starts_with("the rollback to `v10` with the present values has not begun"),
+        "{}",
+        waiting.text
+    );
+    // Nobody begins another one, and a retry takes it back.
+    for kind in [CommandKind::Abort, CommandKind::Rollback { to: None, with_values: true }] {
+        let command = Command { kind, by: "bob".into(), at: world.now, reason: "x".into() };
+        assert_eq!(apply_to_rollout(&world.state, &command), Err(Refusal::RollsBack));
+    }
+    command(&mut world, CommandKind::Retry);
+    assert_eq!(world.state.rolled_back, None);
+    // A hold does not stop a rollback.
+    roll_back(&mut world, Some("v10"));
+    world.is_rendered = true;
+    check(&mut world, ("1010|10101010", "v10"));
 }

@@ -38,6 +38,10 @@ pub(super) struct World {
     pub(super) part: Part,
     /// The newest values as a change of their own: for places that the move has reached, and for the others.
     pub(super) ahead: Option<(Revision, Option<Revision>)>,
+    /// What a rollback returns to with the present values. None: exactly its target.
+    pub(super) back: Option<Revision>,
+    /// Whether it can be rendered.
+    pub(super) is_rendered: bool,
     pub(super) hosts: Vec<Host>,
     pub(super) hub_error: Option<Arc<str>>,
     pub(super) ring: Vec<u16>,
@@ -97,6 +101,8 @@ impl World {
             desired: None,
             part: Part::Both,
             ahead: None,
+            back: None,
+            is_rendered: true,
             hosts: vec![Host::Healthy; places],
             hub_error: None,
             hash: (0..places as u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
@@ -236,6 +242,8 @@ impl World {
             places,
             is_only_new: self.is_only_new,
         });
+        let target = self.state.rolled_back.as_ref().and_then(|found| found.target.as_ref());
+        let back = target.map(|target| self.back.clone().unwrap_or_else(|| target.revision.clone()));
         let position = Position((self.positions.len() - 1).to_string().into());
         let input = RolloutInput {
             now: self.now,
@@ -243,6 +251,7 @@ impl World {
             desired: self.desired.as_ref(),
             part: self.part,
             ahead: self.ahead.as_ref().map(|(revision, rest)| Ok(Ahead { revision, rest: rest.as_ref() })),
+            back: back.as_ref().map(|back| if self.is_rendered { Ok(back) } else { Err("its values are wrong") }),
             position: &position,
             places: RingPlaces {
                 ring: &self.ring,

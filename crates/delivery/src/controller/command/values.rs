@@ -1,0 +1,75 @@
+//! The rollback of an environment with its values: the commits of its sources, and the releases, from which the earlier commit was rendered.
+
+use std::sync::Arc;
+
+use engine::promotion::command::{Command, CommandKind, apply_to_advance};
+use engine::promotion::state::{AdvanceState, Decision, Revision};
+use git::publications::Publication;
+
+use super::{CommandError, PersonDecision, sources};
+use crate::access::RepositoryAccess;
+use crate::controller::changes::Change;
+use crate::controller::line;
+use crate::rollout_store::{StoredSource, StoredStates};
+use crate::state_branch;
+
+/// Adds the values and the releases that were published with the commit to which a rollback returns. The sources are held until `retry`: newer values would undo it.
+pub(super) fn with_earlier_values(
+    access: &Arc<RepositoryAccess>,
+    decision: &PersonDecision<'_>,
+    (mut change, stored): (Change, &StoredStates),
+) -> Result<Change, CommandError> {
+    let environment = decision.environment;
+    let target = change.platform().and_then(|platform| platform.admitted.clone());
+    let target = target.unwrap_or_else(|| Revision("".into()));
+    let publications = state_branch::all_publications(access, environment);
+    let is_of_target = |found: &&Publication| found.promoted.is_some() && found.promoted == line::commit(&target);
+    let publication = publications
+        .iter()
+        .find(is_of_target)
+        .ok_or_else(|| CommandError::NoValues { environment: environment.clone(), commit: target.0.to_string() })?;
+    let mut all = sources::read(access, environment);
+    all.extend(stored.advances.iter().flatten().flat_map(|known| known.sources.clone()));
+    let command = decision.command;
+    for (name, source) in all {
+        let at = publication.sources.get(&source.source).map(|commit| line::revision(*commit));
+        let hold = source.state.hold.clone().or_else(|| Some(held(command)));
+        let admitted = at.or_else(|| source.state.admitted.clone());
+        let state = AdvanceState { admitted, current: None, hold, ..source.state.clone() };
+        let event = command.event(state.admitted.clone());
+        change.decide_source(environment, (&name, StoredSource { state, ..source }), (&event, &command.by));
+    }
+    for (workload, release) in &publication.releases {
+        let known = stored.advances.iter().flatten().find_map(|known| known.releases.get(workload));
+        let Some(before) = known.filter(|known| known.admitted.as_ref().is_none_or(|has| has.0 != *release)) else {
+            continue;
+        };
+        let kind = CommandKind::Rollback { to: Some(Revision(Arc::clone(release))), with_values: true };
+        let command = Command { kind, ..command.clone() };
+        let after = apply_to_advance(before, &command)?;
+        let event = command.event(before.admitted.clone());
+        change.decide_release(environment, (workload, after), (&event, &command.by));
+    }
+    Ok(change)
+}
+
+/// The hold of the sources that a rollback restored.
+fn held(command: &Command) -> Decision {
+    Decision { by: Arc::clone(&command.by), at: command.at, reason: Arc::clone(&command.reason) }
+}
+
+/// Ends the hold of the sources that a rollback of the environment restored, when a person moves its commits again.
+pub(super) fn with_newest_values(
+    decision: &PersonDecision<'_>,
+    (mut change, stored): (Change, &StoredStates),
+) -> Change {
+    let Some(known) = stored.advances.iter().flatten().next() else { return change };
+    let Some(rolled_back) = known.platform.as_ref().and_then(|platform| platform.stays.as_ref()) else { return change };
+    for (name, source) in known.sources.iter().filter(|(_, source)| source.state.hold.as_ref() == Some(rolled_back)) {
+        let state = AdvanceState { hold: None, ..source.state.clone() };
+        let event = decision.command.event(None);
+        let freed = StoredSource { state, ..source.clone() };
+        change.decide_source(decision.environment, (name, freed), (&event, &decision.command.by));
+    }
+    change
+}
