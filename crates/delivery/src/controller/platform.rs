@@ -7,13 +7,15 @@ use std::sync::Arc;
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
 use engine::promotion::evidence::{Approver, Measured};
+use engine::promotion::in_force::admits;
 use engine::promotion::origin::for_origin;
+use engine::promotion::proposal::proposed_early;
 use engine::promotion::report::ReportPhase;
 use engine::promotion::state::{AdvanceState, GateRecord, GateStatus, Revision};
 use git::Commit;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::promotion::{ChangeDelivery, ChangeOrigin, GateKind, Promotion};
+use model::object::promotion::{ChangeOrigin, GateKind, Promotion};
 
 use super::commit_move::{self, CommitMove, Moved, proposing_branch};
 use super::context::{Context, Memory};
@@ -92,11 +94,8 @@ pub(super) fn admitted_promotion(
     (stored, before): (&StoredStates, &AdvanceState),
     after: &AdvanceState,
 ) -> PromotionChange {
-    let revision = |state: &AdvanceState| state.proved.as_ref().map(|proved| proved.revision.clone());
-    let is_first = before.admitted.is_none() || stored.promotion.is_none();
-    let proved = revision(after).filter(|proved| revision(before).as_ref() != Some(proved));
-    let Some(commit) = proved.or_else(|| after.admitted.clone().filter(|_| is_first)).and_then(|of| line::commit(&of))
-    else {
+    let is_first = stored.promotion.is_none();
+    let Some(commit) = admits((before, is_first), after).and_then(line::commit) else {
         return PromotionChange::Keep;
     };
     match context.plane.promotion_at(context.environment, commit) {
@@ -260,19 +259,6 @@ pub(super) fn act(
 /// The state after a person closed the pull request of a move.
 pub(super) fn declined(state: &AdvanceState, command: &Command) -> Option<AdvanceState> {
     apply_to_advance(state, command).ok()
-}
-
-/// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
-pub(super) fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
-    let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated)?;
-    if promotion.delivery != ChangeDelivery::PullRequest || step.state.hold.is_some() {
-        return None;
-    }
-    let is_of_people = |record: &GateRecord| {
-        promotion.gates.iter().any(|gate| gate.name == record.name && matches!(gate.kind, GateKind::Approval(_)))
-    };
-    let mut waiting = current.gates.iter().filter(|record| !record.holds()).peekable();
-    (waiting.peek().is_some() && waiting.all(is_of_people)).then_some(&current.revision)
 }
 
 /// Withdraws what was proposed, if nothing is to be written any more. While a candidate waits for its gates, its pull request stays, with the reviews.

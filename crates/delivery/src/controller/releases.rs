@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::evidence::{Approver, CheckResult, Measured};
+use engine::promotion::proposal::proposed_early;
 use engine::promotion::state::{AdvanceState, Revision};
 use git::{Commit, Edits};
 use model::git_id::GitId;
@@ -208,7 +209,7 @@ impl ReleaseMove<'_> {
         let revision = match &step.action {
             Some(Action::Write { revision }) => revision,
             Some(Action::RollBack { to }) => to,
-            None => match platform::proposed_early(self.promotion, step) {
+            None => match proposed_early(self.promotion, step) {
                 Some(revision) => revision,
                 None => return self.withdraw(context, step),
             },

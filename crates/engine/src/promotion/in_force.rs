@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use model::object::promotion::{Gate, Promotion, Require};
 
+use super::state::{AdvanceState, Revision};
+
 /// The promotion with which a revision moves: the newest one, with all gates and all environments before of the others. The rings are those of the
 /// `admitted` one, if there is one. None: there is no promotion at all.
 pub fn in_force(admitted: Option<&Promotion>, others: &[&Promotion]) -> Option<Promotion> {
@@ -18,6 +20,17 @@ pub fn in_force(admitted: Option<&Promotion>, others: &[&Promotion]) -> Option<P
         promotion.rings.clone_from(&admitted.rings);
     }
     Some(promotion)
+}
+
+/// The commit whose promotion is admitted after a step: the one that the environment has proved in this step, or for the `first` promotion the one that it has. None:
+/// the admitted promotion stays.
+pub fn admits<'s>((before, is_first): (&AdvanceState, bool), after: &'s AdvanceState) -> Option<&'s Revision> {
+    fn proved(state: &AdvanceState) -> Option<&Revision> {
+        state.proved.as_ref().map(|proved| &proved.revision)
+    }
+    let is_first = is_first || before.admitted.is_none();
+    let proved_now = proved(after).filter(|revision| proved(before) != Some(*revision));
+    proved_now.or(after.admitted.as_ref().filter(|_| is_first))
 }
 
 fn add(promotion: &mut Promotion, other: &Promotion) {

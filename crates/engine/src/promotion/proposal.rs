@@ -1,11 +1,27 @@
-//! Whether output that waits in a pull request may be merged, by what was stored about the revisions that it brings.
+//! Pull requests: what may wait in one for the reviews of people, and whether output that waits in one may be merged.
 
-use model::object::promotion::{Gate, GateKind};
+use model::object::Promotion;
+use model::object::promotion::{ChangeDelivery, Gate, GateKind};
 
+use super::advance::AdvanceStep;
+use super::report::ReportPhase;
 use super::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Phase, Revision, RolloutState};
 
 /// The number of hexadecimal digits of a shown commit.
 const SHORT_DIGITS: usize = 7;
+
+/// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
+pub fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
+    let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated)?;
+    if promotion.delivery != ChangeDelivery::PullRequest || step.state.hold.is_some() {
+        return None;
+    }
+    let is_of_people = |record: &GateRecord| {
+        promotion.gates.iter().any(|gate| gate.name == record.name && matches!(gate.kind, GateKind::Approval(_)))
+    };
+    let mut waiting = current.gates.iter().filter(|record| !record.holds()).peekable();
+    (waiting.peek().is_some() && waiting.all(is_of_people)).then_some(&current.revision)
+}
 
 /// The stored states of what a pull request brings into an environment.
 #[derive(Clone, Debug, Default)]
