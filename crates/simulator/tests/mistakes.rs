@@ -38,6 +38,7 @@ fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
     failing("fail stage-2 for soon", &["`soon`: a duration is a number with `d`"]);
     failing("hold stage by ann", &["`because REASON` is missing at the end", "write `hold ENVIRONMENT"]);
     failing("release shopp 2.0.0", &["there is no workload `shopp`"]);
+    failing("hub misses publications", &["`for` is missing at the end", "or hub misses publications for DURATION"]);
     failing("nothing at all", &["`nothing` is no event", "events begin with `change`"]);
     check("at 4h", "at noon", &["`at noon` is no time", "write `at 0h`"]);
     check("prod has c1 by", "prod hass c1 by", &["`hass` is no claim", "`CLUSTERS has CHANGE`"]);

@@ -293,6 +293,8 @@ pub enum Part {
     HostApi,
     /// The hub: no report arrives, and no evidence can be read.
     Hub,
+    /// The way of publications to the hub: it does not know what the GitOps branches have since then.
+    Publications,
 }
 
 /// The name of the values of an environment in decisions and claims.

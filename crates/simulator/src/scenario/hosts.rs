@@ -12,6 +12,8 @@ pub(super) struct Reconcilers {
     pub(super) target: Vec<ContentId>,
     /// The content of each place in the GitOps branch.
     pub(super) published: Vec<ContentId>,
+    /// The content of each place in the newest publication that the hub knows.
+    known: Vec<ContentId>,
     /// The state of each place for its target.
     pub(super) states: Vec<PlaceState>,
     /// What each host has.
@@ -38,6 +40,7 @@ impl Reconcilers {
     pub(super) fn grow(&mut self, fleet: &Fleet) {
         self.target.resize(fleet.len(), NOTHING);
         self.published.resize(fleet.len(), NOTHING);
+        self.known.resize(fleet.len(), NOTHING);
         self.hosts.resize(fleet.place_of.len(), Host::default());
         for place in self.states.len()..fleet.len() {
             self.states.push(PlaceState::default());
@@ -48,6 +51,7 @@ impl Reconcilers {
     /// Sets all places and hosts of a fleet to their targets, as if they had been there for a long time.
     pub(super) fn settle(&mut self, fleet: &Fleet) {
         self.published.clone_from(&self.target);
+        self.known.clone_from(&self.target);
         for place in 0..fleet.len() {
             let content = self.published[place];
             for host in fleet.hosts(place) {
@@ -68,29 +72,39 @@ impl Reconcilers {
         true
     }
 
-    /// Publishes the target of a place. True if the branch had another content.
-    pub(super) fn publish(&mut self, place: usize, fleet: &Fleet) -> bool {
+    /// Publishes the target of a place. True if the branch had another content. The hub may miss it.
+    pub(super) fn publish(&mut self, place: usize, fleet: &Fleet, is_missed: bool) -> bool {
         if self.published[place] == self.target[place] {
             return false;
         }
         self.published[place] = self.target[place];
+        if !is_missed {
+            self.known[place] = self.published[place];
+        }
         self.refresh(place, fleet);
         true
     }
 
-    /// Computes the state of a place: what a hub knows of it.
+    /// The hub learns what is published.
+    pub(super) fn learn(&mut self, fleet: &Fleet) {
+        self.known.clone_from(&self.published);
+        (0..fleet.len()).for_each(|place| self.refresh(place, fleet));
+    }
+
+    /// Computes the state of a place: what a hub knows of it. Before it knows the content that the place is to have, this is about the content before.
     pub(super) fn refresh(&mut self, place: usize, fleet: &Fleet) {
-        let target = self.target[place];
-        let mut state = PlaceState { is_published: self.published[place] == target, ..PlaceState::default() };
-        if target != NOTHING && fleet.is_there(place) {
+        let known = self.known[place];
+        let is_published = self.published[place] == self.target[place] && known == self.target[place];
+        let mut state = PlaceState { is_published, ..PlaceState::default() };
+        if known != NOTHING && fleet.is_there(place) {
             for host in fleet.hosts(place) {
                 state.expected += 1;
                 let Host { reported, is_failed, .. } = self.hosts[host as usize];
-                if reported == target && is_failed {
+                if reported == known && is_failed {
                     state.failed += 1;
                 } else if fleet.is_overdue(host) {
                     state.silent += 1;
-                } else if reported == target {
+                } else if reported == known {
                     state.succeeded += 1;
                     state.without_heartbeat += u32::from(fleet.is_without_heartbeat);
                 }
@@ -130,8 +144,12 @@ mod tests {
         };
         assert_eq!(reconcilers.states, [state(2, 2, 0, 0, true); 2]);
         assert!(reconcilers.set_target(0, 2, &fleet));
-        assert_eq!(reconcilers.states, [state(2, 0, 0, 0, false), state(2, 2, 0, 0, true)]);
-        assert!(reconcilers.publish(0, &fleet) && !reconcilers.publish(1, &fleet));
+        // The reports are about the content before.
+        assert_eq!(reconcilers.states, [state(2, 2, 0, 0, false), state(2, 2, 0, 0, true)]);
+        assert!(reconcilers.publish(0, &fleet, true) && !reconcilers.publish(1, &fleet, true));
+        assert_eq!(reconcilers.states[0], state(2, 2, 0, 0, false));
+        reconcilers.learn(&fleet);
+        assert_eq!(reconcilers.states[0], state(2, 0, 0, 0, true));
         reconcilers.hosts[0] = Host { reported: 2, is_failed: true, ..Host::default() };
         reconcilers.hosts[1] = Host { reported: 2, ..Host::default() };
         fleet.set_overdue(1, true);

@@ -70,6 +70,8 @@ pub(super) enum Ending {
     HostApi,
     /// The hub is down.
     Hub,
+    /// The hub misses publications.
+    Publications,
     /// The clock of the service is wrong.
     Clock,
 }

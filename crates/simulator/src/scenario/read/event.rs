@@ -26,7 +26,7 @@ pub(super) const FORMS: &[(&str, &str)] = &[
     ("check", "check NAME passes|fails|is unknown [for DURATION]"),
     ("kill", "kill the service for DURATION, or kill the service at every step"),
     ("git-host", "git-host API is down for DURATION"),
-    ("hub", "hub is down for DURATION"),
+    ("hub", "hub is down for DURATION, or hub misses publications for DURATION"),
     ("clock", "clock is wrong by [-]DURATION [for DURATION]"),
     ("approve", "approve ENVIRONMENT [WORKLOAD] by ACCOUNT"),
     ("hold", "hold ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
@@ -143,6 +143,7 @@ fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {
             if words.take("at every step") { Ok(Event::KillAtEveryStep) } else { down(Part::Service, words) }
         }
         "git-host" => words.must("API is down").and_then(|()| down(Part::HostApi, words)),
+        "hub" if words.take("misses publications") => down(Part::Publications, words),
         "hub" => words.must("is down").and_then(|()| down(Part::Hub, words)),
         _ => {
             words.must("is wrong by")?;

@@ -206,6 +206,7 @@ fn outside(random: &mut Random) -> String {
         1 => format!("kill the service for {lasts}"),
         2 => format!("git-host API is down for {lasts}"),
         3 => format!("hub is down for {lasts}"),
+        4 => format!("hub misses publications for {lasts}"),
         _ => format!("clock is wrong by {} for {lasts}", random.pick(&["-1h", "2h", "-5m", "30m"])),
     }
 }

@@ -57,6 +57,7 @@ impl World {
             self.repair_host(environment, host, Some(number));
         } else {
             self.system.end(ending);
+            self.learn_publications();
         }
         self.wake();
     }

@@ -13,13 +13,14 @@ impl World {
         if self.system.is_service_down() {
             return;
         }
+        let is_missed = self.system.misses_publications();
         let environment = &mut self.environments[number];
         environment.published += 1;
         environment.is_due = false;
         let mut pulls = Vec::new();
         for (workload, rollout) in environment.workloads.iter_mut().enumerate() {
             for place in 0..environment.fleet.len() {
-                if rollout.reconcilers.publish(place, &environment.fleet) {
+                if rollout.reconcilers.publish(place, &environment.fleet, is_missed) {
                     pulls.extend(environment.fleet.hosts(place).map(|host| (workload, host)));
                 }
             }
@@ -29,6 +30,18 @@ impl World {
         }
         self.check_always();
         self.wake();
+    }
+
+    /// The hub gets to know what is published, unless it misses that.
+    pub(super) fn learn_publications(&mut self) {
+        if self.system.misses_publications() {
+            return;
+        }
+        for environment in &mut self.environments {
+            for rollout in &mut environment.workloads {
+                rollout.reconcilers.learn(&environment.fleet);
+            }
+        }
     }
 
     fn plan_pull(&mut self, reconciler: Reconciler) {

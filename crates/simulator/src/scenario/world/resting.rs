@@ -20,6 +20,7 @@ impl World {
     /// All faults end.
     pub(in crate::scenario) fn repair_everything(&mut self) {
         self.system.repair();
+        self.learn_publications();
         self.repair_all();
         self.wake();
     }

@@ -18,6 +18,7 @@ pub(super) struct System {
     service: u32,
     host_api: u32,
     hub: u32,
+    publications: u32,
     /// The difference of the service's clock, in seconds.
     skew: i64,
     /// Whether the service is killed before each step.
@@ -57,6 +58,7 @@ impl System {
             service: 0,
             host_api: 0,
             hub: 0,
+            publications: 0,
             skew: 0,
             is_killed_at_every_step: false,
             checks: BTreeMap::new(),
@@ -78,6 +80,11 @@ impl System {
         self.hub > 0
     }
 
+    /// Whether the hub does not get to know what is published.
+    pub(super) fn misses_publications(&self) -> bool {
+        self.publications > 0
+    }
+
     /// The difference of the service's clock, in seconds.
     pub(super) fn skew(&self) -> i64 {
         self.skew
@@ -93,6 +100,7 @@ impl System {
             Part::Service => (&mut self.service, Ending::Service),
             Part::HostApi => (&mut self.host_api, Ending::HostApi),
             Part::Hub => (&mut self.hub, Ending::Hub),
+            Part::Publications => (&mut self.publications, Ending::Publications),
         };
         *count += 1;
         ending
@@ -104,6 +112,7 @@ impl System {
             Ending::Service => self.service = self.service.saturating_sub(1),
             Ending::HostApi => self.host_api = self.host_api.saturating_sub(1),
             Ending::Hub => self.hub = self.hub.saturating_sub(1),
+            Ending::Publications => self.publications = self.publications.saturating_sub(1),
             Ending::Clock => self.skew = 0,
             Ending::Check { number } => self.checks.retain(|_, (known, _)| *known != number),
             Ending::Fault { .. } => {}
@@ -112,7 +121,7 @@ impl System {
 
     /// Everything works again, and all checks pass.
     pub(super) fn repair(&mut self) {
-        (self.service, self.host_api, self.hub, self.skew) = (0, 0, 0, 0);
+        (self.service, self.host_api, self.hub, self.publications, self.skew) = (0, 0, 0, 0, 0);
         self.checks.clear();
     }
 
