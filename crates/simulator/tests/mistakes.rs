@@ -38,6 +38,15 @@ fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
     failing("fail stage-2 for soon", &["`soon`: a duration is a number with `d`"]);
     failing("hold stage by ann", &["`because REASON` is missing at the end", "write `hold ENVIRONMENT"]);
     failing("release shopp 2.0.0", &["there is no workload `shopp`"]);
+    failing("merge stage", &["`by hand` is missing at the end", "write `merge ENVIRONMENT [WORKLOAD] by hand`"]);
+    failing("merge stage shopp by hand", &["there is no workload `shopp`"]);
+    failing("write shop 9.0.0 into prod", &["`by hand` is missing at the end", "write `write NAME into ENVIRONMENT"]);
+    failing("pin shop 2.3.0 prod", &["`in` is expected before `prod`", "write `pin WORKLOAD VERSION in ENVIRONMENT"]);
+    failing(
+        "retarget shop in prod",
+        &["`with` is missing at the end", "write `retarget WORKLOAD in ENVIRONMENT with NAME`"],
+    );
+    failing("hold prod application/shopp by ann because x", &["`by` is expected before `application/shopp`"]);
     failing("hub misses publications", &["`for` is missing at the end", "or hub misses publications for DURATION"]);
     failing("nothing at all", &["`nothing` is no event", "events begin with `change`"]);
     check("at 4h", "at noon", &["`at noon` is no time", "write `at 0h`"]);
@@ -57,6 +66,11 @@ fn names_that_nothing_has_are_mistakes() {
     failing("fail stage where region=west", &["no cluster in `stage` has the label `region=west`"]);
     failing("change c3 where regoin=west", &["no cluster has the label", "did you mean `region=west`?"]);
     failing("change c3 of shopp", &["there is no workload `shopp`"]);
+    failing("pin shop 9.9.9 in prod", &["there is no release 9.9.9 of `shop`"]);
+    failing(
+        "pin shop 2.3.0 in prod where regoin=west",
+        &["no cluster in `prod` has the label", "did you mean `region=west`?"],
+    );
     failing("check smoke fails", &["no gate uses the check `smoke`"]);
     check("prod lacks c2 at", "prod lacks c9 at", &["`prod lacks c9 at 4h`: no event makes the change `c9`"]);
     check("prod has c1 by", "prod has shop 9.9.9 by", &["there is no release 9.9.9 of `shop`"]);
@@ -66,7 +80,7 @@ fn names_that_nothing_has_are_mistakes() {
 
 #[test]
 fn names_of_what_comes_later_are_known() {
-    let added = "repair stage-2\n  - at 5h: add stage-9 to stage\n  - at 6h: [remove stage-9, release shop 2.4.0]";
+    let added = "repair stage-2\n  - at 5h: add stage-9 to stage\n  - at 6h: [remove stage-9, release shop 2.4.0, write shop 2.5.0 into prod by hand]\n  - at 7h: expect prod lacks shop 2.5.0";
     let text = scenario::EXAMPLE.replacen("repair stage-2", added, 1).replacen("on c2", "on 2.4.0", 1);
     assert_eq!(mistakes(&text), "");
 }

@@ -25,7 +25,7 @@ pub(super) struct Sources {
 }
 
 /// A commit that affects folders.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Commit {
     /// The name.
     pub(super) name: Arc<str>,
@@ -35,6 +35,8 @@ pub(super) struct Commit {
     pub(super) reverts: Option<usize>,
     /// The author's account. None: it is unknown.
     pub(super) author: Option<Arc<str>>,
+    /// The release at which it pins the folders that it affects, beside the release of the environment.
+    pub(super) pins: Option<Arc<str>>,
 }
 
 impl Commit {
@@ -78,20 +80,24 @@ impl Contents {
         id
     }
 
-    /// The content of a folder: of the changes that affect it, without those that are reverted.
+    /// The content of a folder: of the changes that affect it, without those that are reverted. A pin of a person has priority over the release.
     pub(super) fn rendered(
         &mut self,
         commits: [&[Commit]; 2],
-        release: &Arc<str>,
+        mut release: Arc<str>,
         (workload, labels): (&str, &Labels),
     ) -> ContentId {
         let mut changes = Vec::new();
         for commits in commits {
-            let affecting = effective(commits).filter(|commit| commit.affects(workload, labels));
-            changes.extend(affecting.map(|commit| Arc::clone(&commit.name)));
+            for commit in effective(commits).filter(|commit| commit.affects(workload, labels)) {
+                match &commit.pins {
+                    Some(pinned) => release = Arc::clone(pinned),
+                    None => changes.push(Arc::clone(&commit.name)),
+                }
+            }
         }
         changes.sort_unstable();
-        self.intern(FolderContent { changes, release: Arc::clone(release) })
+        self.intern(FolderContent { changes, release })
     }
 }
 
@@ -113,7 +119,7 @@ mod tests {
 
     fn commit(name: &str, label: Option<(&str, &str)>, reverts: Option<usize>) -> Commit {
         let label = label.map(|(key, value)| (key.into(), value.into()));
-        Commit { name: name.into(), scope: Scope { workload: None, label }, reverts, author: None }
+        Commit { name: name.into(), scope: Scope { workload: None, label }, reverts, ..Commit::default() }
     }
 
     #[test]
@@ -123,10 +129,22 @@ mod tests {
             [commit("c1", None, None), commit("c2", Some(("region", "west")), None), commit("r", None, Some(0))];
         let (west, east) = (Labels::from_iter([("region", "west")]), Labels::from_iter([("region", "east")]));
         let mut at = |count: usize, labels: &Labels| {
-            let id = contents.rendered([&commits[..count], &[]], &"1.0.0".into(), ("shop", labels));
+            let id = contents.rendered([&commits[..count], &[]], "1.0.0".into(), ("shop", labels));
             contents.get(id).unwrap().changes.join(" ")
         };
         assert_eq!([at(1, &west), at(2, &west), at(2, &east)], ["c1", "c1 c2", "c1"]);
         assert_eq!([at(3, &west), at(3, &east)], ["c2", ""]);
+    }
+
+    #[test]
+    fn a_pin_has_priority_over_the_release() {
+        let mut contents = Contents::default();
+        let pin = Commit { pins: Some("1.0.0".into()), ..commit("pin", Some(("printer", "old")), None) };
+        let of = |printer: &str| Labels::from_iter([("printer", printer)]);
+        let [old, new] = [of("old"), of("new")].map(|labels| {
+            let id = contents.rendered([&[], std::slice::from_ref(&pin)], "2.0.0".into(), ("shop", &labels));
+            contents.get(id).unwrap().clone()
+        });
+        assert_eq!((&*old.release, &*new.release, old.changes.len()), ("1.0.0", "2.0.0", 0));
     }
 }

@@ -215,12 +215,39 @@ pub enum Event {
         /// The folders that it affects.
         scope: Scope,
     },
-    /// A person writes a commit of the main branch into an environment.
+    /// A commit on the branch of an environment that pins clusters to a release of a workload.
+    Pin {
+        /// The environment.
+        environment: Arc<str>,
+        /// The workload.
+        workload: Arc<str>,
+        /// The version.
+        version: Arc<str>,
+        /// A label of the clusters. None: all.
+        label: Option<LabelPair>,
+    },
+    /// A commit of an application team that changes the target of a workload in an environment, but not its release.
+    Retarget {
+        /// The workload.
+        workload: Arc<str>,
+        /// The environment.
+        environment: Arc<str>,
+        /// The name.
+        name: Arc<str>,
+    },
+    /// A person writes a commit of the main branch, or a release, into an environment.
     MoveByHand {
         /// The environment.
         environment: Arc<str>,
-        /// The name of the commit.
-        commit: Arc<str>,
+        /// The commit or the release.
+        what: Content,
+    },
+    /// A person merges the open pull request into an environment, whatever its gates say.
+    MergeByHand {
+        /// The environment.
+        environment: Arc<str>,
+        /// The workload whose release it brings. None: it brings a commit of the main branch.
+        workload: Option<Arc<str>>,
     },
     /// Clusters begin to behave differently.
     Hosts {
@@ -299,6 +326,8 @@ pub enum Part {
 
 /// The name of the values of an environment in decisions and claims.
 pub(super) const VALUES: &str = "values";
+/// The name of the target of a workload in decisions and claims, before the name of the workload.
+pub(super) const APPLICATION: &str = "application/";
 
 /// The decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]

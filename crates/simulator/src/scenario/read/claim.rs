@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Names;
 use super::words::{Expected, Words};
-use crate::scenario::definition::{Claim, Content, MoveState, When};
+use crate::scenario::definition::{Claim, MoveState, When};
 
 /// The forms of claims.
 pub(super) const FORMS: &[&str] = &[
@@ -38,11 +38,11 @@ pub(super) fn read(words: &mut Words<'_>, names: &Names) -> Result<Claim, Expect
     match words.peek() {
         Some("has") => {
             words.must("has")?;
-            Ok(Claim::Has { who, what: content(words, names)? })
+            Ok(Claim::Has { who, what: words.content(names)? })
         }
         Some("lacks") => {
             words.must("lacks")?;
-            Ok(Claim::Lacks { who, what: content(words, names)? })
+            Ok(Claim::Lacks { who, what: words.content(names)? })
         }
         _ => {
             let environment = who.environment.ok_or("`has` or `lacks` is expected after clusters")?;
@@ -70,14 +70,6 @@ pub(super) fn expectation(text: &str, names: &Names) -> Result<(Claim, When), Ex
     };
     words.end()?;
     Ok((claim, when))
-}
-
-fn content(words: &mut Words<'_>, names: &Names) -> Result<Content, Expected> {
-    let word = words.name("a change")?;
-    if names.workloads.contains(&word) {
-        return Ok(Content::Release(word, words.name("the version")?));
-    }
-    Ok(Content::Change(word))
 }
 
 fn state(environment: Arc<str>, words: &mut Words<'_>, names: &Names) -> Result<Claim, Expected> {

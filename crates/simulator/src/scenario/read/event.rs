@@ -14,7 +14,10 @@ pub(super) const FORMS: &[(&str, &str)] = &[
     ("revert", "revert NAME"),
     ("release", "release WORKLOAD VERSION [by ACCOUNT|by unknown]"),
     ("configure", "configure ENVIRONMENT NAME [of WORKLOAD] [where KEY=VALUE]"),
-    ("write", "write NAME into ENVIRONMENT by hand"),
+    ("pin", "pin WORKLOAD VERSION in ENVIRONMENT [where KEY=VALUE]"),
+    ("retarget", "retarget WORKLOAD in ENVIRONMENT with NAME"),
+    ("write", "write NAME into ENVIRONMENT by hand, or write WORKLOAD VERSION into ENVIRONMENT by hand"),
+    ("merge", "merge ENVIRONMENT [WORKLOAD] by hand"),
     ("fail", "fail CLUSTERS [on NAME] [for DURATION]"),
     ("silence", "silence CLUSTERS [for DURATION]"),
     ("flap", "flap CLUSTERS every DURATION [for DURATION]"),
@@ -45,7 +48,8 @@ pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
     let mut words = Words::new(text);
     let verb = words.word("an event")?;
     let event = match verb {
-        "change" | "revert" | "release" | "configure" | "write" => source(verb, &mut words, names)?,
+        "change" | "revert" | "release" | "configure" => source(verb, &mut words, names)?,
+        "pin" | "retarget" | "write" | "merge" => around(verb, &mut words, names)?,
         "fail" | "silence" | "flap" | "lie" | "slow" | "repair" => hosts(verb, &mut words, names)?,
         "add" | "remove" => fleet(verb, &mut words, names)?,
         "check" | "kill" | "git-host" | "hub" | "clock" => outside(verb, &mut words)?,
@@ -68,16 +72,42 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
             let workload = names.workload(words)?;
             Event::Release { workload, version: words.name("the version")?, author: author(words)? }
         }
-        "configure" => {
+        _ => {
             let environment = words.environment(&names.environments)?;
             Event::Configure { environment, name: words.name("the name of the change")?, scope: words.scope(names)? }
         }
+    })
+}
+
+/// What people and application teams write into an environment itself.
+fn around(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    Ok(match verb {
+        "pin" => {
+            let workload = names.workload(words)?;
+            let version = words.name("the version")?;
+            words.must("in")?;
+            Event::Pin { workload, version, environment: words.environment(&names.environments)?, label: words.only()? }
+        }
+        "retarget" => {
+            let workload = names.workload(words)?;
+            words.must("in")?;
+            let environment = words.environment(&names.environments)?;
+            words.must("with")?;
+            Event::Retarget { workload, environment, name: words.name("the name of the change")? }
+        }
+        "merge" => {
+            let environment = words.environment(&names.environments)?;
+            let has_workload = words.peek().is_some_and(|word| word != "by");
+            let workload = if has_workload { Some(names.workload(words)?) } else { None };
+            words.must("by hand")?;
+            Event::MergeByHand { environment, workload }
+        }
         _ => {
-            let commit = words.name("the name of the change")?;
+            let what = words.content(names)?;
             words.must("into")?;
             let environment = words.environment(&names.environments)?;
             words.must("by hand")?;
-            Event::MoveByHand { environment, commit }
+            Event::MoveByHand { environment, what }
         }
     })
 }

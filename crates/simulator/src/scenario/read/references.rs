@@ -13,7 +13,6 @@ use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
     Claim, ClusterGroup, Content, Event, Fault, LabelPair, Members, PersonDecision, Scenario, Scope, Who,
-    WorkloadDefinition,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
@@ -105,8 +104,12 @@ fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s Scope) -> Vec<Refe
 
 fn of_event(event: &Event) -> Vec<Reference<'_>> {
     match event {
-        Event::Revert(name) | Event::MoveByHand { commit: name, .. } => vec![Reference::Change(name)],
+        Event::Revert(name) | Event::MoveByHand { what: Content::Change(name), .. } => vec![Reference::Change(name)],
         Event::Change { scope, .. } => of_scope(None, scope),
+        Event::Pin { environment, workload, version, label } => {
+            let label = label.iter().map(|label| Reference::Label(Some(environment), label));
+            label.chain([Reference::Release(workload, version)]).collect()
+        }
         Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
         Event::Hosts { who, fault: Fault::Failing(Some(name)), .. } => {
             of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
@@ -139,8 +142,19 @@ struct Known<'s> {
     /// Groups of clusters with their environments.
     clusters: Vec<(&'s Arc<str>, &'s ClusterGroup)>,
     changes: BTreeSet<&'s Arc<str>>,
-    releases: BTreeSet<(&'s Arc<str>, &'s Arc<str>)>,
+    releases: BTreeSet<(&'s Arc<str>, Arc<str>)>,
     checks: BTreeSet<&'s Arc<str>>,
+}
+
+/// The versions of all releases, with their workloads.
+fn releases(scenario: &Scenario) -> BTreeSet<(&Arc<str>, Arc<str>)> {
+    let first = scenario.workloads.iter().filter_map(|workload| Some((&workload.name, workload.release.as_ref()?)));
+    let later = scenario.timeline.iter().filter_map(|happening| match &happening.event {
+        Event::Release { workload, version, .. }
+        | Event::MoveByHand { what: Content::Release(workload, version), .. } => Some((workload, version)),
+        _ => None,
+    });
+    first.chain(later).map(|(workload, version)| (workload, Arc::clone(version))).collect()
 }
 
 impl<'s> Known<'s> {
@@ -162,13 +176,12 @@ impl<'s> Known<'s> {
         for environment in &scenario.environments {
             known.clusters.extend(environment.clusters.iter().map(|group| (&environment.name, group)));
         }
-        let first =
-            |workload: &'s WorkloadDefinition| workload.release.as_ref().map(|release| (&workload.name, release));
-        known.releases.extend(scenario.workloads.iter().filter_map(first));
+        known.releases = releases(scenario);
         for happening in &scenario.timeline {
             match &happening.event {
-                Event::Change { name, .. } | Event::Configure { name, .. } => drop(known.changes.insert(name)),
-                Event::Release { workload, version, .. } => drop(known.releases.insert((workload, version))),
+                Event::Change { name, .. } | Event::Configure { name, .. } | Event::Retarget { name, .. } => {
+                    known.changes.insert(name);
+                }
                 Event::Grow { environment, group } => known.clusters.push((environment, group)),
                 _ => {}
             }
@@ -179,14 +192,14 @@ impl<'s> Known<'s> {
     /// What is missing, with a name that is similar. None: nothing.
     fn missing(&self, reference: &Reference<'_>) -> Option<(String, Option<String>)> {
         let changes = || self.changes.iter().map(|name| &***name);
-        let versions = || self.releases.iter().map(|(_, version)| &***version);
+        let versions = || self.releases.iter().map(|(_, version)| &**version);
         match reference {
             Reference::Clusters(who) => self.missing_cluster(who),
             Reference::Change(name) if !self.changes.contains(name) => {
                 Some((format!("no event makes the change `{name}`"), nearest(name, changes()).map(str::to_owned)))
             }
-            Reference::Release(workload, version) if !self.releases.contains(&(*workload, *version)) => {
-                let of = self.releases.iter().filter(|(name, _)| name == workload).map(|(_, version)| &***version);
+            Reference::Release(workload, version) if !self.releases.contains(&(*workload, Arc::clone(version))) => {
+                let of = self.releases.iter().filter(|(name, _)| name == workload).map(|(_, version)| &**version);
                 let near = nearest(version, of).map(|near| format!("{workload} {near}"));
                 Some((format!("there is no release {version} of `{workload}`"), near))
             }

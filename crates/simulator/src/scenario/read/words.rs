@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::duration;
 
 use super::Names;
-use crate::scenario::definition::{LabelPair, Members, Scope, VALUES, Who};
+use crate::scenario::definition::{APPLICATION, Content, LabelPair, Members, Scope, VALUES, Who};
 use crate::scenario::names::NamePattern;
 
 /// A sentence that can't be read: what is expected instead.
@@ -129,9 +129,20 @@ impl<'t> Words<'t> {
         Ok(Who { members, environment, label: self.only()? })
     }
 
-    /// The subject of a decision or of a state: a workload, or the values of the environment. None: the commits of the main branch.
+    /// A change by its name, or a release: `shop 2.4.0`.
+    pub(super) fn content(&mut self, names: &Names) -> Result<Content, Expected> {
+        let word = self.name("a change")?;
+        if names.workloads.contains(&word) {
+            return Ok(Content::Release(word, self.name("the version")?));
+        }
+        Ok(Content::Change(word))
+    }
+
+    /// The subject of a decision or of a state: a workload, the values of the environment, or a target of an application team. None: the commits of the main branch.
     pub(super) fn subject(&mut self, names: &Names) -> Result<Option<Arc<str>>, Expected> {
-        let is_subject = |word: &str| word == VALUES || names.workloads.iter().any(|name| **name == *word);
+        let is_workload = |word: &str| names.workloads.iter().any(|name| **name == *word);
+        let is_subject =
+            |word: &str| word == VALUES || is_workload(word) || word.strip_prefix(APPLICATION).is_some_and(is_workload);
         if self.peek().is_some_and(is_subject) { self.name("the workload").map(Some) } else { Ok(None) }
     }
 

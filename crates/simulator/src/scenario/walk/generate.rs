@@ -166,6 +166,7 @@ fn source(step: usize, (environment, workload): (&str, &str), random: &mut Rando
         0..5 => format!("change c{step}{place}{author}"),
         5..7 => format!("release {workload} 2.{step}.0{author}"),
         7 => format!("configure {environment} k{step}{place}"),
+        8 if random.percent(50) => format!("merge {environment} by hand"),
         8 => format!("revert c{}", step.saturating_sub(1 + random.below(20) as usize)),
         _ => format!("write c{} into {environment} by hand", step.saturating_sub(random.below(20) as usize)),
     }

@@ -139,7 +139,8 @@ impl Referee {
             for subject in 0..=environment.workloads.len() {
                 let record = self.subjects.entry((number, subject)).or_default();
                 record.at = world.revision_of(number, subject);
-                record.proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
+                let proposal = environment.subjects[subject].proposal.as_ref();
+                record.proposal = proposal.filter(|open| open.merge.is_some()).map(|open| open.revision.clone());
                 record.measured = world.measured(number, subject).ok();
                 record.is_settled = world.is_settled(number, subject);
                 record.sources = Some(environment.sources.clone());

@@ -34,7 +34,7 @@ impl World {
         }
         let mut is_restless = false;
         for number in 0..self.environments.len() {
-            is_restless |= self.step_subjects(number) | self.step_values(number);
+            is_restless |= self.step_subjects(number) | self.step_sources(number);
         }
         for number in 0..self.environments.len() {
             for workload in 0..self.workloads.len() {

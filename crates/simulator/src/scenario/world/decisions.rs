@@ -7,7 +7,7 @@ use engine::promotion::state::Revision;
 
 use super::World;
 use super::subjects::PLATFORM;
-use crate::scenario::definition::{PersonDecision, VALUES};
+use crate::scenario::definition::PersonDecision;
 
 impl World {
     /// A person decides about a workload in an environment, or about the commits of the main branch.
@@ -21,7 +21,7 @@ impl World {
         decision: &PersonDecision,
     ) {
         let Some(number) = self.number(environment) else { return };
-        let is_of_values = workload.is_some_and(|name| **name == *VALUES && !self.workloads.contains(name));
+        let source = workload.and_then(|name| self.source_called(name));
         let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
         let subject = workload.map_or(PLATFORM, |workload| workload + 1);
         let kind = match decision {
@@ -34,7 +34,7 @@ impl World {
             PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
                 let known = &self.environments[number];
-                let state = if is_of_values { &known.values.state } else { &known.subjects[subject].state };
+                let state = source.map_or(&known.subjects[subject].state, |source| &known.source(source).state);
                 let waiting = state.current.as_ref();
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
                 CommandKind::Override { revision }
@@ -46,9 +46,9 @@ impl World {
             }
         };
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
-        if is_of_values {
-            if let Err(refusal) = self.command_values(number, &command) {
-                let place = format!("{environment} {VALUES}");
+        if let Some(source) = source {
+            if let Err(refusal) = self.command_source(number, source, &command) {
+                let place = self.source_name(number, source);
                 self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
             }
             return;

@@ -36,6 +36,8 @@ pub(in crate::scenario) struct Environment {
     pub(in crate::scenario) subjects: Vec<Subject>,
     /// The commits of its own branch that wait.
     pub(in crate::scenario) values: Values,
+    /// The commits of each workload's application team that wait.
+    pub(in crate::scenario) applications: Vec<Values>,
     /// The number of commits of its GitOps branch.
     pub(in crate::scenario) published: u64,
     /// Whether the branch is to get other content.
@@ -176,7 +178,6 @@ pub(in crate::scenario) struct Repository<'a> {
     pub(in crate::scenario) main: &'a [Commit],
     /// The versions of the releases of each workload.
     pub(in crate::scenario) versions: &'a [Vec<Arc<str>>],
-    /// The names of the workloads.
     pub(in crate::scenario) workloads: &'a [Arc<str>],
     pub(in crate::scenario) contents: &'a mut Contents,
 }
@@ -201,7 +202,7 @@ impl Environment {
         let commits = [&repository.main[..sources.main], &self.commits[..sources.configuration]];
         let name = &repository.workloads[workload];
         let classes = self.fleet.classes.iter();
-        classes.map(|labels| repository.contents.rendered(commits, release, (name, labels))).collect()
+        classes.map(|labels| repository.contents.rendered(commits, Arc::clone(release), (name, labels))).collect()
     }
 
     /// The contents of the folders of all places.

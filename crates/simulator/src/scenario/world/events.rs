@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::subjects::PLATFORM;
+use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;
-use crate::scenario::definition::{ClusterGroup, Event, Scope, Who};
+use crate::scenario::definition::{ClusterGroup, Event, LabelPair, Scope, Who};
 use crate::scenario::task::{Ending, Task};
 
 impl World {
@@ -19,7 +21,17 @@ impl World {
             Event::Revert(name) => self.revert(name),
             Event::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
             Event::Configure { environment, name, scope } => self.configure(environment, name, scope),
-            Event::MoveByHand { environment, commit } => self.move_by_hand(environment, commit),
+            Event::Pin { environment, workload, version, label } => {
+                self.pin(environment, (workload, version), label.clone());
+            }
+            Event::Retarget { workload, environment, name } => self.retarget((workload, environment), name),
+            Event::MoveByHand { environment, what } => self.move_by_hand(environment, what),
+            Event::MergeByHand { environment, workload } => {
+                let workload = workload.as_ref().and_then(|name| self.workloads.iter().position(|known| known == name));
+                if let Some(number) = self.number(environment) {
+                    self.merge_by_hand(number, workload.map_or(PLATFORM, |workload| workload + 1));
+                }
+            }
             Event::Hosts { who, fault, lasts } => self.break_hosts(who, fault, lasts.map(seconds)),
             Event::Repair(who) => self.repair_hosts(who),
             Event::Grow { environment, group } => self.grow(environment, group),
@@ -68,7 +80,9 @@ impl World {
     }
 
     fn change(&mut self, name: &Arc<str>, scope: &Scope, author: Option<&Arc<str>>) {
-        self.main.push(Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: author.cloned() });
+        let commit =
+            Commit { name: Arc::clone(name), scope: scope.clone(), author: author.cloned(), ..Commit::default() };
+        self.main.push(commit);
     }
 
     fn revert(&mut self, name: &Arc<str>) {
@@ -78,7 +92,7 @@ impl World {
         let is_free = |name: &String| self.main.iter().all(|commit| *commit.name != **name);
         let name = names.into_iter().find(is_free).unwrap_or_default();
         let author = Some("dora".into());
-        self.main.push(Commit { name: name.into(), scope: Scope::default(), reverts, author });
+        self.main.push(Commit { name: name.into(), reverts, author, ..Commit::default() });
     }
 
     fn release(&mut self, workload: &Arc<str>, (version, author): (&Arc<str>, Option<&Arc<str>>)) {
@@ -90,7 +104,16 @@ impl World {
 
     fn configure(&mut self, environment: &str, name: &Arc<str>, scope: &Scope) {
         let Some(number) = self.number(environment) else { return };
-        self.add_values(number, Commit { name: Arc::clone(name), scope: scope.clone(), reverts: None, author: None });
+        let commit = Commit { name: Arc::clone(name), scope: scope.clone(), ..Commit::default() };
+        self.add_to_source(number, Source::Values, commit);
+    }
+
+    fn pin(&mut self, environment: &str, (workload, version): (&Arc<str>, &Arc<str>), label: Option<LabelPair>) {
+        let Some(number) = self.number(environment) else { return };
+        let scope = Scope { workload: Some(Arc::clone(workload)), label };
+        let name = format!("pin-{workload}-{version}").into();
+        let commit = Commit { name, scope, pins: Some(Arc::clone(version)), ..Commit::default() };
+        self.add_to_source(number, Source::Values, commit);
     }
 
     /// A commit on the branch of an environment that its output follows.
@@ -148,6 +171,6 @@ impl World {
         // A commit that changes no content: only the list of clusters.
         let nothing = Some(("".into(), "".into()));
         let scope = Scope { workload: Some("".into()), label: nothing };
-        self.commit(number, Commit { name: name.into(), scope, reverts: None, author: None });
+        self.commit(number, Commit { name: name.into(), scope, ..Commit::default() });
     }
 }

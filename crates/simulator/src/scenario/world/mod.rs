@@ -6,6 +6,7 @@ mod decisions;
 mod environment;
 mod events;
 mod moves;
+mod proposals;
 mod reconciling;
 mod resting;
 mod subject;
@@ -55,6 +56,8 @@ pub(super) struct World {
     pub(in crate::scenario) workloads: Vec<Arc<str>>,
     /// The versions of the releases of each workload.
     versions: Vec<Vec<Arc<str>>>,
+    /// The workloads and the numbers of releases that only a person wrote into an environment: no team released them.
+    by_hand: std::collections::BTreeSet<(usize, usize)>,
     /// The authors of the releases of each workload.
     authors: Vec<Vec<Option<Arc<str>>>>,
     pub(in crate::scenario) environments: Vec<Environment>,
@@ -94,6 +97,7 @@ impl World {
             workloads: scenario.workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
             authors: versions.iter().map(|versions| versions.iter().map(|_| None).collect()).collect(),
             versions,
+            by_hand: std::collections::BTreeSet::new(),
             environments,
             system: System::new(&scenario),
             watched: all_expectations(&scenario).into_iter().map(Watched::new).collect(),
@@ -244,6 +248,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
         workloads: scenario.workloads.iter().map(|_| Rollout::default()).collect(),
         subjects: Vec::new(),
         values: Values::default(),
+        applications: scenario.workloads.iter().map(|_| Values::default()).collect(),
         published: 0,
         is_due: false,
         is_planned: false,

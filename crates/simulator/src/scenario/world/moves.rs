@@ -5,7 +5,6 @@ use std::sync::Arc;
 use engine::promotion::report::{Report, ReportPhase};
 
 use super::World;
-use crate::scenario::definition::VALUES;
 
 /// A move, or the lack of one.
 pub(super) struct SeenMove {
@@ -47,8 +46,7 @@ impl World {
             let is_rejected = !rollout.state.rejected.is_empty();
             Some(SeenMove::new(format!("{} {name}", environment.name), report, is_rejected))
         });
-        let values = self.values_moves(number).filter(|_| workload.is_none_or(|meant| meant == VALUES));
-        rollouts.chain(self.subject_moves(number, workload)).chain(values).collect()
+        rollouts.chain(self.subject_moves(number, workload)).chain(self.source_moves(number, workload)).collect()
     }
 
     /// A move that does not rest. None: everything rests.

@@ -6,7 +6,6 @@ use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
 use super::subjects::PLATFORM;
-use crate::scenario::definition::VALUES;
 
 /// A move that does not rest.
 pub(in crate::scenario) struct OpenMove {
@@ -45,16 +44,14 @@ impl World {
                     open.extend(open_move(&about, report, &gates));
                 }
             }
-            if let Some(report) = &environment.values.report {
+            for source in environment.sources() {
+                let Some(report) = &environment.source(source).report else { continue };
                 let is_held = environment.subjects[PLATFORM].state.hold.is_some();
                 let answers = is_held.then(|| format!("resume {} by ana", environment.name));
                 let text = format!("the hold of {}", environment.name);
                 open.extend(answers.map(|answer| OpenMove { text, answers: vec![answer] }));
-                open.extend(open_move(
-                    &format!("{} {VALUES}", environment.name),
-                    report,
-                    &environment.gates_of_values(),
-                ));
+                let about = format!("{} {}", environment.name, self.subject_of(source));
+                open.extend(open_move(&about, report, &environment.gates_of(source)));
             }
             for (number, subject) in environment.subjects.iter().enumerate() {
                 let Some(report) = &subject.report else { continue };

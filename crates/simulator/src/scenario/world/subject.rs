@@ -12,11 +12,19 @@ pub(in crate::scenario) struct Subject {
     /// The revision that the sources of the environment name. Its output has the admitted one.
     pub(in crate::scenario) named: Option<Revision>,
     pub(in crate::scenario) report: Option<Report>,
-    /// The open pull request: its number, and the revision that it writes.
-    pub(in crate::scenario) proposal: Option<(u32, Revision)>,
+    /// The open pull request.
+    pub(in crate::scenario) proposal: Option<Proposal>,
 }
 
-/// The values of an environment that are not admitted yet.
+/// An open pull request that writes a revision into an environment.
+#[derive(Debug)]
+pub(in crate::scenario) struct Proposal {
+    pub(in crate::scenario) revision: Revision,
+    /// The number of its planned merge. None: people only review it, because its gates do not hold.
+    pub(in crate::scenario) merge: Option<u32>,
+}
+
+/// The commits of a source of an environment that are not admitted yet: of its values, or of an application team.
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Values {
     /// The commits, oldest first.

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
+use engine::promotion::advance::{self, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
 use engine::promotion::origin::for_origin;
 use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
-use model::object::promotion::{ChangeDelivery, ChangeOrigin, Promotion};
+use model::object::promotion::{ChangeOrigin, Promotion};
 
+use super::World;
 use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
+use super::proposals::to_propose;
 use super::subject::Subject;
-use super::{World, seconds};
 use crate::scenario::contents::effective;
-use crate::scenario::task::Task;
+use crate::scenario::definition::Content;
 
 /// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
 pub(super) const PLATFORM: usize = 0;
@@ -75,7 +76,11 @@ impl World {
             None => {
                 std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect()
             }
-            Some(workload) => self.versions[workload].clone(),
+            Some(workload) => {
+                let versions = self.versions[workload].iter().enumerate();
+                let released = versions.filter(|(release, _)| !self.by_hand.contains(&(workload, *release)));
+                released.map(|(_, version)| Arc::clone(version)).collect()
+            }
         };
         names.into_iter().rev().map(Revision).collect()
     }
@@ -84,7 +89,7 @@ impl World {
         match subject.checked_sub(1) {
             None => self.main.iter().find(|commit| commit.name == revision.0).and_then(|commit| commit.author.clone()),
             Some(workload) => {
-                let release = self.versions[workload].iter().position(|version| *version == revision.0)?;
+                let release = self.versions[workload].iter().rposition(|version| *version == revision.0)?;
                 self.authors[workload][release].clone()
             }
         }
@@ -108,15 +113,16 @@ impl World {
     fn step_subject(&mut self, number: usize, subject: usize) -> bool {
         let mut is_changed = false;
         for _ in 0..REPEATS_MAX {
-            let Some(AdvanceStep { state, action, report, events }) = self.decide_subject(number, subject) else {
-                break;
-            };
+            let Some((promotion, step)) = self.decide_subject(number, subject) else { break };
+            let proposed = to_propose(&promotion, &step);
+            let AdvanceStep { state, action, report, events } = step;
             let place = self.subject_name(number, subject);
             self.tell_events(&place, &events);
             let known = &mut self.environments[number].subjects[subject];
             let is_same = known.state == state;
             (known.state, known.report) = (state, Some(report));
-            let has_acted = self.render_admitted(number, subject) | self.act((number, subject), action.as_ref());
+            let has_acted =
+                self.render_admitted(number, subject) | self.act((number, subject), action.as_ref(), proposed);
             is_changed |= !is_same || has_acted;
             if is_same && !has_acted {
                 break;
@@ -134,10 +140,15 @@ impl World {
         }
     }
 
-    fn decide_subject(&self, number: usize, subject: usize) -> Option<AdvanceStep> {
-        let environment = &self.environments[number];
+    fn decide_subject(&self, number: usize, subject: usize) -> Option<(Promotion, AdvanceStep)> {
         let origin = if subject == PLATFORM { ChangeOrigin::Main } else { ChangeOrigin::Release };
-        let promotion = &for_origin(environment.promotion.as_ref()?, origin);
+        let promotion = for_origin(self.environments[number].promotion.as_ref()?, origin);
+        let step = self.decide_by((number, subject), &promotion);
+        Some((promotion, step))
+    }
+
+    fn decide_by(&self, (number, subject): (usize, usize), promotion: &Promotion) -> AdvanceStep {
+        let environment = &self.environments[number];
         let now = self.service_time();
         let line = self.line(subject);
         let before = promotion.from.iter().filter_map(|name| self.number(name));
@@ -166,7 +177,7 @@ impl World {
             author: author.as_deref(),
             teams: &self.system.teams,
         };
-        Some(advance::step(&input, state))
+        advance::step(&input, state)
     }
 
     /// The commit that an environment has proved, and whose effect a commit of the main branch has again.
@@ -207,62 +218,8 @@ impl World {
         Ok(measured)
     }
 
-    /// Does what a step demands. True: something is different now.
-    fn act(&mut self, (number, subject): (usize, usize), action: Option<&Action>) -> bool {
-        let revision = action.map(|action| match action {
-            Action::Write { revision } | Action::RollBack { to: revision } => revision.clone(),
-        });
-        let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
-        match revision {
-            Some(revision) if delivery == Some(ChangeDelivery::Direct) => self.name(number, subject, revision),
-            Some(revision) => {
-                self.propose((number, subject), revision);
-                false
-            }
-            None => {
-                self.withdraw(number, subject);
-                false
-            }
-        }
-    }
-
-    /// Opens a pull request, if there is none for the revision and the API of the git host answers.
-    fn propose(&mut self, (number, subject): (usize, usize), revision: Revision) {
-        let proposal = &mut self.environments[number].subjects[subject].proposal;
-        if proposal.as_ref().is_some_and(|(_, open)| *open == revision) || self.system.is_host_api_down() {
-            return;
-        }
-        self.proposals += 1;
-        *proposal = Some((self.proposals, revision.clone()));
-        let task = Task::Merge { environment: number as u16, subject: subject as u16, number: self.proposals };
-        self.queue.add(self.now + seconds(self.pace.merge), task);
-        let place = self.subject_name(number, subject);
-        self.tell((&place, "proposed"), format!("{}: a pull request waits for its merge", revision.0));
-    }
-
-    /// Closes the pull request, if there is one and the API of the git host answers.
-    fn withdraw(&mut self, number: usize, subject: usize) {
-        let proposal = &mut self.environments[number].subjects[subject].proposal;
-        if !self.system.is_host_api_down()
-            && let Some((_, revision)) = proposal.take()
-        {
-            let place = self.subject_name(number, subject);
-            self.tell((&place, "withdrawn"), format!("{}: the pull request is closed", revision.0));
-        }
-    }
-
-    /// A person merges a pull request, if it is still open.
-    pub(super) fn merge(&mut self, number: usize, subject: usize, proposal: u32) {
-        let open = &mut self.environments[number].subjects[subject].proposal;
-        if let Some((_, revision)) = open.take_if(|(open, _)| *open == proposal) {
-            let place = self.subject_name(number, subject);
-            self.tell((&place, "merged"), format!("{}: the pull request is merged", revision.0));
-            self.name(number, subject, revision);
-        }
-    }
-
     /// The sources of an environment name a revision. True: they named another one.
-    fn name(&mut self, number: usize, subject: usize, revision: Revision) -> bool {
+    pub(super) fn name(&mut self, number: usize, subject: usize, revision: Revision) -> bool {
         self.wake();
         let named = &mut self.environments[number].subjects[subject].named;
         named.replace(revision.clone()) != Some(revision)
@@ -280,7 +237,7 @@ impl World {
             None if *revision.0 == *START => Some(0),
             None => self.main.iter().position(|commit| commit.name == revision.0).map(|at| at + 1),
             Some(workload) => {
-                self.versions[workload].iter().position(|version| *version == revision.0).map(|at| at + 1)
+                self.versions[workload].iter().rposition(|version| *version == revision.0).map(|at| at + 1)
             }
         };
         let Some(position) = position else { return false };
@@ -296,13 +253,25 @@ impl World {
         true
     }
 
-    pub(super) fn move_by_hand(&mut self, environment: &str, commit: &Arc<str>) {
+    /// A person writes a commit of the main branch or a release into an environment.
+    pub(super) fn move_by_hand(&mut self, environment: &str, what: &Content) {
         let Some(number) = self.number(environment) else { return };
-        let revision = Revision(Arc::clone(commit));
-        if self.is_moved(number, PLATFORM) {
-            self.name(number, PLATFORM, revision);
+        let (subject, revision) = match what {
+            Content::Change(commit) => (PLATFORM, Revision(Arc::clone(commit))),
+            Content::Release(workload, version) => {
+                let Some(workload) = self.workloads.iter().position(|name| name == workload) else { return };
+                if !self.versions[workload].contains(version) {
+                    self.by_hand.insert((workload, self.versions[workload].len()));
+                    self.versions[workload].push(Arc::clone(version));
+                    self.authors[workload].push(None);
+                }
+                (workload + 1, Revision(Arc::clone(version)))
+            }
+        };
+        if self.is_moved(number, subject) {
+            self.name(number, subject, revision);
         } else {
-            self.write(number, PLATFORM, &revision);
+            self.write(number, subject, &revision);
         }
     }
 

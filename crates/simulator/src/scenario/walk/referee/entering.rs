@@ -62,7 +62,8 @@ impl Referee {
         let Some(promotion) = environment.promotion.as_ref() else { return Ok(()) };
         let Some(record) = self.subjects.get(&key) else { return Ok(()) };
         let at = world.revision_of(number, subject);
-        let proposal = environment.subjects[subject].proposal.as_ref().map(|(_, revision)| revision.clone());
+        let proposal = environment.subjects[subject].proposal.as_ref();
+        let proposal = proposal.filter(|open| open.merge.is_some()).map(|open| open.revision.clone());
         let written = at.filter(|at| Some(at) != record.at.as_ref());
         let proposed = proposal.filter(|proposal| Some(proposal) != record.proposal.as_ref());
         let current = environment.subjects[subject].state.current.as_ref();

@@ -1,0 +1,119 @@
+//! Pull requests of a world: what moves into an environment waits in them for the reviews of people and for its merge.
+
+use engine::promotion::advance::{Action, AdvanceStep};
+use engine::promotion::proposal::proposed_early;
+use engine::promotion::report::ReportPhase;
+use engine::promotion::state::Revision;
+use model::object::promotion::{ChangeDelivery, Promotion};
+
+use super::subject::Proposal;
+use super::{World, seconds};
+use crate::scenario::task::Task;
+
+/// What a step without an action does with pull requests.
+pub(super) enum Proposing {
+    /// One is open, so that people can review the revision.
+    Early(Revision),
+    /// One stays open for the revision, if there is one: it waits for its gates.
+    Keep(Revision),
+    /// None is open.
+    Withdraw,
+}
+
+/// What a step does with pull requests if it demands no action.
+pub(super) fn to_propose(promotion: &Promotion, step: &AdvanceStep) -> Proposing {
+    let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated);
+    match (proposed_early(promotion, step), current) {
+        (Some(revision), _) => Proposing::Early(revision.clone()),
+        (None, Some(current)) => Proposing::Keep(current.revision.clone()),
+        (None, None) => Proposing::Withdraw,
+    }
+}
+
+impl World {
+    /// Does what a step demands. True: something is different now.
+    pub(super) fn act(
+        &mut self,
+        (number, subject): (usize, usize),
+        action: Option<&Action>,
+        otherwise: Proposing,
+    ) -> bool {
+        let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
+        match (action, otherwise) {
+            (Some(Action::Write { revision } | Action::RollBack { to: revision }), _) => {
+                if delivery == Some(ChangeDelivery::Direct) {
+                    return self.name(number, subject, revision.clone());
+                }
+                self.propose((number, subject), revision, true);
+            }
+            (None, Proposing::Early(revision)) => self.propose((number, subject), &revision, false),
+            (None, Proposing::Keep(revision)) => self.withdraw((number, subject), Some(&revision)),
+            (None, Proposing::Withdraw) => self.withdraw((number, subject), None),
+        }
+        false
+    }
+
+    /// Opens a pull request, if there is none for the revision, it is not merged yet, and the API of the git host answers. People merge it when its gates hold.
+    fn propose(&mut self, (number, subject): (usize, usize), revision: &Revision, is_due: bool) {
+        let known = &self.environments[number].subjects[subject];
+        if known.named.as_ref() == Some(revision) || self.system.is_host_api_down() {
+            return;
+        }
+        let open = known.proposal.as_ref();
+        let open = open.filter(|open| open.revision == *revision);
+        if open.is_some_and(|open| open.merge.is_some() == is_due) {
+            return;
+        }
+        let is_open = open.is_some();
+        let merge = is_due.then(|| {
+            self.proposals += 1;
+            self.proposals
+        });
+        self.environments[number].subjects[subject].proposal = Some(Proposal { revision: revision.clone(), merge });
+        if let Some(merge) = merge {
+            let task = Task::Merge { environment: number as u16, subject: subject as u16, number: merge };
+            self.queue.add(self.now + seconds(self.pace.merge), task);
+        }
+        let text = match (is_open, is_due) {
+            (_, true) => "a pull request waits for its merge",
+            (false, false) => "a pull request waits for reviews",
+            (true, false) => "the pull request waits for reviews again",
+        };
+        let place = self.subject_name(number, subject);
+        self.tell((&place, "proposed"), format!("{}: {text}", revision.0));
+    }
+
+    /// Closes the pull request, if there is one for another revision and the API of the git host answers. One that stays is not merged before its gates hold.
+    fn withdraw(&mut self, (number, subject): (usize, usize), keep: Option<&Revision>) {
+        let proposal = &mut self.environments[number].subjects[subject].proposal;
+        if self.system.is_host_api_down() {
+            return;
+        }
+        if let Some(kept) = proposal.as_mut().filter(|open| keep == Some(&open.revision)) {
+            kept.merge = None;
+        } else if let Some(Proposal { revision, .. }) = proposal.take() {
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "withdrawn"), format!("{}: the pull request is closed", revision.0));
+        }
+    }
+
+    /// People merge a pull request as planned, if it is still open and its gates held until now.
+    pub(super) fn merge(&mut self, number: usize, subject: usize, planned: u32) {
+        let open = &mut self.environments[number].subjects[subject].proposal;
+        if let Some(Proposal { revision, .. }) = open.take_if(|open| open.merge == Some(planned)) {
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "merged"), format!("{}: the pull request is merged", revision.0));
+            self.name(number, subject, revision);
+        }
+    }
+
+    /// A person merges the open pull request, whatever its gates say.
+    pub(super) fn merge_by_hand(&mut self, number: usize, subject: usize) {
+        if let Some(Proposal { revision, .. }) = self.environments[number].subjects[subject].proposal.take() {
+            self.name(number, subject, revision);
+        } else {
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "refused"), "there is no open pull request");
+        }
+    }
+}
