@@ -48,6 +48,7 @@ fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
     );
     failing("hold prod application/shopp by ann because x", &["`by` is expected before `application/shopp`"]);
     failing("hub misses publications", &["`for` is missing at the end", "or hub misses publications for DURATION"]);
+    failing("change c3 without", &["the name of a promotion is missing at the end", "[with PROMOTION|"]);
     failing("nothing at all", &["`nothing` is no event", "events begin with `change`"]);
     check("at 4h", "at noon", &["`at noon` is no time", "write `at 0h`"]);
     check("prod has c1 by", "prod hass c1 by", &["`hass` is no claim", "`CLUSTERS has CHANGE`"]);
@@ -66,6 +67,7 @@ fn names_that_nothing_has_are_mistakes() {
     failing("fail stage where region=west", &["no cluster in `stage` has the label `region=west`"]);
     failing("change c3 where regoin=west", &["no cluster has the label", "did you mean `region=west`?"]);
     failing("change c3 of shopp", &["there is no workload `shopp`"]);
+    failing("change c3 with to-stagee", &["no document is the promotion `to-stagee`", "did you mean `to-stage`?"]);
     failing("pin shop 9.9.9 in prod", &["there is no release 9.9.9 of `shop`"]);
     failing(
         "pin shop 2.3.0 in prod where regoin=west",
@@ -76,6 +78,20 @@ fn names_that_nothing_has_are_mistakes() {
     check("prod has c1 by", "prod has shop 9.9.9 by", &["there is no release 9.9.9 of `shop`"]);
     check("to: stage", "to: stagee", &["`to-stage` names the environment `stagee`", "did you mean `stage`?"]);
     check("from: [dev]", "from: [devv]", &["names the environment `devv`", "did you mean `dev`?"]);
+}
+
+#[test]
+fn a_second_promotion_into_an_environment_needs_an_event_that_brings_it() {
+    let looser = "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: looser}\nspec: {from: [dev], to: stage}\n";
+    let text = format!("{}{looser}", scenario::EXAMPLE);
+    let expected = "the promotion `to-stage` leads to `stage` already, and no event brings `looser` (write `change NAME with looser`)\n";
+    let (place, message) =
+        mistakes(&text).split_once(": ").map(|(place, rest)| (place.to_owned(), rest.to_owned())).unwrap();
+    assert_eq!(
+        (place, message.as_str()),
+        (format!("scenario.yaml:{}", scenario::EXAMPLE.lines().count() + 2), expected)
+    );
+    assert_eq!(mistakes(&text.replacen("change c2", "change c2 with looser", 1)), "");
 }
 
 #[test]

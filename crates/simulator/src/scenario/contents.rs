@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::label::Labels;
 
-use super::definition::Scope;
+use super::definition::{PromotionEdit, Scope};
 
 /// The number of a content. 0: there is no folder.
 pub(super) type ContentId = u32;
@@ -37,6 +37,8 @@ pub(super) struct Commit {
     pub(super) author: Option<Arc<str>>,
     /// The release at which it pins the folders that it affects, beside the release of the environment.
     pub(super) pins: Option<Arc<str>>,
+    /// The promotion that it writes or deletes.
+    pub(super) promotion: Option<PromotionEdit>,
 }
 
 impl Commit {

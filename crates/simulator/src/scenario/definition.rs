@@ -25,7 +25,7 @@ pub struct Scenario {
     pub environments: Vec<EnvironmentDefinition>,
     /// The workloads.
     pub workloads: Vec<WorkloadDefinition>,
-    /// The promotions, with their names.
+    /// The promotions, with their names. The first one into an environment is there from the beginning.
     pub promotions: Vec<(Arc<str>, Promotion)>,
     /// The members of the teams that gates name.
     pub teams: Vec<(Arc<str>, Vec<Arc<str>>)>,
@@ -144,6 +144,23 @@ pub struct Scope {
     pub label: Option<LabelPair>,
 }
 
+/// What a commit of the main branch does with a promotion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromotionEdit {
+    /// It writes the promotion with this name in the place of the one into the same environment.
+    Write(Arc<str>),
+    /// It deletes the promotion into the environment of the one with this name.
+    Delete(Arc<str>),
+}
+
+impl PromotionEdit {
+    /// The name of the promotion.
+    pub fn name(&self) -> &Arc<str> {
+        let (Self::Write(name) | Self::Delete(name)) = self;
+        name
+    }
+}
+
 /// Clusters of environments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
@@ -194,6 +211,8 @@ pub enum Event {
         scope: Scope,
         /// The author's account. None: it is unknown.
         author: Option<Arc<str>>,
+        /// The promotion that it writes or deletes.
+        promotion: Option<PromotionEdit>,
     },
     /// A commit on the main branch that removes the effect of an earlier one.
     Revert(Arc<str>),

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use super::Names;
 use super::claim;
 use super::words::{Expected, Words};
-use crate::scenario::definition::{ClusterGroup, Event, Fault, Part, PersonDecision};
+use crate::scenario::definition::{ClusterGroup, Event, Fault, Part, PersonDecision, PromotionEdit};
 use crate::scenario::names::NamePattern;
 
 /// The verbs with their forms, in the order of the manual.
 pub(super) const FORMS: &[(&str, &str)] = &[
-    ("change", "change NAME [of WORKLOAD] [where KEY=VALUE] [by ACCOUNT|by unknown]"),
+    (
+        "change",
+        "change NAME [of WORKLOAD] [where KEY=VALUE] [with PROMOTION|without PROMOTION] [by ACCOUNT|by unknown]",
+    ),
     ("revert", "revert NAME"),
     ("release", "release WORKLOAD VERSION [by ACCOUNT|by unknown]"),
     ("configure", "configure ENVIRONMENT NAME [of WORKLOAD] [where KEY=VALUE]"),
@@ -65,7 +68,8 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
     Ok(match verb {
         "change" => {
             let name = words.name("the name of the change")?;
-            Event::Change { name, scope: words.scope(names)?, author: author(words)? }
+            let scope = words.scope(names)?;
+            Event::Change { name, scope, promotion: promotion(words)?, author: author(words)? }
         }
         "revert" => Event::Revert(words.name("the name of the change")?),
         "release" => {
@@ -109,6 +113,16 @@ fn around(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
             words.must("by hand")?;
             Event::MoveByHand { environment, what }
         }
+    })
+}
+
+/// `with PROMOTION` or `without PROMOTION`, which may be left out.
+fn promotion(words: &mut Words<'_>) -> Result<Option<PromotionEdit>, Expected> {
+    let name = |words: &mut Words<'_>| words.name("the name of a promotion");
+    Ok(match words.peek() {
+        Some("with") => words.must("with").and_then(|()| name(words)).map(PromotionEdit::Write).map(Some)?,
+        Some("without") => words.must("without").and_then(|()| name(words)).map(PromotionEdit::Delete).map(Some)?,
+        _ => None,
     })
 }
 

@@ -12,12 +12,13 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, Event, Fault, LabelPair, Members, PersonDecision, Scenario, Scope, Who,
+    Claim, ClusterGroup, Content, Event, Fault, LabelPair, Members, PersonDecision, PromotionEdit, Scenario, Scope, Who,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
 pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) {
     promotions(scenario, documents, reader);
+    unused_promotions(scenario, documents, reader);
     let Some(root) = documents.first() else { return };
     let known = Known::of(scenario);
     let events =
@@ -51,6 +52,30 @@ fn report(reader: &mut Reader<'_>, at: (Code, Span), message: String, near: Opti
     }
 }
 
+/// Reports a second promotion into an environment that no event brings: it would have no effect.
+fn unused_promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) {
+    let is_written = |name: &Arc<str>| {
+        let edit = PromotionEdit::Write(Arc::clone(name));
+        let mut events = scenario.timeline.iter().map(|happening| &happening.event);
+        events.any(|event| matches!(event, Event::Change { promotion: Some(found), .. } if *found == edit))
+    };
+    for (position, (name, promotion)) in scenario.promotions.iter().enumerate() {
+        let mut before = scenario.promotions.iter().take(position);
+        if let Some((first, _)) = before.find(|(_, before)| before.to == promotion.to).filter(|_| !is_written(name)) {
+            let span = document(documents, name).map_or(Span::at(0), |document| document.span);
+            let message =
+                format!("the promotion `{first}` leads to `{}` already, and no event brings `{name}`", promotion.to);
+            reader.error_with_help((Code::WrongType, span), message, format!("write `change NAME with {name}`"));
+        }
+    }
+}
+
+/// The document of a promotion.
+fn document<'n>(documents: &'n [Node], name: &str) -> Option<&'n Node> {
+    let is_it = |node: &&Node| node.get("metadata").is_some_and(|metadata| *text_at(metadata, "name") == *name);
+    documents.iter().find(is_it)
+}
+
 /// Reports environments of promotions.
 fn promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) {
     let known: BTreeSet<_> = scenario.environments.iter().map(|environment| &environment.name).collect();
@@ -58,9 +83,7 @@ fn promotions(scenario: &Scenario, documents: &[Node], reader: &mut Reader<'_>) 
         for missing in promotion.from.iter().chain([&promotion.to]).filter(|name| !known.contains(name)) {
             let message =
                 format!("the promotion `{name}` names the environment `{missing}`, which the scenario does not have");
-            let document = documents
-                .iter()
-                .find(|document| document.get("metadata").is_some_and(|metadata| *text_at(metadata, "name") == **name));
+            let document = document(documents, name);
             let spec = document.and_then(|document| document.get("spec"));
             let from = spec.and_then(|spec| spec.get("from")).and_then(Node::as_sequence).unwrap_or_default();
             let mut fields = from.iter().chain(spec.and_then(|spec| spec.get("to")));
@@ -91,6 +114,7 @@ enum Reference<'s> {
     /// Clusters with a label. The environment may be left out.
     Label(Option<&'s Arc<str>>, &'s LabelPair),
     Check(&'s Arc<str>),
+    Promotion(&'s Arc<str>),
 }
 
 fn of_who(who: &Who) -> Vec<Reference<'_>> {
@@ -105,7 +129,10 @@ fn of_scope<'s>(environment: Option<&'s Arc<str>>, scope: &'s Scope) -> Vec<Refe
 fn of_event(event: &Event) -> Vec<Reference<'_>> {
     match event {
         Event::Revert(name) | Event::MoveByHand { what: Content::Change(name), .. } => vec![Reference::Change(name)],
-        Event::Change { scope, .. } => of_scope(None, scope),
+        Event::Change { scope, promotion, .. } => {
+            let promotion = promotion.iter().map(|edit| Reference::Promotion(edit.name()));
+            of_scope(None, scope).into_iter().chain(promotion).collect()
+        }
         Event::Pin { environment, workload, version, label } => {
             let label = label.iter().map(|label| Reference::Label(Some(environment), label));
             label.chain([Reference::Release(workload, version)]).collect()
@@ -144,6 +171,7 @@ struct Known<'s> {
     changes: BTreeSet<&'s Arc<str>>,
     releases: BTreeSet<(&'s Arc<str>, Arc<str>)>,
     checks: BTreeSet<&'s Arc<str>>,
+    promotions: BTreeSet<&'s Arc<str>>,
 }
 
 /// The versions of all releases, with their workloads.
@@ -165,6 +193,7 @@ impl<'s> Known<'s> {
             changes: BTreeSet::new(),
             releases: BTreeSet::new(),
             checks: BTreeSet::new(),
+            promotions: scenario.promotions.iter().map(|(name, _)| name).collect(),
         };
         for (_, promotion) in &scenario.promotions {
             let gates = promotion.rings.iter().flat_map(model::object::promotion::Ring::gates).chain(&promotion.gates);
@@ -213,7 +242,11 @@ impl<'s> Known<'s> {
                 let near = nearest(name, self.checks.iter().map(|name| &***name));
                 Some((format!("no gate uses the check `{name}`"), near.map(str::to_owned)))
             }
-            Reference::Change(_) | Reference::Release(..) | Reference::Check(_) => None,
+            Reference::Promotion(name) if !self.promotions.contains(name) => {
+                let near = nearest(name, self.promotions.iter().map(|name| &***name));
+                Some((format!("no document is the promotion `{name}`"), near.map(str::to_owned)))
+            }
+            Reference::Change(_) | Reference::Release(..) | Reference::Check(_) | Reference::Promotion(_) => None,
         }
     }
 

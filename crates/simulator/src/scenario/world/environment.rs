@@ -21,8 +21,10 @@ use super::subject::{Subject, Values};
 #[derive(Debug)]
 pub(in crate::scenario) struct Environment {
     pub(in crate::scenario) name: Arc<str>,
-    /// The promotion into the environment, with all its rings.
+    /// The promotion into the environment with all gates in force, and all its rings.
     pub(in crate::scenario) promotion: Option<Promotion>,
+    /// The promotion at the commit that the environment has proved.
+    pub(in crate::scenario) admitted_promotion: Option<Promotion>,
     pub(in crate::scenario) fleet: Fleet,
     pub(in crate::scenario) rings: RingColumns,
     /// The commits of its branch.

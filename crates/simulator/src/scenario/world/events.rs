@@ -17,7 +17,14 @@ impl World {
             self.tell(("", "event"), text);
         }
         match event {
-            Event::Change { name, scope, author } => self.change(name, scope, author.as_ref()),
+            Event::Change { name, scope, author, promotion } => self.change(Commit {
+                name: Arc::clone(name),
+                scope: scope.clone(),
+                reverts: None,
+                author: author.clone(),
+                promotion: promotion.clone(),
+                pins: None,
+            }),
             Event::Revert(name) => self.revert(name),
             Event::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
             Event::Configure { environment, name, scope } => self.configure(environment, name, scope),
@@ -79,10 +86,10 @@ impl World {
         self.environments.iter().position(|found| *found.name == *environment)
     }
 
-    fn change(&mut self, name: &Arc<str>, scope: &Scope, author: Option<&Arc<str>>) {
-        let commit =
-            Commit { name: Arc::clone(name), scope: scope.clone(), author: author.cloned(), ..Commit::default() };
+    /// A commit on the main branch.
+    fn change(&mut self, commit: Commit) {
         self.main.push(commit);
+        self.read_promotions();
     }
 
     fn revert(&mut self, name: &Arc<str>) {
@@ -92,7 +99,7 @@ impl World {
         let is_free = |name: &String| self.main.iter().all(|commit| *commit.name != **name);
         let name = names.into_iter().find(is_free).unwrap_or_default();
         let author = Some("dora".into());
-        self.main.push(Commit { name: name.into(), reverts, author, ..Commit::default() });
+        self.change(Commit { name: name.into(), reverts, author, ..Commit::default() });
     }
 
     fn release(&mut self, workload: &Arc<str>, (version, author): (&Arc<str>, Option<&Arc<str>>)) {

@@ -6,6 +6,7 @@ mod decisions;
 mod environment;
 mod events;
 mod moves;
+mod promotions;
 mod proposals;
 mod reconciling;
 mod resting;
@@ -228,9 +229,10 @@ impl World {
 }
 
 fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions: &[Vec<Arc<str>>]) -> Environment {
-    let promotion = scenario.promotions.iter().find(|(_, promotion)| promotion.to == definition.name);
-    let promotion = promotion
-        .map(|(_, promotion)| Promotion { rings: membership::effective_rings(promotion), ..promotion.clone() });
+    let admitted_promotion = promotions::first_promotion(scenario, &definition.name).cloned();
+    let with_rest =
+        |promotion: &Promotion| Promotion { rings: membership::effective_rings(promotion), ..promotion.clone() };
+    let promotion = admitted_promotion.as_ref().map(with_rest);
     let mut fleet = Fleet::default();
     fleet.is_without_heartbeat = scenario.pace.heartbeat.is_none();
     for group in &definition.clusters {
@@ -241,6 +243,7 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
         name: Arc::clone(&definition.name),
         rings: ring_columns(&fleet, promotion.as_ref()),
         promotion,
+        admitted_promotion,
         fleet,
         commits: Vec::new(),
         fleet_commits: Vec::new(),

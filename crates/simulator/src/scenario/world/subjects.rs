@@ -120,7 +120,11 @@ impl World {
             self.tell_events(&place, &events);
             let known = &mut self.environments[number].subjects[subject];
             let is_same = known.state == state;
-            (known.state, known.report) = (state, Some(report));
+            let before = std::mem::replace(&mut known.state, state);
+            known.report = Some(report);
+            if subject == PLATFORM {
+                self.admit_promotion(number, &before);
+            }
             let has_acted =
                 self.render_admitted(number, subject) | self.act((number, subject), action.as_ref(), proposed);
             is_changed |= !is_same || has_acted;
@@ -143,6 +147,13 @@ impl World {
     fn decide_subject(&self, number: usize, subject: usize) -> Option<(Promotion, AdvanceStep)> {
         let origin = if subject == PLATFORM { ChangeOrigin::Main } else { ChangeOrigin::Release };
         let promotion = for_origin(self.environments[number].promotion.as_ref()?, origin);
+        let step = self.decide_by((number, subject), &promotion);
+        let candidate = step.state.current.as_ref().map(|current| &current.revision);
+        if subject != PLATFORM || candidate.is_none() || !self.has_promotion_edits() {
+            return Some((promotion, step));
+        }
+        // The gates of the candidate itself count too, and its environments before.
+        let promotion = for_origin(&self.promotion_in_force(number, candidate)?, origin);
         let step = self.decide_by((number, subject), &promotion);
         Some((promotion, step))
     }
