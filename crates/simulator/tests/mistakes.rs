@@ -81,6 +81,21 @@ fn names_that_nothing_has_are_mistakes() {
 }
 
 #[test]
+fn a_release_has_a_version_for_each_key_of_its_targets() {
+    let keys = "shop: {release: 'tag=2.3.0,version=2.3.0-1', keys: {tag: region=west, version: region=east}}";
+    let text = scenario::EXAMPLE.replacen("shop: 2.3.0", keys, 1);
+    assert_eq!(mistakes(&text), "");
+    let needs = "is no release of `shop`, whose targets need `tag=VERSION,version=VERSION`";
+    assert!(mistakes(&text.replacen(",version=2.3.0-1", "", 1)).contains(&format!("`tag=2.3.0` {needs}")));
+    let released = |event: &str| mistakes(&text.replacen("repair stage-2", event, 1));
+    assert!(released("release shop 2.4.0").contains(&format!("`2.4.0` {needs}")));
+    assert!(released("write shop 2.4.0 into prod by hand").contains(&format!("`2.4.0` {needs}")));
+    assert_eq!(released("pin shop 2.3.0-1 in prod where region=east"), "");
+    check("shop: 2.3.0", "shop: {keys: {tga: region=west}}", &["`tga` names no release: write one of `digest`"]);
+    check("shop: 2.3.0", "shop: {keys: {tag: west}}", &["`west` is no label: write `KEY=VALUE`"]);
+}
+
+#[test]
 fn a_second_promotion_into_an_environment_needs_an_event_that_brings_it() {
     let looser = "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: looser}\nspec: {from: [dev], to: stage}\n";
     let text = format!("{}{looser}", scenario::EXAMPLE);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use model::label::Labels;
 use model::object::promotion::Promotion;
+use model::object::release::Release;
 
 use super::names::NamePattern;
 
@@ -120,6 +121,31 @@ pub struct WorkloadDefinition {
     pub labels: Labels,
     /// The release that all environments have at the beginning. None: it is published for the first time during the scenario.
     pub release: Option<Arc<str>>,
+    /// The keys by which its targets name their releases, each with the label of the target's clusters. Empty: one target has all clusters.
+    pub keys: Vec<(Arc<str>, LabelPair)>,
+}
+
+impl WorkloadDefinition {
+    /// The release with this text. None: it lacks a version for one of the keys.
+    pub fn parse_release(&self, text: &str) -> Option<Release> {
+        let targets: Vec<_> = self.keys.iter().map(|(key, _)| [(Arc::clone(key), text.into())].into()).collect();
+        Release::parse_like(text, &Release::of_targets(&targets)?)
+    }
+
+    /// The version that a release has on clusters with these labels.
+    pub fn version_at(&self, release: &Arc<str>, labels: &Labels) -> Arc<str> {
+        let key = self.keys.iter().find(|(_, (label, value))| labels.get(label) == Some(value));
+        let set = self.parse_release(release);
+        let version = key.zip(set.as_ref()).and_then(|((key, _), set)| set.manifests().get(key));
+        version.unwrap_or(release).clone()
+    }
+
+    /// The versions that are in a release, with its whole text.
+    pub fn versions_of(&self, release: &Arc<str>) -> Vec<Arc<str>> {
+        let set = self.parse_release(release);
+        let parts = set.iter().flat_map(|set| set.manifests().values().cloned());
+        parts.chain([Arc::clone(release)]).collect()
+    }
 }
 
 /// An event at a time.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Names;
 use super::claim;
 use super::words::{Expected, Words};
-use crate::scenario::definition::{ClusterGroup, Event, Fault, Part, PersonDecision, PromotionEdit};
+use crate::scenario::definition::{ClusterGroup, Content, Event, Fault, Part, PersonDecision, PromotionEdit};
 use crate::scenario::names::NamePattern;
 
 /// The verbs with their forms, in the order of the manual.
@@ -74,7 +74,8 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
         "revert" => Event::Revert(words.name("the name of the change")?),
         "release" => {
             let workload = names.workload(words)?;
-            Event::Release { workload, version: words.name("the version")?, author: author(words)? }
+            let version = names.release(&workload, words.word("the version")?)?;
+            Event::Release { workload, version, author: author(words)? }
         }
         _ => {
             let environment = words.environment(&names.environments)?;
@@ -107,7 +108,13 @@ fn around(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
             Event::MergeByHand { environment, workload }
         }
         _ => {
-            let what = words.content(names)?;
+            let what = match words.content(names)? {
+                Content::Release(workload, version) => {
+                    let version = names.release(&workload, &version)?;
+                    Content::Release(workload, version)
+                }
+                commit @ Content::Change(_) => commit,
+            };
             words.must("into")?;
             let environment = words.environment(&names.environments)?;
             words.must("by hand")?;

@@ -5,6 +5,7 @@ mod event;
 mod fields;
 mod references;
 mod words;
+mod workloads;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use jiff::Timestamp;
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::kind::Kind;
-use model::label::Labels;
 use model::object::AnyObject;
 use model::object::promotion::Promotion;
 use model::similar::nearest;
@@ -23,6 +23,7 @@ use model::yaml::{self, Node};
 use self::fields::{Reader, listed, text};
 pub(super) use self::references::remove_unknown;
 use self::words::{Expected, Words};
+use self::workloads::{default_workloads, release_of, workloads};
 use super::definition::{
     ClusterGroup, EnvironmentDefinition, Event, Expectation, Happening, Pace, Scenario, When, WorkloadDefinition,
 };
@@ -39,15 +40,27 @@ const START: &str = "2026-03-02T08:00:00Z";
 pub(super) struct Names {
     environments: Vec<Arc<str>>,
     workloads: Vec<Arc<str>>,
+    definitions: Vec<WorkloadDefinition>,
 }
 
 impl Names {
     /// The names of a scenario.
     pub(super) fn of(scenario: &Scenario) -> Self {
+        Self::new(&scenario.environments, &scenario.workloads)
+    }
+
+    fn new(environments: &[EnvironmentDefinition], workloads: &[WorkloadDefinition]) -> Self {
         Self {
-            environments: scenario.environments.iter().map(|environment| Arc::clone(&environment.name)).collect(),
-            workloads: scenario.workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
+            environments: environments.iter().map(|environment| Arc::clone(&environment.name)).collect(),
+            workloads: workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
+            definitions: workloads.to_vec(),
         }
+    }
+
+    /// A release of a workload. If its targets name their releases by keys, it has a version for each key.
+    fn release(&self, workload: &str, text: &str) -> Result<Arc<str>, Expected> {
+        let definition = self.definitions.iter().find(|definition| *definition.name == *workload);
+        definition.map_or_else(|| Ok(text.into()), |definition| release_of(definition, text))
     }
 
     fn workload(&self, words: &mut Words<'_>) -> Result<Arc<str>, Expected> {
@@ -133,10 +146,7 @@ fn scenario(root: &Node, reader: &mut Reader<'_>) -> Scenario {
     }
     let environments = at("environments").map_or_else(Vec::new, |node| environments(node, reader));
     let workloads = at("workloads").map_or_else(default_workloads, |node| workloads(node, reader));
-    let names = Names {
-        environments: environments.iter().map(|environment| Arc::clone(&environment.name)).collect(),
-        workloads: workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
-    };
+    let names = Names::new(&environments, &workloads);
     let start = at("start").map_or_else(|| START.into(), text);
     let start = start.parse::<Timestamp>().unwrap_or_else(|error| {
         reader.error(
@@ -157,10 +167,6 @@ fn scenario(root: &Node, reader: &mut Reader<'_>) -> Scenario {
         timeline: at("timeline").map_or_else(Vec::new, |node| timeline(node, &names, reader)),
         expectations: at("expect").map_or_else(Vec::new, |node| expectations(node, &names, reader)),
     }
-}
-
-fn default_workloads() -> Vec<WorkloadDefinition> {
-    vec![WorkloadDefinition { name: "shop".into(), labels: Labels::default(), release: Some("1.0.0".into()) }]
 }
 
 fn pace(node: &Node, reader: &mut Reader<'_>) -> Pace {
@@ -238,29 +244,6 @@ fn expanded(value: &str) -> Vec<Arc<str>> {
         Some(pattern) => (0..pattern.len()).map(|position| pattern.at(position).into()).collect(),
         None => vec![value.into()],
     }
-}
-
-fn workloads(node: &Node, reader: &mut Reader<'_>) -> Vec<WorkloadDefinition> {
-    let entries = reader.mapping(node, "`workloads`").iter();
-    let one = |(name, value): &(Node, Node)| {
-        let mut workload = WorkloadDefinition { name: text(name), labels: Labels::default(), release: None };
-        if value.as_mapping().is_none() {
-            workload.release = Some(reader.text(value, "the release of a workload"));
-            return workload;
-        }
-        for (key, value) in reader.fields(value, "a workload", &["release", "labels"]) {
-            match &*text(key) {
-                "release" => workload.release = Some(reader.text(value, "`release`")),
-                "labels" => {
-                    let labels = reader.mapping(value, "`labels`").iter();
-                    workload.labels = labels.map(|(key, value)| (text(key), text(value))).collect();
-                }
-                _ => {}
-            }
-        }
-        workload
-    };
-    entries.map(one).collect()
 }
 
 fn teams(node: &Node, reader: &mut Reader<'_>) -> Vec<(Arc<str>, Vec<Arc<str>>)> {

@@ -182,7 +182,11 @@ fn releases(scenario: &Scenario) -> BTreeSet<(&Arc<str>, Arc<str>)> {
         | Event::MoveByHand { what: Content::Release(workload, version), .. } => Some((workload, version)),
         _ => None,
     });
-    first.chain(later).map(|(workload, version)| (workload, Arc::clone(version))).collect()
+    let versions = |(workload, release): (&'_ Arc<str>, &'_ Arc<str>)| {
+        let definition = scenario.workloads.iter().find(|definition| definition.name == *workload);
+        definition.map(|definition| definition.versions_of(release)).unwrap_or_default()
+    };
+    first.chain(later).flat_map(|found| versions(found).into_iter().map(move |version| (found.0, version))).collect()
 }
 
 impl<'s> Known<'s> {

@@ -12,6 +12,7 @@ use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
 use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
+use crate::scenario::definition::WorkloadDefinition;
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
@@ -180,7 +181,7 @@ pub(in crate::scenario) struct Repository<'a> {
     pub(in crate::scenario) main: &'a [Commit],
     /// The versions of the releases of each workload.
     pub(in crate::scenario) versions: &'a [Vec<Arc<str>>],
-    pub(in crate::scenario) workloads: &'a [Arc<str>],
+    pub(in crate::scenario) workloads: &'a [WorkloadDefinition],
     pub(in crate::scenario) contents: &'a mut Contents,
 }
 
@@ -202,9 +203,11 @@ impl Environment {
         };
         let release = &repository.versions[workload][version];
         let commits = [&repository.main[..sources.main], &self.commits[..sources.configuration]];
-        let name = &repository.workloads[workload];
-        let classes = self.fleet.classes.iter();
-        classes.map(|labels| repository.contents.rendered(commits, Arc::clone(release), (name, labels))).collect()
+        let workload = &repository.workloads[workload];
+        let contents = &mut *repository.contents;
+        let render =
+            |labels| contents.rendered(commits, workload.version_at(release, labels), (&workload.name, labels));
+        self.fleet.classes.iter().map(render).collect()
     }
 
     /// The contents of the folders of all places.

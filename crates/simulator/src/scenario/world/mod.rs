@@ -131,7 +131,7 @@ impl World {
         let repository = Repository {
             main: &self.main,
             versions: &self.versions,
-            workloads: &self.workloads,
+            workloads: &self.scenario.workloads,
             contents: &mut self.contents,
         };
         (&mut self.environments[number], repository)
