@@ -247,10 +247,11 @@ impl<'a> Machine<'a> {
             let may_release = self.input.measured.is_ok() && !has_released && report.entry.is_open;
             return may_release && self.release((index, ring), &report.entry);
         }
-        let is_published = self.input.measured.is_err() || counts.measured().unpublished == 0;
+        let is_known = self.input.measured.is_ok();
+        let is_published = counts.measured().unpublished == 0;
         // New places get what their ring has: they prove nothing for the next ring.
         let is_only_new = self.input.changed.is_some_and(|changed| changed.is_only_new);
-        if (report.all_hold || is_only_new) && is_published {
+        if (report.all_hold && (is_published || !is_known)) || (is_only_new && is_published && is_known) {
             let gates = self.state.current.as_mut().map(|current| &mut current.gates);
             gates.filter(|_| is_only_new).into_iter().for_each(Vec::clear);
             self.end_ring(ring, Some(counts.measured()));

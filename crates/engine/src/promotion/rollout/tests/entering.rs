@@ -96,6 +96,20 @@ fn canaries_of_a_ring_are_compliant_before_the_others_begin() {
 }
 
 #[test]
+fn new_places_wait_for_their_publication_while_the_fleet_is_not_known() {
+    let mut world = World::new(vec![ring("all")], &[4]);
+    world.change_to(2, vec![1, 1, 1, 2]);
+    world.is_only_new = true;
+    world.step();
+    world.hub_error = Some("the hub is down".into());
+    world.step();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("1111", "v1"));
+    world.hub_error = None;
+    world.settle();
+    assert_eq!(world.stable(), "v2");
+}
+
+#[test]
 fn new_places_get_what_their_ring_has_outside_of_its_window() {
     let mut world = World::new(vec![ring("all")], &[4]);
     world.promotion.rings = vec![Ring { enter: vec![Gate::new("people".into(), GateKind::Manual)], ..ring("all") }];
