@@ -23,7 +23,7 @@
       02:00             hold prod shop by ana because the stores close
              prod shop  hold by ana: the stores close
       03:00             rollback prod shop by ana because prices are wrong
-             prod shop  rollback by ana: prices are wrong
+             prod shop  rollback to `start` by ana: prices are wrong
       03:08  prod shop  c1: all places have the proved revision again
       04:01             resume prod shop by ana
              prod shop  resume by ana

@@ -70,10 +70,15 @@ impl World {
         if is_done && !is_retry {
             return;
         }
-        if let Err(refusal) = self.command_subject((number, subject), &command)
+        let answer = if self.is_moved(number, subject) {
+            self.command_subject((number, subject), &command).map_err(|refusal| refusal.to_string())
+        } else {
+            Err(format!("it does not move into {}", self.environments[number].name))
+        };
+        if let Err(refusal) = answer
             && !is_done
         {
-            let refusal = answers.into_iter().find_map(Result::err).unwrap_or(refusal);
+            let refusal = answers.into_iter().find_map(Result::err).map_or(refusal, |refusal| refusal.to_string());
             let place = self.subject_name(number, subject);
             self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
         }
