@@ -200,6 +200,11 @@ fn an_override_admits_the_waiting_values_and_not_the_next_ones() {
     write_value(&world, "newer");
     world.settle();
     assert_eq!(values(&world), (new, vec!["K0526".to_owned()]));
+    // A commit that no step has seen yet.
+    let newest = write_value(&world, "newest");
+    let receipts = override_gates(&world.chain.access, &name("stage"), (&author, "another incident"), None).unwrap();
+    assert_eq!((receipts.len(), values(&world)), (1, (newest, Vec::new())));
+    assert!(override_gates(&world.chain.access, &name("stage"), (&author, "again"), None).unwrap().is_empty());
 }
 
 #[test]

@@ -10,8 +10,9 @@ use model::name::EnvironmentName;
 use super::{CommandError, PersonDecision, Receipt, about, advances, check_revision};
 use crate::access::RepositoryAccess;
 use crate::controller::changes::Change;
+use crate::controller::line;
 use crate::controller::sources::begun;
-use crate::found_sources::{APPLICATION, VALUES};
+use crate::found_sources::{self, APPLICATION, VALUES};
 use crate::reading;
 use crate::rollout_store::{self, StoredSource, StoredStates};
 
@@ -67,9 +68,26 @@ pub(super) fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName
 /// A source with its newest commit.
 pub(super) type Waiting = (Option<Arc<str>>, Revision);
 
-/// The newest commits of sources that wait for their gates.
-pub(super) fn waiting(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Vec<Waiting>, CommandError> {
-    let stored = rollout_store::read(access, environment)?;
-    let of = |(name, known): (Arc<str>, StoredSource)| Some((Some(name), known.state.current?.revision));
-    Ok(advances(&stored)?.sources.into_iter().filter_map(of).collect())
+/// The newest commits of recorded sources that are not admitted, also where no step has seen them.
+pub(super) fn waiting(
+    access: &Arc<RepositoryAccess>,
+    environment: &EnvironmentName,
+) -> Result<Vec<Waiting>, CommandError> {
+    let recorded = advances(&rollout_store::read(access, environment)?)?.sources;
+    if recorded.is_empty() {
+        return Ok(Vec::new());
+    }
+    let loaded = reading::for_publication(access, environment, None);
+    let loaded = loaded.map_err(|error| CommandError::Unreadable(error.to_string()))?;
+    let mut found = Vec::new();
+    for source in found_sources::of_reads(access, &loaded.reads) {
+        let Some(known) = recorded.get(&source.name).filter(|known| known.source == source.source_name()) else {
+            continue;
+        };
+        let head = line::revision(source.head(&*access.repositories)?.id);
+        if known.state.admitted.as_ref() != Some(&head) {
+            found.push((Some(Arc::clone(&source.name)), head));
+        }
+    }
+    Ok(found)
 }
