@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use engine::promotion::graph::{self, Graph};
-use engine::promotion::ring_checks;
+use engine::promotion::{ring_checks, unguarded};
 use git::RepositoryUrl;
 use git::load::{Declarations, Read, ReadRole};
 use git::publications::{AdmittedReleases, KeptObject, SourceName};
@@ -82,7 +82,9 @@ impl Loaded {
         let (graph, of_graph) = graph::build(&read.declarations.environments, &read.declarations.promotions);
         let rings = graph.object(fleet.environment.as_str());
         let of_rings = rings.map(|object| ring_checks::diagnostics(object, &fleet)).unwrap_or_default();
-        let diagnostics = read.diagnostics.into_iter().chain(found).chain(of_graph).chain(of_rings);
+        let of_releases = unguarded::diagnostics(&graph, &fleet);
+        let all = read.diagnostics.into_iter().chain(found).chain(of_graph);
+        let diagnostics = all.chain(of_rings).chain(of_releases);
         Self {
             fleet: Arc::new(fleet),
             diagnostics: model::diagnostic::merged(diagnostics.collect()),

@@ -1338,6 +1338,19 @@ codes! {
     ///
     /// Require the status `kalypso/admission` for the branch that clusters pull. Then the git host refuses the merge.
     MergedNotAdmitted = "K0531",
+    /// A release that promotions move can get another content without a change of its text.
+    ///
+    /// A `Promotion` moves the releases of the workload from this environment. Its target names a branch, a tag without a version, or a range of versions. Promotions
+    /// move that text: what the branch or tag names later reaches the environments after this one without their gates.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   repo: https://git.example/acme/checkout
+    ///   branch: main              # whatever is pushed to it later
+    /// ```
+    ///
+    /// Name a `commit`, a `digest`, or the tag of one version, and let the template print it.
+    ReleaseNotGuarded = "K0532",
 
     /// A repository can't be read.
     ///

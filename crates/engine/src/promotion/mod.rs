@@ -23,4 +23,5 @@ pub mod ring_checks;
 pub mod rollout;
 pub mod source;
 pub mod state;
+pub mod unguarded;
 pub mod vector;

@@ -1,6 +1,7 @@
 //! Tests of named releases.
 
-use crate::company::{Company, git};
+use crate::company::{Company, HOST, git};
+use crate::objects;
 
 #[test]
 fn a_release_holds_what_an_environment_has_and_never_changes() {
@@ -29,4 +30,26 @@ fn mistakes_in_the_name_of_a_release_are_found() {
     company.kalypso("releases create 2026-11 -e dev").ends(0);
     company.kalypso("releases show 2026-1").ends(1).says(&["did you mean `2026-11`?"]);
     company.kalypso("releases diff 2026-11").ends(64);
+}
+
+#[test]
+fn a_release_that_can_get_another_content_is_named() {
+    let company = Company::new();
+    let registration = objects::registration("shop", &format!("{HOST}shop"));
+    let labelled = registration.replace("name: shop", "name: shop\n  labels: {tier: front}");
+    company.change("control-plane@main", "workloads/shop.yaml", &labelled);
+    company.change("control-plane@main", ".environments/stage.yaml", &objects::environment("stage"));
+    company.kalypso("check -e dev").ends(0);
+    let spec = "from: [dev]\nto: stage\nselect: {workloadSelector: {matchLabels: {tier: front}}}";
+    let promotion = format!(
+        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: to-stage}}\nspec:\n  {}",
+        spec.replace('\n', "\n  ")
+    );
+    company.change("control-plane@main", ".environments/to-stage.yaml", &promotion);
+    let words = ["K0532", "no gate guards the release of `shop-test`: its branch `dev` can get another content later"];
+    company.kalypso("check -e dev").ends(0).says(&words);
+    let pinned = objects::workload("shop").replace("branch: dev,", "branch: dev, tag: v1.0.0,");
+    company.change("shop@main", "shop.yaml", &pinned);
+    let ran = company.kalypso("check -e dev").ends(0);
+    assert!(!ran.err.contains("K0532") && !ran.out.contains("K0532"), "{}", ran.err);
 }

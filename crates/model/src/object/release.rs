@@ -26,6 +26,41 @@ fn keys(targets: &[Manifests]) -> BTreeSet<&'static str> {
     targets.iter().filter_map(key).collect()
 }
 
+/// The key that names the release of a target, and its version, if the version can get another content later. A gate can't know that. None: it names one content, as
+/// far as its text says.
+pub fn movable(manifests: &Manifests) -> Option<(&'static str, &str)> {
+    let key = key(manifests)?;
+    let version = &**manifests.get(key)?;
+    let is_movable = match key {
+        "digest" | "commit" => false,
+        "branch" => true,
+        // Tags such as `latest` follow the newest version.
+        "tag" => !has_digit(version),
+        "version" | "chartVersion" => is_range(version),
+        // A commit, a version or a range of versions, or else a branch.
+        _ => !is_commit(version) && (!is_version(version) || is_range(version)),
+    };
+    is_movable.then_some((key, version))
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_version(text: &str) -> bool {
+    text.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit() || "^~<>=*".contains(first))
+}
+
+/// Whether a text is a range of versions, as Helm and npm write it.
+fn is_range(text: &str) -> bool {
+    let has_wildcard = || text.split('.').any(|part| matches!(part, "x" | "X"));
+    text.contains(['*', '^', '~', '<', '>', '|', ' ']) || has_wildcard()
+}
+
 impl Release {
     /// The release of targets with these manifests. None if no key names it, or if two targets have different versions of one key.
     pub fn of_targets(targets: &[Manifests]) -> Option<Self> {
@@ -138,6 +173,42 @@ mod tests {
         check(&[&[("tag", "tag=1")]], Some("tag=1"));
         check(&[&[("tag", "v1")], &[("tag", "v2")]], None);
         check(&[&[("repo", "r")]], None);
+    }
+
+    #[test]
+    fn branches_ranges_and_moving_tags_are_movable() {
+        let check = |pairs: &[(&str, &str)], expected: Option<(&str, &str)>| {
+            assert_eq!(movable(&manifests(pairs)), expected);
+        };
+        for branch in ["main", "v2", "release-2.0"] {
+            check(&[("branch", branch)], Some(("branch", branch)));
+        }
+        check(&[("branch", "main"), ("commit", "41c77fe")], None);
+        check(&[("tag", "latest"), ("digest", "sha256:77aa")], None);
+        for (key, version) in [
+            ("tag", "latest"),
+            ("version", "^1.2"),
+            ("version", "1.x"),
+            ("chartVersion", ">=1.0.0 <2.0.0"),
+            ("chartVersion", "*"),
+            ("targetRevision", "HEAD"),
+            ("targetRevision", "main"),
+            ("targetRevision", "1.*"),
+            ("revision", "release/next"),
+        ] {
+            check(&[(key, version)], Some((key, version)));
+        }
+        for (key, version) in [
+            ("tag", "v2.0.0"),
+            ("tag", "2.0.0-hotfix.x1"),
+            ("version", "1.4.0+max"),
+            ("chartVersion", "12.0.1"),
+            ("targetRevision", "v1.2.0"),
+            ("revision", "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0"),
+        ] {
+            check(&[(key, version)], None);
+        }
+        check(&[("repo", "r")], None);
     }
 
     #[test]
