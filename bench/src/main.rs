@@ -62,6 +62,9 @@ struct Arguments {
     /// Compile the generated fleet in this directory, and print the time of each step.
     #[arg(long, hide = true, value_name = "DIR")]
     compile: Option<PathBuf>,
+    /// Simulate this scenario in this process, and print what its decisions took.
+    #[arg(long, hide = true, value_name = "FILE")]
+    scenario: Option<PathBuf>,
     #[command(flatten)]
     memos: Memos,
     /// Change the generated fleet in this directory, and print the time of each change.
@@ -116,6 +119,9 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(directory) = &arguments.compile {
         return cold::compile_and_exit(directory, &arguments.memos);
+    }
+    if let Some(file) = &arguments.scenario {
+        return promotion::simulate_and_exit(file);
     }
     if let Some(url) = &arguments.hub_server {
         return hub::serve_and_exit(url);

@@ -275,6 +275,11 @@ pub(crate) fn read_promotions_at(
     Ok(states)
 }
 
+/// The text of the state file of a workload's rollout.
+pub fn file_text(environment: &str, workload: &str, rollout: &StoredRollout) -> String {
+    encode::rollout((environment, workload), rollout)
+}
+
 fn rollout_path(workload: &str) -> String {
     format!("{ROLLOUTS}/{workload}.yaml")
 }
@@ -374,7 +379,7 @@ fn changed_tree(
     };
     for (workload, rollout) in &change.rollouts {
         model::name::check(workload).map_err(|_| StoreError::Workload(Arc::clone(workload)))?;
-        let text = rollout.as_ref().map(|rollout| encode::rollout((environment.as_str(), workload), rollout));
+        let text = rollout.as_ref().map(|rollout| file_text(environment.as_str(), workload, rollout));
         put(&rollout_path(workload), text)?;
     }
     if let Some(advances) = &change.advances {

@@ -15,8 +15,11 @@ mod task;
 pub mod walk;
 mod world;
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+
+use engine::promotion::state::RolloutState;
 
 pub use self::definition::Scenario;
 pub use self::read::{Unreadable, read};
@@ -35,14 +38,23 @@ pub fn run(scenario: Scenario, seed: Option<u64>, until: Option<Duration>) -> St
     world.story
 }
 
-/// Runs a scenario, and measures its decisions with a clock, which returns seconds. Returns the story, and the seconds of the longest decision about one rollout.
-pub fn measured(scenario: Scenario, clock: fn() -> f64) -> (Story, f64) {
+/// Measures the decisions about rollouts in a scenario.
+pub trait Probe: std::fmt::Debug {
+    /// The time, in seconds.
+    fn seconds(&self) -> f64;
+
+    /// A decision about the rollout of a workload in an environment, with the state that it gives.
+    fn decided(&self, of: (&Arc<str>, &Arc<str>), state: &RolloutState, seconds: f64);
+}
+
+/// Runs a scenario, and shows its decisions to a probe.
+pub fn probed(scenario: Scenario, probe: Rc<dyn Probe>) -> Story {
     let seed = scenario.seed;
     let mut world = World::new(Arc::new(scenario), seed);
-    world.clock = Some(clock);
+    world.probe = Some(probe);
     let until = world.usual_end();
     world.run(until);
-    (world.story, world.longest_decision_s.get())
+    world.story
 }
 
 /// A time between 0 and a limit, the same for the same seed and number.

@@ -139,10 +139,11 @@ impl World {
             author: author.as_deref(),
             teams: &self.system.teams,
         };
-        let start = self.clock.map(|clock| clock());
+        let start = self.probe.as_ref().map(|probe| probe.seconds());
         let step = rollout::step(&input, &rollout.state);
-        if let (Some(start), Some(clock)) = (start, self.clock) {
-            self.longest_decision_s.set(self.longest_decision_s.get().max(clock() - start));
+        if let (Some(start), Some(probe)) = (start, &self.probe) {
+            let seconds = probe.seconds() - start;
+            probe.decided((&environment.name, &self.workloads[workload]), &step.state, seconds);
         }
         Some(step)
     }

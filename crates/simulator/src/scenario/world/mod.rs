@@ -28,6 +28,7 @@ use self::environment::{Repository, RingColumns};
 use self::subject::Values;
 use self::system::System;
 pub(super) use self::values::AUTHOR as VALUES_AUTHOR;
+use super::Probe;
 use super::contents::{Commit, Contents, Sources};
 use super::definition::{EnvironmentDefinition, Pace, Scenario};
 use super::fleet::Fleet;
@@ -70,10 +71,8 @@ pub(super) struct World {
     proposals: u32,
     /// Whether no story is written.
     pub(in crate::scenario) is_quiet: bool,
-    /// A clock in seconds, to measure decisions.
-    pub(in crate::scenario) clock: Option<fn() -> f64>,
-    /// The time of the longest decision about one rollout, in seconds.
-    pub(in crate::scenario) longest_decision_s: std::cell::Cell<f64>,
+    /// Measures decisions.
+    pub(in crate::scenario) probe: Option<std::rc::Rc<dyn Probe>>,
     /// The number of steps of the controller.
     pub(in crate::scenario) decisions: u64,
 }
@@ -105,8 +104,7 @@ impl World {
             is_awake: false,
             proposals: 0,
             is_quiet: false,
-            clock: None,
-            longest_decision_s: std::cell::Cell::new(0.0),
+            probe: None,
             decisions: 0,
             scenario,
         };
