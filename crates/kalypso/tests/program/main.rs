@@ -47,6 +47,8 @@ mod pinning;
 #[cfg(test)]
 mod promoting;
 #[cfg(test)]
+mod promotion_world;
+#[cfg(test)]
 mod promotions;
 #[cfg(test)]
 mod publication_hub;

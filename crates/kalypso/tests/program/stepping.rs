@@ -15,8 +15,8 @@ const OWN: &str = "own.yaml";
 const PERSON: &str = "- {name: person, manual: {}, for: [values]}";
 
 /// A company with a hub. `dev` follows the main branch, and `prod` follows `dev`. Both are published, and their clusters have applied it.
-struct World {
-    company: Company,
+pub(crate) struct World {
+    pub(crate) company: Company,
     hub: HubProgram,
     token: String,
     /// A token that may only publish.
@@ -25,7 +25,7 @@ struct World {
 
 impl World {
     /// `gates`: the gates of `prod` beside `compliant`, one in each line.
-    fn new(gates: &str) -> Self {
+    pub(crate) fn new(gates: &str) -> Self {
         let company = Company::empty();
         let promotion = format!(
             "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {{name: to-prod}}\nspec:\n  from: [dev]\n  to: prod\n  delivery: direct\n  gates:\n    - {{name: compliant, compliant: {{share: 100%}}}}\n    {gates}\n"
@@ -54,7 +54,7 @@ impl World {
         world
     }
 
-    fn run(&self, arguments: &str) -> Ran {
+    pub(crate) fn run(&self, arguments: &str) -> Ran {
         self.run_with(&self.token, arguments)
     }
 
@@ -65,7 +65,7 @@ impl World {
     }
 
     /// The cluster of an environment reports that it applied the head of its branch.
-    fn report(&self, environment: &str) {
+    pub(crate) fn report(&self, environment: &str) {
         let commit = self.company.head("gitops", environment).unwrap();
         let place = format!("--repository {HOST}gitops --branch {environment} --path east --commit {commit}");
         let host = format!("{environment}-east");
@@ -73,20 +73,20 @@ impl World {
     }
 
     /// A commit of the main branch that `dev` has. Its cluster has not reported yet.
-    fn change_main(&self, text: &str) -> String {
+    pub(crate) fn change_main(&self, text: &str) -> String {
         let commit = self.company.change("control-plane@main", "common.yaml", &value(text));
         self.run("publish -e dev --direct").ends(0);
         commit
     }
 
     /// A value of `prod`.
-    fn change_value(&self, text: &str) {
+    pub(crate) fn change_value(&self, text: &str) {
         let config = objects::config("own", "", &format!("OWN: {text}"));
         self.company.change("control-plane@prod", OWN, &config);
     }
 
     /// The values of the cluster in `prod`, as they are published.
-    fn published(&self) -> String {
+    pub(crate) fn published(&self) -> String {
         self.company.file("gitops", "prod", "east/shop-prod/platform-config.yaml")
     }
 }
@@ -105,7 +105,7 @@ fn workload() -> String {
 }
 
 /// An environment. Without a commit, it follows the head of the main branch.
-fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn environment(name: &str, commit: &str) -> Vec<(&'static str, String)> {
     vec![
         (BASE, base(commit)),
         ("gitops.yaml", objects::gitops(name, name, ".")),
