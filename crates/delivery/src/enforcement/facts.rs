@@ -44,10 +44,13 @@ impl Facts<'_> {
             Ok(published) => published,
             Err(reason) => return Admission::Unknown(vec![format!("its publications can't be read: {reason}")]),
         };
-        if let Some(present) = self.present(&published, commit) {
-            return present;
+        let stored = platform_state(self.access, environment);
+        match self.present(&published, commit) {
+            Some(Admission::Admitted) if self.is_newer(&stored, commit) => {}
+            Some(present) => return present,
+            None => {}
         }
-        let stored = match platform_state(self.access, environment) {
+        let stored = match stored {
             Ok(stored) => stored,
             Err(reason) => return Admission::Unknown(vec![reason]),
         };
@@ -77,6 +80,16 @@ impl Facts<'_> {
             }
         }
         is_present.then_some(Admission::Admitted)
+    }
+
+    /// Whether a commit came after the one that the controller admitted, and was not proved. It is not there already, whatever commits of the GitOps branch say:
+    /// people can write those, too.
+    fn is_newer(&self, stored: &Result<Option<AdvanceState>, String>, commit: GitId) -> bool {
+        let Ok(Some(state)) = stored else { return false };
+        let admitted = state.admitted.as_ref().and_then(|admitted| GitId::from_hex(&admitted.0));
+        let Some(admitted) = admitted.filter(|admitted| *admitted != commit) else { return false };
+        !state.has_proved(&Revision(commit.to_string().into()))
+            && contains(self.access, commit, admitted).unwrap_or(false)
     }
 
     /// Whether the environments before have proved the commit, if no controller decides.

@@ -190,6 +190,22 @@ fn a_commit_of_main_is_recognized_however_it_is_spelled() {
 }
 
 #[test]
+fn a_publication_that_names_a_newer_commit_than_the_admitted_one_admits_nothing() {
+    let world = World::new(GATE);
+    assert_eq!(world.with(Answer::Proved), "published");
+    let admitted = |commit| AdvanceState { admitted: Some(revision(commit)), ..proved(commit) };
+    world.store("prod", admitted(world.first));
+    let mut files = environment("prod", Some(world.first));
+    let more = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {{name: more}}\nspec: {{repo: {CONTROL_PLANE}, branch: main, commit: {}, path: .}}\n",
+        world.newer
+    );
+    files.insert("more.yaml".to_owned(), more);
+    world.chain.company.write_environment("prod", &files);
+    assert_eq!(world.prod(), "K0522 the controller has not let it in");
+}
+
+#[test]
 fn other_proofs_count_if_there_is_no_state() {
     let world = World::new(GATE);
     assert_eq!(world.with(Answer::NotProved("one failed".to_owned())), "K0520 `dev`: one failed");
