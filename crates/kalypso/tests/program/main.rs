@@ -43,6 +43,8 @@ mod nginx;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod past_gates;
+#[cfg(test)]
 mod pinning;
 #[cfg(test)]
 mod promoting;
