@@ -87,6 +87,8 @@ mod strict;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod upgrading;
+#[cfg(test)]
 mod why_not;
 #[cfg(test)]
 mod working_tree;
