@@ -46,7 +46,7 @@ impl Facts<'_> {
         };
         let stored = platform_state(self.access, environment);
         match self.present(&published, commit) {
-            Some(Admission::Admitted) if self.is_newer(&stored, commit) => {}
+            Some(_) if self.is_newer(&stored, commit) => {}
             Some(present) => return present,
             None => {}
         }

@@ -162,11 +162,11 @@ impl Spelled {
         Self { world, _server: server, first, second }
     }
 
-    /// A commit of the GitOps branch that says that the output was rendered from the commit, although it was not.
-    fn forge_publication(&self) {
+    /// A commit of the GitOps branch that says that the output was rendered from the commit, although it was not. `more` are further trailers.
+    fn forge_publication(&self, more: &str) {
         let (gitops, second) = (self.world.company.repository("gitops"), &self.second);
         let message =
-            format!("prod\n\nKalypso-Environment: prod\nKalypso-Source: {HOST}control-plane {second} {second}");
+            format!("prod\n\nKalypso-Environment: prod\nKalypso-Source: {HOST}control-plane {second} {second}{more}");
         let who = ["-c", "user.name=Eve", "-c", "user.email=eve@example.com"];
         let forged = [&who[..], &["commit-tree", "prod^{tree}", "-p", "prod", "-m", &message]].concat();
         let forged = git(&gitops, &forged);
@@ -228,8 +228,10 @@ fn a_commit_of_main_waits_for_its_gates_however_people_spell_it() {
     others.iter().for_each(|place| more(place));
     more(&without_commit);
     spelled.refuses(&flux("v2"), &past_its_gates);
-    spelled.forge_publication();
-    more(&plain);
+    for trailers in ["", "\nKalypso-Override: an incident"] {
+        spelled.forge_publication(trailers);
+        more(&plain);
+    }
     // In place of the commit that was admitted.
     let main = |place: &str, words: &str| {
         spelled.refuses(&[("base.yaml", spelled.base_repo(("main", "."), place))], words);
