@@ -136,10 +136,7 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
             Some(subject) if sources::is_source(subject) => sources::of_source(access, decision, (&stored, &command))?,
             _ if command.kind == CommandKind::Retry => retry(&plane, decision, (&stored, &command))?,
             None => of_platform(&plane, decision, (&stored, &command))?,
-            Some(subject) if is_release(subject, (&stored, &command)) => {
-                of_release((&plane, subject), decision, (&stored, &command))?
-            }
-            Some(subject) => of_rollout((access, subject), decision, (&stored, &command))?,
+            Some(subject) => of_workload((&plane, subject), decision, (&stored, &command))?,
         };
         let change = sources::with_held_sources(access, decision, (change, &stored));
         let change = match (&command.kind, decision.subject) {
@@ -302,6 +299,48 @@ fn of_platform(
     Ok((change, Receipt::of(decision, revision, &event)))
 }
 
+/// A decision about a workload: about what moves in the rings, or about its release on the way into the environment. What makes no sense for the first is for the second.
+fn of_workload(
+    (plane, subject): (&Plane<'_>, &str),
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let of_release = || of_release((plane, subject), decision, (stored, command));
+    if is_release(subject, (stored, command)) {
+        return of_release();
+    }
+    let in_rings = if waits_for_approval((plane, subject), decision, (stored, command)) {
+        of_rollout((plane.access, subject), decision, (stored, command))
+    } else {
+        Err(Refusal::NoApproval.into())
+    };
+    match in_rings {
+        Err(CommandError::Refused(refusal)) if has_release(subject, stored) => of_release().map_err(|_| refusal.into()),
+        decided => decided,
+    }
+}
+
+/// Whether the ring that moves has a gate for approvals, if the decision is one.
+fn waits_for_approval(
+    (plane, subject): (&Plane<'_>, &str),
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> bool {
+    let rollout = stored.rollouts.get(subject).and_then(|found| found.as_ref().ok());
+    let (CommandKind::Approve { .. }, Some(current)) =
+        (&command.kind, rollout.and_then(|rollout| rollout.state.current.as_ref()))
+    else {
+        return true;
+    };
+    let promotion = plane.in_force(decision.environment, (stored, None));
+    let ring = promotion.as_ref().and_then(|promotion| promotion.rings.get(current.ring));
+    ring.into_iter().flat_map(Ring::gates).any(|gate| matches!(gate.kind, GateKind::Approval(_)))
+}
+
+fn has_release(subject: &str, stored: &StoredStates) -> bool {
+    matches!(&stored.advances, Some(Ok(advances)) if advances.releases.contains_key(subject))
+}
+
 /// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
 /// one, unless it requests a release.
 fn is_release(subject: &str, (stored, command): (&StoredStates, &Command)) -> bool {
@@ -310,8 +349,7 @@ fn is_release(subject: &str, (stored, command): (&StoredStates, &Command)) -> bo
     }
     let in_rings = stored.rollouts.get(subject);
     let moves = |rollout: &Result<StoredRollout, _>| rollout.as_ref().is_ok_and(|found| found.state.current.is_some());
-    let is_known = matches!(&stored.advances, Some(Ok(advances)) if advances.releases.contains_key(subject));
-    is_known && !in_rings.is_some_and(moves)
+    has_release(subject, stored) && !in_rings.is_some_and(moves)
 }
 
 fn of_release(

@@ -4,8 +4,15 @@ use std::collections::BTreeMap;
 
 use delivery::controller::command::CommandError;
 use delivery::publish::{Options, Request, publish};
+use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
+use engine::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, Move, Phase, Position, Revision, RolloutState,
+};
+use engine::promotion::vector::Part;
+use git::Person;
 use hub_api::promotions::SubjectStatus;
+use jiff::Timestamp;
 
 use crate::chain::name;
 use crate::controller::{DIRECT, PULL_REQUEST, World};
@@ -189,6 +196,56 @@ fn people_decide_about_a_release() {
     assert!(shop.pin().unwrap().contains("tag: v2\n"));
     let unknown = shop.0.command_about(Some("cart"), CommandKind::Hold, "x");
     assert!(matches!(unknown, Err(CommandError::UnknownSubject { .. })));
+}
+
+/// The workload moves through the ring of `stage`, and a newer release of it waits for its approval before the environment.
+fn store_move_and_release(shop: &Shop, started: Timestamp) {
+    let moving = Move {
+        revision: Revision("digest".into()),
+        part: Part::Configuration,
+        started,
+        base: Position::default(),
+        phase: Phase::Moving,
+        layout: "".into(),
+        ring: 0,
+        ring_started: started,
+        released: BTreeMap::new(),
+        good_since: None,
+        is_due: false,
+        gates: Vec::new(),
+        approvals: Vec::new(),
+        done: Vec::new(),
+    };
+    let state = RolloutState { current: Some(moving), ..RolloutState::default() };
+    let waiting = Candidate::new(Revision("v2".into()), started, CandidatePhase::Gated);
+    let release = AdvanceState { current: Some(waiting), ..AdvanceState::default() };
+    let advances = Advances { releases: [("shop".into(), release)].into(), ..Advances::default() };
+    let change = StateChange {
+        rollouts: [("shop".into(), Some(StoredRollout { state, ..StoredRollout::default() }))].into(),
+        advances: Some(advances),
+        promotion: PromotionChange::Keep,
+        message: "Move",
+        author: &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() },
+        seconds: started.as_second(),
+        lease: None,
+    };
+    rollout_store::write(&shop.0.chain.access, &name("stage"), None, &change).unwrap();
+}
+
+#[test]
+fn an_approval_is_for_what_waits_for_one() {
+    let approved = |rings: &str| {
+        let more = format!("    - {{name: managers, approval: {{count: 1}}}}\n{SELECT}  rings: [{rings}]\n");
+        let shop = Shop::behind(DIRECT, &more, "");
+        shop.write("tag: v1", "tag: v1");
+        store_move_and_release(&shop, Timestamp::from_second(1_000).unwrap());
+        shop.0.command_about(Some("shop"), CommandKind::Approve { gate: None }, "").unwrap();
+        let stored = rollout_store::read(&shop.0.chain.access, &name("stage")).unwrap();
+        let rollout = stored.rollouts["shop"].as_ref().unwrap().state.current.as_ref().unwrap().approvals.len();
+        (rollout, stored.advances.unwrap().unwrap().releases["shop"].current.as_ref().unwrap().approvals.len())
+    };
+    assert_eq!(approved("{name: all}"), (0, 1));
+    assert_eq!(approved("{name: all, prove: [{name: people, approval: {count: 1}}]}"), (1, 0));
 }
 
 /// The tag that the output of `stage` has.

@@ -134,6 +134,9 @@ pub enum Refusal {
         /// The names of the gates for approvals.
         names: Vec<Arc<str>>,
     },
+    /// No gate waits for approvals.
+    #[error("no gate of the ring that moves waits for approvals")]
+    NoApproval,
     /// The account approved already.
     #[error("{0} approved it already")]
     IsApproved(Arc<str>),
