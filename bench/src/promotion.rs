@@ -157,7 +157,7 @@ fn scenario_text(shape: &Shape, hosts: usize) -> String {
     let _ = writeln!(
         text,
         "workloads: {{{}}}",
-        names.iter().map(|name| format!("{name}: {{}}")).collect::<Vec<_>>().join(", ")
+        names.iter().map(|name| format!("{name}: {{release: 1.0.0}}")).collect::<Vec<_>>().join(", ")
     );
     text.push_str("timeline:\n  - at 0h: change c1\nexpect:\n  - prod has c1\n  - everything rests\n");
     for (number, name) in ENVIRONMENTS.iter().enumerate() {
