@@ -299,7 +299,8 @@ fn of_platform(
     Ok((change, Receipt::of(decision, revision, &event)))
 }
 
-/// A decision about a workload: about what moves in the rings, or about its release on the way into the environment. What makes no sense for the first is for the second.
+/// A decision about a workload: about what moves in the rings, or about its release on the way into the environment. A gate that the ring does not have is one of the
+/// release.
 fn of_workload(
     (plane, subject): (&Plane<'_>, &str),
     decision: &PersonDecision<'_>,
@@ -315,7 +316,11 @@ fn of_workload(
         Err(Refusal::NoApproval.into())
     };
     match in_rings {
-        Err(CommandError::Refused(refusal)) if has_release(subject, stored) => of_release().map_err(|_| refusal.into()),
+        Err(CommandError::Refused(Refusal::NoApproval)) if has_release(subject, stored) => of_release(),
+        // The gate may be one before the environment.
+        Err(CommandError::Refused(refusal @ Refusal::NoSuchGate { .. })) if has_release(subject, stored) => {
+            of_release().map_err(|_| refusal.into())
+        }
         decided => decided,
     }
 }
@@ -344,8 +349,11 @@ fn has_release(subject: &str, stored: &StoredStates) -> bool {
 /// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
 /// one, unless it requests a release.
 fn is_release(subject: &str, (stored, command): (&StoredStates, &Command)) -> bool {
-    if matches!(command.kind, CommandKind::Request { .. }) {
-        return true;
+    match command.kind {
+        CommandKind::Request { .. } => return true,
+        // Only rings know the folders that a workload had.
+        CommandKind::Rollback { with_values: true, .. } => return false,
+        _ => {}
     }
     let in_rings = stored.rollouts.get(subject);
     let moves = |rollout: &Result<StoredRollout, _>| rollout.as_ref().is_ok_and(|found| found.state.current.is_some());
@@ -395,6 +403,9 @@ fn of_rollout(
 ) -> Result<(Change, Receipt), CommandError> {
     let environment = decision.environment;
     let Some((name, found)) = stored.rollouts.get_key_value(subject) else {
+        if matches!(command.kind, CommandKind::Rollback { with_values: true, .. }) {
+            return Err(Refusal::NoValues.into());
+        }
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
     };
     let before = found.clone()?;

@@ -248,6 +248,32 @@ fn an_approval_is_for_what_waits_for_one() {
     assert_eq!(approved("{name: all, prove: [{name: people, approval: {count: 1}}]}"), (1, 0));
 }
 
+#[test]
+fn what_a_ring_refuses_is_not_decided_about_the_release() {
+    let shop = Shop::behind(DIRECT, &format!("{SELECT}  rings: [{{name: all}}]\n"), "");
+    shop.write("tag: v1", "tag: v1");
+    store_move_and_release(&shop, Timestamp::from_second(1_000).unwrap());
+    let decide = |kind| shop.0.command_about(Some("shop"), kind, "slow").map_err(|error| error.to_string());
+    decide(CommandKind::Hold).unwrap();
+    assert_eq!(decide(CommandKind::Hold).unwrap_err(), "ann holds it already: slow");
+    let rollback = |with_values| CommandKind::Rollback { to: None, with_values };
+    assert_eq!(decide(rollback(false)).unwrap_err(), "there is no earlier proved revision to return to");
+    let stored = rollout_store::read(&shop.0.chain.access, &name("stage")).unwrap();
+    assert_eq!(stored.advances.unwrap().unwrap().releases["shop"].hold, None);
+}
+
+#[test]
+fn only_rings_and_environments_have_values_to_restore() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.settle();
+    for subject in ["shop", "values"] {
+        let kind = CommandKind::Rollback { to: None, with_values: true };
+        let refused = shop.0.command_about(Some(subject), kind, "slow").unwrap_err().to_string();
+        assert_eq!(refused, "`--with-values` restores a workload in rings, or a whole environment", "{subject}");
+    }
+}
+
 /// The tag that the output of `stage` has.
 fn published_tag(shop: &Shop) -> String {
     let options = Options { is_direct: true, ..Options::default() };

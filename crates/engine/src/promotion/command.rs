@@ -123,6 +123,9 @@ pub enum Refusal {
     /// The revisions that were proved before differ only in their values.
     #[error("only values have changed since what was proved before. `--with-values` returns to the earlier ones")]
     OnlyValues,
+    /// What is decided about has no values of its own.
+    #[error("`--with-values` restores a workload in rings, or a whole environment")]
+    NoValues,
     /// The revision is there already.
     #[error("`{0}` is there already")]
     IsThere(Arc<str>),
@@ -216,7 +219,8 @@ impl Command {
         Event { at: self.at, kind: self.kind.event(), revision, text: text.into(), gates: Vec::new() }
     }
 
-    fn decision(&self) -> Decision {
+    /// Who decides, and why.
+    pub fn decision(&self) -> Decision {
         Decision { by: Arc::clone(&self.by), at: self.at, reason: Arc::clone(&self.reason) }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, apply_to_advance};
+use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance};
 use engine::promotion::state::Revision;
 use model::name::EnvironmentName;
 
@@ -30,6 +30,9 @@ pub(super) fn of_source(
 ) -> Result<(Change, Receipt), CommandError> {
     let environment = decision.environment;
     let subject = decision.subject.unwrap_or_default();
+    if matches!(command.kind, CommandKind::Rollback { with_values: true, .. }) {
+        return Err(Refusal::NoValues.into());
+    }
     let advances = advances(stored)?;
     let recorded = advances.sources.get_key_value(subject).map(|(name, known)| (Arc::clone(name), known.clone()));
     let found = || read(access, environment).remove(subject).map(|source| (Arc::from(subject), source));
@@ -68,7 +71,7 @@ pub(super) fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName
 /// A source with its newest commit.
 pub(super) type Waiting = (Option<Arc<str>>, Revision);
 
-/// The newest commits of recorded sources that are not admitted, also where no step has seen them.
+/// The newest commits of recorded sources that are not admitted, also those that no step has recorded as candidates.
 pub(super) fn waiting(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, apply_to_advance};
-use engine::promotion::state::{AdvanceState, Decision, Revision};
+use engine::promotion::state::{AdvanceState, Revision};
 use git::publications::Publication;
 
 use super::{CommandError, PersonDecision, sources};
@@ -20,8 +20,7 @@ pub(super) fn with_earlier_values(
     (mut change, stored): (Change, &StoredStates),
 ) -> Result<Change, CommandError> {
     let environment = decision.environment;
-    let target = change.platform().and_then(|platform| platform.admitted.clone());
-    let target = target.unwrap_or_else(|| Revision("".into()));
+    let Some(target) = change.platform().and_then(|platform| platform.admitted.clone()) else { return Ok(change) };
     let publications = state_branch::all_publications(access, environment);
     let is_of_target = |found: &&Publication| found.promoted.is_some() && found.promoted == line::commit(&target);
     let publication = publications
@@ -33,7 +32,7 @@ pub(super) fn with_earlier_values(
     let command = decision.command;
     for (name, source) in all {
         let at = publication.sources.get(&source.source).map(|commit| line::revision(*commit));
-        let hold = source.state.hold.clone().or_else(|| Some(held(command)));
+        let hold = source.state.hold.clone().or_else(|| Some(command.decision()));
         let admitted = at.or_else(|| source.state.admitted.clone());
         let state = AdvanceState { admitted, current: None, hold, ..source.state.clone() };
         let event = command.event(state.admitted.clone());
@@ -51,11 +50,6 @@ pub(super) fn with_earlier_values(
         change.decide_release(environment, (workload, after), (&event, &command.by));
     }
     Ok(change)
-}
-
-/// The hold of the sources that a rollback restored.
-fn held(command: &Command) -> Decision {
-    Decision { by: Arc::clone(&command.by), at: command.at, reason: Arc::clone(&command.reason) }
 }
 
 /// Ends the hold of the sources that a rollback of the environment restored, when a person moves its commits again.
