@@ -4,7 +4,7 @@
 //! it. Where keys are configured, the head must be signed by one of them: who signs a commit has verified the commit before it. `head` is the only way to the states, so
 //! no program can decide by another branch.
 
-use git::limits::STATES_REACHES;
+use git::limits::{EARLIER_PUBLICATIONS_REACH, STATES_REACHES};
 use git::load::Snapshot;
 use git::publications::{Publication, Publications};
 use git::{Commit, CommitInfo, Repositories, RepositoryError, Revision, trailer};
@@ -223,11 +223,12 @@ pub(crate) fn read_publications(access: &RepositoryAccess, environment: &Environ
     publications_at(access, environment, destinations(access, environment).iter())
 }
 
-/// Reads the publications of an environment in the last history of each of its GitOps branches, the newest of a branch first. What can't be read adds nothing.
+/// Reads the earlier publications of an environment on each of its GitOps branches, the newest of a branch first. What can't be read adds nothing.
 pub(crate) fn all_publications(access: &RepositoryAccess, environment: &EnvironmentName) -> Vec<Publication> {
     let read = |place: &RepositoryPlace| {
         let head = destination_head(access, place)?;
-        Some(Publications::read(&*access.repositories, &head, environment).ok()?.publications)
+        let reach = EARLIER_PUBLICATIONS_REACH;
+        Some(Publications::read_back(&*access.repositories, (&head, reach), environment).ok()?.publications)
     };
     destinations(access, environment).iter().filter_map(read).flatten().collect()
 }

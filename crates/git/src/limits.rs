@@ -104,6 +104,9 @@ pub const STATES_REACHES: [usize; 3] = [50, 1_000, 20_000];
 /// How many generations of a GitOps branch are searched for publications. People make few commits between those of Kalypso.
 pub const PUBLICATIONS_REACH: usize = 20;
 
+/// How many generations of a GitOps branch are searched for what was published with an earlier commit. With rings, one commit is many publications.
+pub const EARLIER_PUBLICATIONS_REACH: usize = 1_000;
+
 /// How many generations are searched for the last good output of a failing assignment that a release pin holds. The assignment may have failed for
 /// weeks before it was pinned. Each generation costs the read of a commit and of the folders of the affected places.
 pub const HELD_REACH: usize = 500;
