@@ -212,8 +212,7 @@ pub(super) fn published(loaded: &Loaded, access: &RepositoryAccess) -> Result<Ve
 
 fn platform_state(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<AdvanceState>, String> {
     let wrong = |reason: String| format!("the state of promotions into `{environment}` can't be read: {reason}");
-    let stored = rollout_store::read(access, environment).map_err(|error| wrong(error.to_string()))?;
-    match stored.advances {
+    match rollout_store::read_advances(access, environment).map_err(|error| wrong(error.to_string()))? {
         None => Ok(None),
         Some(Ok(advances)) => Ok(advances.platform),
         Some(Err(error)) => Err(wrong(error.to_string())),
