@@ -100,8 +100,10 @@ impl RolloutRecord {
         before.good_since.iter_mut().for_each(|since| *since = since.or(Some(now)));
         match &state.interrupted {
             Some(interrupted) => {
-                let is_it =
-                    |of: &MoveRecord| of.moving.as_ref().is_some_and(|(of, _)| *of == interrupted.movement.revision);
+                // What went ahead may have ended in this step, with the revision under which the interrupted move went on until the next values came.
+                let is_it = |of: &MoveRecord| {
+                    of.moving.as_ref().is_some_and(|(of, is_ahead)| !is_ahead && *of == interrupted.movement.revision)
+                };
                 self.interrupted = Some(before).filter(is_it).or(self.interrupted.take());
             }
             None => {
