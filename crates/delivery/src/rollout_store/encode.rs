@@ -40,11 +40,11 @@ pub(super) fn rollout((environment, workload): (&str, &str), stored: &StoredRoll
 }
 
 fn rollback(RolledBack { decision, with_values, target }: &RolledBack) -> Value {
-    let Decision { by, at, reason } = decision;
+    let [by, at, reason] = fields_of(decision);
     Value::fields([
-        ("by", Some(Value::text(Arc::clone(by)))),
-        ("at", Some(time(*at))),
-        ("reason", Some(Value::text(Arc::clone(reason)))),
+        by,
+        at,
+        reason,
         ("withValues", with_values.then_some(Value::Bool(true))),
         ("target", target.as_ref().map(proved)),
     ])
@@ -100,9 +100,13 @@ fn proved(Proved { revision: of, at, on }: &Proved) -> Value {
     Value::fields([("revision", Some(revision(of))), ("position", Some(position)), ("proved", Some(time(*on)))])
 }
 
-fn decision(Decision { by, at, reason }: &Decision) -> Value {
+fn decision(decision: &Decision) -> Value {
+    Value::fields(fields_of(decision))
+}
+
+fn fields_of(Decision { by, at, reason }: &Decision) -> [(&'static str, Option<Value>); 3] {
     let (by, reason) = (Value::text(Arc::clone(by)), Value::text(Arc::clone(reason)));
-    Value::fields([("by", Some(by)), ("at", Some(time(*at))), ("reason", Some(reason))])
+    [("by", Some(by)), ("at", Some(time(*at))), ("reason", Some(reason))]
 }
 
 fn approver(Approver { account, at, by, gate }: &Approver) -> Value {

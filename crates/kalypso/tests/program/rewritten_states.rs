@@ -67,7 +67,7 @@ impl Rewritten {
         let held = world.company.head("control-plane", "kalypso-rollouts/dev").unwrap();
         let message = git(&world.company.repository("gitops"), &["log", "-1", "--format=%B", "dev"]);
         assert!(message.contains(&format!("Kalypso-Rollouts: {held}")), "{message}");
-        Self { before, world }
+        Self { world, before }
     }
 
     fn set(&self, arguments: &[&str]) {
