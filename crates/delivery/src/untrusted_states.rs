@@ -1,4 +1,4 @@
-//! Why the branch with the states of an environment does not count: it was rewritten, or somebody without a key wrote to it.
+//! Why the branch with the states of an environment does not count: it was rewritten, or its head is not signed.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl fmt::Display for UntrustedStates {
                 write!(f, "has a head{of} that no key of `promotion.state-keys` signed for this environment")?;
                 match signed {
                     Some(signed) => write!(f, ". The newest commit that counts is {}", signed.short())?,
-                    None => f.write_str(", as every commit before it. If its states are right, sign them")?,
+                    None => f.write_str(", nor the commits before it. If its states are right, sign them")?,
                 }
                 signed.or(*head)
             }

@@ -1309,7 +1309,7 @@ codes! {
     /// It is an error if a person must act, and a note if it waits for a window or for evidence. Wait, or let people decide: `kalypso rollout status` shows what is
     /// missing. `kalypso publish --override REASON` publishes the newest commits anyway.
     NotAdmitted = "K0526",
-    /// The branch with the states of an environment was rewritten or deleted, or somebody without a key wrote to it.
+    /// The branch with the states of an environment was rewritten or deleted, or its head is not signed.
     ///
     /// The branch `kalypso-rollouts/<environment>` of the control plane records what was admitted, and what people decided: holds, approvals, rollbacks. Each
     /// publication names the commit of the states that it was rendered from. The branch does not contain this commit any more: it was deleted, or an older or another

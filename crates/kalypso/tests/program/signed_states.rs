@@ -53,7 +53,7 @@ fn a_commit_without_a_signature_does_not_count() {
     let before = world.head();
     world.configure(KEYS);
     // The states from before the keys are signed once, by a person who has read them.
-    world.refuses(&["as every commit before it", &format!("restore -e dev --to {before} --reason")]);
+    world.refuses(&["nor the commits before it", &format!("restore -e dev --to {before} --reason")]);
     world.0.decide(&["rollout", "restore", "-e", "dev", "--to", &before], 0);
     world.0.decide(&["hold", "-e", "dev", "application/shop"], 0);
     world.0.run("check -e dev", 0);
