@@ -87,6 +87,14 @@ fn move_of(state: &RolloutState) -> Option<(Revision, bool)> {
     Some((state.current.as_ref()?.revision.clone(), state.interrupted.is_some()))
 }
 
+impl MoveRecord {
+    /// The record of a move that may have become good in the step that interrupted it.
+    fn good_by(mut self, now: i64) -> Self {
+        self.good_since.iter_mut().for_each(|since| *since = since.or(Some(now)));
+        self
+    }
+}
+
 impl RolloutRecord {
     /// Notes which move goes on.
     fn follow(&mut self, state: &RolloutState, rings: usize, now: i64) {
@@ -95,16 +103,22 @@ impl RolloutRecord {
             return;
         }
         let begins = MoveRecord { moving, good_since: vec![None; rings], ..MoveRecord::default() };
-        let mut before = std::mem::replace(&mut self.movement, begins);
-        // It may have become good in the step that interrupted it.
-        before.good_since.iter_mut().for_each(|since| *since = since.or(Some(now)));
+        let before = std::mem::replace(&mut self.movement, begins);
         match &state.interrupted {
             Some(interrupted) => {
-                // What went ahead may have ended in this step, with the revision under which the interrupted move went on until the next values came.
-                let is_it = |of: &MoveRecord| {
-                    of.moving.as_ref().is_some_and(|(of, is_ahead)| !is_ahead && *of == interrupted.movement.revision)
+                let named = Some((interrupted.movement.revision.clone(), false));
+                let was_interrupted = |of: &MoveRecord| of.moving == named;
+                // If neither is it, the interrupted move began or went on in this step under this revision, until the next values came.
+                let began = || MoveRecord { good_since: vec![None; rings], ..MoveRecord::default() };
+                let in_this_step = |of: Option<MoveRecord>| MoveRecord {
+                    moving: named.clone(),
+                    ..of.unwrap_or_else(began).good_by(now)
                 };
-                self.interrupted = Some(before).filter(is_it).or(self.interrupted.take());
+                self.interrupted = Some(match self.interrupted.take() {
+                    _ if was_interrupted(&before) => before.good_by(now),
+                    Some(of) if was_interrupted(&of) => of,
+                    of => in_this_step(of),
+                });
             }
             None => {
                 // The interrupted move goes on, with the values that went ahead of it or without them.
