@@ -186,9 +186,10 @@ pub(super) fn is_worth_storing(before: &AdvanceState, after: &AdvanceState) -> b
 
 fn without_texts(state: &AdvanceState) -> AdvanceState {
     let mut state = state.clone();
-    if let Some(current) = &mut state.current {
-        forget_texts(&mut current.gates);
-        forget_texts(&mut current.entry);
+    let unmerged = state.unmerged.iter_mut().map(|unmerged| &mut unmerged.change);
+    for candidate in state.current.iter_mut().chain(unmerged) {
+        forget_texts(&mut candidate.gates);
+        forget_texts(&mut candidate.entry);
     }
     state
 }

@@ -152,8 +152,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let mut outcome = StepOutcome::default();
     let mut status = status_of(&context.plane.graph, environment, context.now);
-    let sources = request.published.and_then(|published| published.sources.as_deref());
-    let sources = match sources::move_all(context, sources, memory)? {
+    let sources = match sources::move_all(context, request.published, memory)? {
         SourceMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
         SourceMoves::Found(found) => found,
     };

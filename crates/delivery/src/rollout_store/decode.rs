@@ -7,6 +7,7 @@ use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
     MoveRequest, Phase, Position, ProofRecord, Proved, Rejection, Revision, RingRecord, RolledBack, RolloutState,
+    Unmerged,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -305,8 +306,20 @@ fn measured(item: Item<'_>) -> Result<Measured> {
 }
 
 /// The fields of a subject on its way into an environment.
-const ADVANCE: &[&str] =
-    &["at", "admitted", "hold", "stays", "current", "waiting", "proved", "proofs", "rejected", "requested", "evidence"];
+const ADVANCE: &[&str] = &[
+    "at",
+    "admitted",
+    "hold",
+    "stays",
+    "current",
+    "waiting",
+    "proved",
+    "proofs",
+    "rejected",
+    "requested",
+    "evidence",
+    "unmerged",
+];
 
 fn advance(item: Item<'_>) -> Result<AdvanceState> {
     let fields = item.fields(ADVANCE)?;
@@ -322,8 +335,14 @@ fn advance(item: Item<'_>) -> Result<AdvanceState> {
         stays: fields.maybe("stays", decision)?,
         requested: fields.maybe("requested", request)?,
         evidence: fields.list("evidence", exercised)?,
+        unmerged: fields.list("unmerged", unmerged)?,
     };
     Ok(state.with_admitted())
+}
+
+fn unmerged(item: Item<'_>) -> Result<Unmerged> {
+    let fields = item.fields(&["change", "from"])?;
+    Ok(Unmerged { change: candidate(fields.required("change")?)?, from: fields.maybe("from", revision)? })
 }
 
 fn request(item: Item<'_>) -> Result<MoveRequest> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move,
-    MoveRequest, Phase, ProofRecord, Proved, Rejection, Revision, RingRecord, RolledBack, RolloutState,
+    MoveRequest, Phase, ProofRecord, Proved, Rejection, Revision, RingRecord, RolledBack, RolloutState, Unmerged,
 };
 use engine::promotion::vector::Part;
 use jiff::Timestamp;
@@ -224,7 +224,12 @@ fn advance(state: &AdvanceState) -> Value {
         ("rejected", Value::list(&state.rejected, rejection)),
         ("requested", state.requested.as_ref().map(request)),
         ("evidence", Value::list(&state.evidence, exercised)),
+        ("unmerged", Value::list(&state.unmerged, unmerged)),
     ])
+}
+
+fn unmerged(Unmerged { change, from }: &Unmerged) -> Value {
+    Value::fields([("change", Some(candidate(change))), ("from", from.as_ref().map(revision))])
 }
 
 fn proof(ProofRecord { revision: of, on, measured: counts }: &ProofRecord) -> Value {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
     Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Phase,
-    Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack,
+    Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
 };
 use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
@@ -183,6 +183,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
             ..Candidate::new(revision, since, phase)
         },
     );
+    let candidate = candidate.boxed();
     let request = (revision(), decision(), any::<bool>()).prop_map(|(revision, decision, is_retry)| MoveRequest {
         revision,
         decision,
@@ -201,8 +202,10 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
     let decisions = (prop::option::of(decision()), prop::option::of(decision()), prop::option::of(request));
     let rest = (prop::collection::vec(revision(), 0..3), prop::collection::vec(rejection(), 0..3), decisions);
     let shown = (prop::collection::vec(proof, 0..3), prop::collection::vec(exercised, 0..3));
-    (prop::option::of(proved()), prop::option::of(candidate), rest, shown).prop_map(
-        |(proved, current, (waiting, rejected, (hold, stays, requested)), (proofs, evidence))| {
+    let change = (candidate.clone(), prop::option::of(revision()));
+    let unmerged = prop::collection::vec(change.prop_map(|(change, from)| Unmerged { change, from }), 0..3);
+    (prop::option::of(proved()), prop::option::of(candidate), rest, (shown, unmerged)).prop_map(
+        |(proved, current, (waiting, rejected, (hold, stays, requested)), ((proofs, evidence), unmerged))| {
             let at = waiting.first().cloned();
             let state = AdvanceState {
                 admitted: at.clone(),
@@ -216,6 +219,7 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
                 stays,
                 requested,
                 evidence,
+                unmerged,
             };
             state.with_admitted()
         },

@@ -16,6 +16,7 @@ use testkit::chain::environment;
 
 use crate::chain::{Chain, name};
 use crate::controller::{DIRECT, PULL_REQUEST, World};
+use crate::sources::merge_value;
 
 const REPOSITORY: &str = "platform/gitops";
 
@@ -152,6 +153,43 @@ fn an_approval_that_is_withdrawn_turns_it_red() {
     assert!(text.starts_with("gate people of main"), "{text}");
     proposed.world.chain.approve(1, "bob");
     assert_eq!(proposed.next(), proposed.admitted());
+}
+
+#[test]
+fn the_gates_of_values_hold_until_their_pull_request_is_merged() {
+    let mut world = World::new(DIRECT, "    - {name: two-eyes, approval: {count: 1}, for: [values]}\n");
+    world.settle();
+    world.proposing = Some("stage");
+    let second = world.chain.company.head("main").unwrap();
+    let number = merge_value(&world, "first", &["bob"]);
+    world.settle();
+    let proposed = Proposed { world, second };
+    let review = |verdict| {
+        let mut state = proposed.world.chain.host.state();
+        state.repository("platform/control-plane").unwrap().review("bob", number, verdict).unwrap();
+    };
+    assert_eq!(proposed.status(), proposed.admitted());
+    review(ReviewVerdict::Dismissed);
+    let red = (StatusState::Failure, "gate two-eyes of values does not hold any more: 0 of 1 approval".to_owned());
+    let without_commit = |(state, text): (StatusState, String)| {
+        let words: Vec<_> =
+            text.split(' ').enumerate().filter(|(index, _)| *index != 4).map(|(_, word)| word).collect();
+        (state, words.join(" "))
+    };
+    assert_eq!(without_commit(proposed.next()), red);
+    // Another value that waits, or is approved itself, frees nothing.
+    let next = merge_value(&proposed.world, "second", &[]);
+    assert_eq!(without_commit(proposed.next()), red);
+    proposed.world.chain.approve(next, "bob");
+    assert_eq!(without_commit(proposed.next()), red);
+    review(ReviewVerdict::Approved);
+    assert_eq!(proposed.next(), proposed.admitted());
+    // After the merge, reviews are not asked for again.
+    proposed.merge();
+    proposed.world.settle();
+    review(ReviewVerdict::Dismissed);
+    proposed.world.settle();
+    assert_eq!(proposed.codes(), [""; 0]);
 }
 
 #[test]

@@ -55,6 +55,24 @@ fn write_value(world: &World, value: &str) -> GitId {
     world.chain.company.write_environment("stage", &with_value(world, value))
 }
 
+/// Brings a value to the branch of `stage` by a pull request of `kai` that these accounts reviewed. Returns its number.
+pub(crate) fn merge_value(world: &World, value: &str, reviewers: &[&str]) -> u64 {
+    world.chain.company.write(CONTROL_PLANE, "change", &with_value(world, value));
+    let (labels, reviews) = Default::default();
+    let new = NewPullRequest {
+        head: "change".to_owned(),
+        base: "stage".to_owned(),
+        title: value.to_owned(),
+        body: String::new(),
+        labels,
+        reviewers: reviews,
+    };
+    let number = world.chain.host.state().repository("platform/control-plane").unwrap().open("kai", &new).unwrap();
+    reviewers.iter().for_each(|account| world.chain.approve(number, account));
+    world.chain.merge(number);
+    number
+}
+
 fn head(world: &World) -> GitId {
     world.chain.company.head("stage").unwrap()
 }
@@ -212,21 +230,8 @@ fn only_who_reviewed_all_pull_requests_since_the_admitted_commit_approved_them()
     let world = World::new(DIRECT, "    - {name: two-eyes, approval: {count: 1}, for: [values]}\n");
     world.settle();
     let gate = || subject(&world, "values").map(|found| found.moving.unwrap().gates[0].text.clone());
-    // Brings a value to the branch by a pull request of `kai` that these accounts reviewed.
     let merge = |value: &str, reviewers: &[&str]| {
-        world.chain.company.write(CONTROL_PLANE, "change", &with_value(&world, value));
-        let (labels, reviews) = Default::default();
-        let new = NewPullRequest {
-            head: "change".to_owned(),
-            base: "stage".to_owned(),
-            title: value.to_owned(),
-            body: String::new(),
-            labels,
-            reviewers: reviews,
-        };
-        let number = world.chain.host.state().repository("platform/control-plane").unwrap().open("kai", &new).unwrap();
-        reviewers.iter().for_each(|account| world.chain.approve(number, account));
-        world.chain.merge(number);
+        merge_value(&world, value, reviewers);
         world.settle();
     };
     merge("first", &["kai"]);

@@ -5,7 +5,7 @@ use model::object::promotion::{ChangeDelivery, Gate, GateKind};
 
 use super::advance::AdvanceStep;
 use super::report::ReportPhase;
-use super::state::{AdvanceState, CandidatePhase, GateRecord, GateStatus, Phase, Revision, RolloutState};
+use super::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Phase, Revision, RolloutState};
 
 /// The number of hexadecimal digits of a shown commit.
 const SHORT_DIGITS: usize = 7;
@@ -76,14 +76,22 @@ fn of_revision(name: &str, state: &AdvanceState, gates: &[Gate]) -> Vec<Objectio
     if let Some(rejected) = state.rejected.iter().rfind(|rejected| rejected.revision == *admitted) {
         return vec![Objection::Refused(format!("{name} {revision} is rejected: {}", rejected.reason))];
     }
+    let unmerged = state.unmerged.iter().map(|unmerged| &unmerged.change);
+    // The admitted revision contains all of them.
+    let unmerged = unmerged.flat_map(|change| of_entry(name, change, gates));
     let Some(current) = state.current.as_ref().filter(|current| current.revision == *admitted) else {
-        return Vec::new();
+        return unmerged.collect();
     };
     if let CandidatePhase::Stopped { reason, .. } = &current.phase {
         return vec![Objection::Refused(format!("{name} {revision} stopped: {reason}"))];
     }
-    let open = current.entry.iter().filter(|record| !record.holds());
-    open.map(|record| of_gate((name, revision), record, gates)).collect()
+    unmerged.chain(of_entry(name, current, gates)).collect()
+}
+
+/// The gates of an admitted change that do not hold any more.
+fn of_entry(name: &str, change: &Candidate, gates: &[Gate]) -> impl Iterator<Item = Objection> {
+    let open = change.entry.iter().filter(|record| !record.holds());
+    open.map(move |record| of_gate((name, short(&change.revision)), record, gates))
 }
 
 fn of_gate((name, revision): (&str, &str), record: &GateRecord, gates: &[Gate]) -> Objection {
@@ -117,7 +125,7 @@ mod tests {
     use model::object::promotion::Window;
 
     use super::*;
-    use crate::promotion::state::{Candidate, Decision, Move, Position, Rejection};
+    use crate::promotion::state::{Decision, Move, Position, Rejection, Unmerged};
     use crate::promotion::vector::Part;
 
     fn decision() -> Decision {
@@ -171,6 +179,16 @@ mod tests {
         assert_eq!(of_main(&moving(&[("night", Waiting), ("people", Failed)])), refused);
         let state = moving(&[("people", Waiting)]);
         assert_eq!(text(&ProposalStates { platform: Some(&state), ..ProposalStates::default() }), "none");
+    }
+
+    #[test]
+    fn the_gates_of_values_hold_until_the_merge() {
+        let AdvanceState { admitted, current, .. } = moving(&[("people", GateStatus::Waiting)]);
+        let unmerged = current.map(|change| Unmerged { change, from: None }).into_iter().collect();
+        let current = Some(Candidate::new(Revision("r3".into()), Timestamp::UNIX_EPOCH, CandidatePhase::Gated));
+        let values = AdvanceState { admitted, current, unmerged, ..AdvanceState::default() };
+        let states = ProposalStates { subjects: vec![("values", &values)], ..ProposalStates::default() };
+        assert_eq!(text(&states), "refused: gate people of values r2 does not hold any more: 0 of 1");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use engine::promotion::origin::for_origin;
 use engine::promotion::report::Event;
-use engine::promotion::source::{SourceInput, SourceStep, step};
-use engine::promotion::state::{AdvanceState, Decision, Revision};
+use engine::promotion::source::{People, SourceInput, SourceStep, step};
+use engine::promotion::state::{AdvanceState, Decision, Revision, Unmerged};
 use git::Commit;
 use git::load::{Read, RequestThreads};
 use hub_api::promotions::{SubjectKind, SubjectStatus};
@@ -22,6 +22,7 @@ use super::context::{Context, Memory};
 use super::error::ControllerError;
 use super::line;
 use super::people;
+use super::published::Published;
 use super::status;
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
@@ -50,13 +51,16 @@ pub(super) struct FoundSources {
     pub(super) is_moving: bool,
 }
 
-/// Decides about all sources, and stores the decisions. Without `sources`, they are not known, and nothing changes.
+/// Decides about all sources, and stores the decisions. If the sources of the publication right before are not known, nothing changes.
 pub(super) fn move_all(
     context: &Context<'_>,
-    sources: Option<&[Source]>,
+    published: Option<&Published>,
     memory: &mut Memory,
 ) -> Result<SourceMoves, ControllerError> {
-    let Some(sources) = sources else { return Ok(SourceMoves::Found(FoundSources::default())) };
+    let sources = published.and_then(|published| published.sources.as_deref());
+    let (Some(sources), Some(published)) = (sources, published) else {
+        return Ok(SourceMoves::Found(FoundSources::default()));
+    };
     let stored = rollout_store::read(context.access, context.environment)?;
     let advances = match &stored.advances {
         // The platform says that the state can't be read.
@@ -67,7 +71,8 @@ pub(super) fn move_all(
     let promotion = context.plane.in_force(context.environment, (&stored, None));
     let has_release = |(_, state): &(&Arc<str>, &AdvanceState)| state.admitted.is_some();
     let releases = advances.releases.iter().filter(has_release).map(|(workload, _)| Arc::clone(workload)).collect();
-    let round = Round { context, promotion: promotion.as_ref(), before: &advances, releases };
+    let is_proposed = published.is_proposed();
+    let round = Round { context, promotion: promotion.as_ref(), before: &advances, releases, is_proposed };
     let decided = round.decide(sources, memory);
     if !context.is_read_only && (decided.is_worth_storing(&advances) || !decided.events.is_empty()) {
         return decided.store(context, (&stored, advances));
@@ -132,6 +137,8 @@ struct Round<'a> {
     before: &'a Advances,
     /// The workloads whose releases are admitted.
     releases: BTreeSet<Arc<str>>,
+    /// Whether a change of the output waits in a pull request.
+    is_proposed: bool,
 }
 
 impl Round<'_> {
@@ -190,19 +197,29 @@ impl Round<'_> {
                 (&source.at(admitted), head),
                 (&source.paths, Reader { environment, releases: &self.releases }),
             )?;
-        let (author, approvals) = if gates.iter().any(is_approval) && is_change {
-            let commits = self.commits_since(head, admitted);
+        let needs_people = gates.iter().any(is_approval);
+        let people_of = |newest: &Commit, since: GitId| {
+            let commits = self.commits_since(newest, since);
             people::of_source(self.context.hosts, (&commits, &source.revision), self.context.now)
-        } else {
-            (None, Vec::new())
         };
+        let (author, approvals) =
+            if needs_people && is_change { people_of(head, admitted) } else { (None, Vec::new()) };
+        let is_out = !self.is_proposed && source.commit == admitted;
+        let still = |unmerged: &Unmerged| {
+            let commit = |revision: Option<&Revision>| revision.and_then(line::commit).filter(|_| needs_people);
+            let ends = commit(unmerged.from.as_ref()).zip(commit(Some(&unmerged.change.revision)));
+            ends.map(|(from, to)| people_of(&source.at(to), from)).unwrap_or_default()
+        };
+        let still: Vec<_> = state.unmerged.iter().filter(|_| !is_out).map(still).collect();
+        let still: Vec<_> =
+            still.iter().map(|(author, approvals)| People { approvals, author: author.as_deref() }).collect();
         let input = SourceInput {
             now: self.context.now,
             gates,
             head: &line::revision(head.id),
             is_change,
-            approvals: &approvals,
-            author: author.as_deref(),
+            people: People { approvals: &approvals, author: author.as_deref() },
+            unmerged: (!is_out).then_some(&still),
             teams: self.context.evidence.teams,
             hold: self.hold(),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Command, CommandKind, Refusal, current};
-use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, MoveRequest, Revision};
+use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, MoveRequest, Revision};
 
 /// Applies a command to the move of a subject into an environment.
 ///
@@ -17,15 +17,20 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Resume => state.hold.take().map(|_| ()).ok_or(Refusal::NotHeld)?,
         CommandKind::Abort => abort(&mut state, command)?,
         CommandKind::Retry => retry(&mut state, command)?,
-        CommandKind::Skip { gate } => skip(current(&mut state.current)?, command, gate)?,
-        CommandKind::Approve { gate } => {
-            command.approve(gate.as_ref(), &mut current(&mut state.current)?.approvals)?;
-        }
+        CommandKind::Skip { gate } => skip(candidate(&mut state)?, command, gate)?,
+        CommandKind::Approve { gate } => command.approve(gate.as_ref(), &mut candidate(&mut state)?.approvals)?,
         CommandKind::Rollback { to, .. } => roll_back(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => request(&mut state, command, revision)?,
         CommandKind::Override { revision } => admit(&mut state, command, revision),
     }
     Ok(state)
+}
+
+/// What a gate can be passed for: the candidate, or an admitted change whose gates do not hold any more.
+fn candidate(state: &mut AdvanceState) -> Result<&mut Candidate, Refusal> {
+    let mut unmerged = state.unmerged.iter_mut().map(|unmerged| &mut unmerged.change);
+    let ended = unmerged.find(|change| !change.entry.iter().all(GateRecord::holds));
+    state.current.as_mut().or(ended).ok_or(Refusal::NothingMoves)
 }
 
 /// Skips a gate of the candidate, or one by which it was admitted and that does not hold any more.
@@ -51,6 +56,7 @@ fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> 
 /// Admits a revision past its gates.
 fn admit(state: &mut AdvanceState, command: &Command, revision: &Revision) {
     (state.requested, state.stays) = (None, None);
+    state.unmerged.clear();
     state.forgive(revision);
     state.admitted = Some(revision.clone());
     let phase = CandidatePhase::Proving { since: command.at };

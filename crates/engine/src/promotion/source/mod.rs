@@ -7,15 +7,19 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use model::object::promotion::Gate;
 
 use super::evidence::Approver;
-use super::gates::{self, GateInput, first_open};
+use super::gates::{self, GateInput, GateReport, first_open};
 use super::report::{Event, EventKind, Report, ReportPhase, Waiting, reason};
-use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, Revision};
+use super::state::{AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, Revision, Unmerged};
+
+/// The number of admitted changes that may wait for their merge. Each needs questions to the git host in each step.
+const UNMERGED_MAX: usize = 20;
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
@@ -28,14 +32,23 @@ pub struct SourceInput<'a> {
     pub head: &'a Revision,
     /// Whether the newest commit changes something for the environment, compared with the admitted one.
     pub is_change: bool,
-    /// Approvals from the git host. Those in the state count too.
-    pub approvals: &'a [Approver],
-    /// The account of the author of the change on the git host, if known.
-    pub author: Option<&'a str>,
+    /// What people say about the newest commit.
+    pub people: People<'a>,
+    /// What people say now about each admitted change of the state that is not on the branches that clusters pull. None: all are.
+    pub unmerged: Option<&'a [People<'a>]>,
     /// The accounts of the members of each team.
     pub teams: &'a BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// A hold of the whole environment by a person.
     pub hold: Option<&'a Decision>,
+}
+
+/// What people say about a change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct People<'a> {
+    /// Approvals from the git host. Those in the state count too.
+    pub approvals: &'a [Approver],
+    /// The account of the author of the change on the git host, if known.
+    pub author: Option<&'a str>,
 }
 
 /// The result of a step.
@@ -52,13 +65,32 @@ pub struct SourceStep {
 /// Decides whether the output may follow the newest commit of a source.
 ///
 /// The newest commit is the only candidate: it contains those before, and an approval of one of these does not count for it. A commit that changes nothing for the
-/// environment needs no gate. Nothing is admitted during a hold.
+/// environment needs no gate. Nothing is admitted during a hold. The gates of an admitted change are evaluated again until it is on the branches that clusters pull.
 pub fn step(input: &SourceInput<'_>, state: &AdvanceState) -> SourceStep {
     let mut machine = Machine { input, state: state.clone(), events: Vec::new() };
     machine.run();
     let report = machine.report();
     machine.emit_waiting(state.current.as_ref(), &report);
     SourceStep { state: machine.state, report, events: machine.events }
+}
+
+/// Evaluates the gates of a change.
+fn evaluate(
+    input: &SourceInput<'_>,
+    people: People<'_>,
+    (approvals, before): (&[Approver], &[GateRecord]),
+) -> GateReport {
+    let input_of_gates = GateInput {
+        now: input.now,
+        measured: Err("the change comes from no environment before".into()),
+        good_since: None,
+        checks: &BTreeMap::new(),
+        approvals: &[approvals, people.approvals].concat(),
+        author: people.author,
+        teams: input.teams,
+        before,
+    };
+    gates::evaluate(input.gates, &input_of_gates)
 }
 
 struct Machine<'a> {
@@ -73,13 +105,14 @@ impl Machine<'_> {
         self.state.at = Some(head.clone());
         // What a person admitted past the gates is there. The rings prove it.
         self.state.current.take_if(|current| current.phase.is_admitted());
+        self.evaluate_unmerged();
         if self.state.admitted.as_ref() == Some(head) || !self.input.is_change {
             self.drop_candidate("the newest commit changes nothing here any more");
             self.state.admitted = Some(head.clone());
             return;
         }
         self.start();
-        if self.state.current.is_some() && self.hold_by_gates() && self.hold().is_none() {
+        if self.state.current.is_some() && self.hold_by_gates() && self.hold().is_none() && self.has_room() {
             self.admit();
         }
     }
@@ -104,26 +137,38 @@ impl Machine<'_> {
     /// Evaluates the gates of the candidate, and keeps their records. Returns whether all hold.
     fn hold_by_gates(&mut self) -> bool {
         let Some(current) = self.state.current.as_mut() else { return false };
-        let approvals = [&*current.approvals, self.input.approvals].concat();
-        let input = GateInput {
-            now: self.input.now,
-            measured: Err("the change comes from no environment before".into()),
-            good_since: None,
-            checks: &BTreeMap::new(),
-            approvals: &approvals,
-            author: self.input.author,
-            teams: self.input.teams,
-            before: &current.gates,
-        };
-        let report = gates::evaluate(self.input.gates, &input);
+        let report = evaluate(self.input, self.input.people, (&current.approvals, &current.gates));
         current.gates = report.records;
         report.all_hold
     }
 
+    /// Evaluates the gates of the admitted changes again, until they are merged while all of them hold.
+    fn evaluate_unmerged(&mut self) {
+        if self.input.unmerged.is_none() {
+            self.state.unmerged.retain(|unmerged| !unmerged.change.entry.iter().all(GateRecord::holds));
+        }
+        let people = self.input.unmerged.unwrap_or_default().iter().copied().chain(iter::repeat(People::default()));
+        for (Unmerged { change, .. }, people) in self.state.unmerged.iter_mut().zip(people) {
+            let report = evaluate(self.input, people, (&change.approvals, &change.entry));
+            let is_known = |record: &GateRecord| change.entry.iter().any(|known| known.name == record.name);
+            change.entry = report.records.into_iter().filter(is_known).collect();
+        }
+    }
+
+    /// Whether another change may wait for its merge.
+    fn has_room(&self) -> bool {
+        self.state.unmerged.len() < UNMERGED_MAX
+    }
+
     fn admit(&mut self) {
-        let Some(current) = self.state.current.take() else { return };
-        self.emit(EventKind::Promoted, current.revision.clone(), "the gates hold".to_owned());
-        self.state.admitted = Some(current.revision);
+        let Some(mut change) = self.state.current.take() else { return };
+        self.emit(EventKind::Promoted, change.revision.clone(), "the gates hold".to_owned());
+        let before = self.state.admitted.replace(change.revision.clone());
+        change.entry = std::mem::take(&mut change.gates);
+        change.phase = CandidatePhase::Proving { since: self.input.now };
+        if !change.entry.is_empty() {
+            self.state.unmerged.push(Unmerged { change, from: before });
+        }
     }
 
     fn hold(&self) -> Option<&Decision> {
@@ -163,9 +208,17 @@ impl Machine<'_> {
             }
             None => {}
         }
+        if current.is_some() && !self.has_room() {
+            let text = format!("{UNMERGED_MAX} changes before it wait for the merge of their pull request");
+            waiting.push(reason("merge", text, self.input.now));
+        }
+        let unmerged = self.state.unmerged.iter().map(|unmerged| &unmerged.change);
+        let mut ended = unmerged.filter(|change| !change.entry.iter().all(GateRecord::holds));
+        waiting.extend(ended.clone().flat_map(|change| Waiting::for_gates(&change.entry)));
+        let moving = current.or(ended.next());
         Report {
             phase: if current.is_some() { ReportPhase::Gated } else { ReportPhase::Rest },
-            revision: current.map(|current| current.revision.clone()),
+            revision: moving.map(|moving| moving.revision.clone()),
             is_held: self.hold().is_some(),
             rings: Vec::new(),
             gates: current.map(|current| current.gates.clone()).unwrap_or_default(),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Approval, Gate, GateKind};
 
-use super::{SourceInput, SourceStep, step};
+use super::{People, SourceInput, SourceStep, UNMERGED_MAX, step};
 use crate::promotion::command::{Command, CommandKind, apply_to_advance};
 use crate::promotion::evidence::Approver;
-use crate::promotion::state::{AdvanceState, Decision, Revision};
+use crate::promotion::state::{AdvanceState, Decision, Revision, Unmerged};
 
 /// A source with the commits `c0` to `c9`. `c0` is admitted.
 struct World {
@@ -18,6 +18,10 @@ struct World {
     approvals: Vec<&'static str>,
     author: Option<&'static str>,
     hold: Option<Decision>,
+    /// Whether what was admitted waits in a pull request.
+    unmerged: bool,
+    /// Who still approves which revision.
+    still: Vec<(&'static str, &'static str)>,
     now: Timestamp,
     state: AdvanceState,
     events: Vec<String>,
@@ -25,7 +29,7 @@ struct World {
 
 impl World {
     fn new(gates: Vec<Gate>) -> Self {
-        let (state, events, approvals) = Default::default();
+        let (state, events, approvals, still) = Default::default();
         let now = "2026-03-02T10:00:00Z".parse().unwrap();
         let mut world = Self {
             gates,
@@ -34,6 +38,8 @@ impl World {
             approvals,
             author: Some("ann"),
             hold: None,
+            unmerged: false,
+            still,
             now,
             state,
             events,
@@ -44,25 +50,41 @@ impl World {
     }
 
     fn step(&mut self) -> SourceStep {
-        let approver =
-            |account: &&str| Approver { account: (*account).into(), at: self.now, by: "review".into(), gate: None };
+        let found = self.decide(&self.state);
+        self.state = found.state.clone();
+        self.events.extend(found.events.iter().map(|event| format!("{}: {}", event.kind.name(), event.text)));
+        // The same step again changes nothing. What was admitted is published before it.
+        self.state.unmerged.retain(|_| self.unmerged);
+        let again = self.decide(&self.state);
+        assert_eq!((&again.state, again.events.len()), (&self.state, 0));
+        found
+    }
+
+    fn decide(&self, state: &AdvanceState) -> SourceStep {
+        let approvals = self.approvals_by(&self.approvals);
+        let still = |unmerged: &Unmerged| {
+            let of_change = self.still.iter().filter(|(revision, _)| *unmerged.change.revision.0 == **revision);
+            self.approvals_by(&of_change.map(|(_, account)| *account).collect::<Vec<_>>())
+        };
+        let still: Vec<_> = state.unmerged.iter().map(still).collect();
+        let unmerged: Vec<_> = still.iter().map(|approvals| People { approvals, author: self.author }).collect();
         let input = SourceInput {
             now: self.now,
             gates: &self.gates,
             head: &Revision(self.head.into()),
             is_change: self.is_change,
-            approvals: &self.approvals.iter().map(approver).collect::<Vec<_>>(),
-            author: self.author,
+            people: People { approvals: &approvals, author: self.author },
+            unmerged: self.unmerged.then_some(&unmerged),
             teams: &BTreeMap::new(),
             hold: self.hold.as_ref(),
         };
-        let found = step(&input, &self.state);
-        self.state = found.state.clone();
-        self.events.extend(found.events.iter().map(|event| format!("{}: {}", event.kind.name(), event.text)));
-        // The same step again changes nothing.
-        let again = step(&input, &self.state);
-        assert_eq!((&again.state, again.events.len()), (&self.state, 0));
-        found
+        step(&input, state)
+    }
+
+    fn approvals_by(&self, accounts: &[&str]) -> Vec<Approver> {
+        let approver =
+            |account: &&str| Approver { account: (*account).into(), at: self.now, by: "review".into(), gate: None };
+        accounts.iter().map(approver).collect()
     }
 
     fn head(&mut self, head: &'static str) -> SourceStep {
@@ -126,8 +148,7 @@ fn what_people_said_about_a_commit_does_not_count_for_the_next_one() {
 
 #[test]
 fn an_author_does_not_approve() {
-    let approval = GateKind::Approval(Approval { count: 1, team: None });
-    let mut world = World::new(vec![Gate::new("two-eyes".into(), approval)]);
+    let mut world = World::new(two_eyes());
     world.approvals = vec!["ann"];
     world.head("c1");
     assert_eq!(world.admitted(), "c0");
@@ -180,6 +201,91 @@ fn a_window_opens_and_closes() {
     world.head("c1");
     assert_eq!(world.admitted(), "c0");
     world.now += SignedDuration::from_hours(12);
+    world.unmerged = true;
     world.step();
     assert_eq!(world.admitted(), "c1");
+    // Its pull request is still open in the morning.
+    world.now += SignedDuration::from_hours(2);
+    assert_eq!(ended(world.step()), ["night"]);
+}
+
+fn two_eyes() -> Vec<Gate> {
+    vec![Gate::new("two-eyes".into(), GateKind::Approval(Approval { count: 1, team: None }))]
+}
+
+/// A source whose commit `c1` was approved by bob, and waits in a pull request.
+fn proposed() -> World {
+    let mut world = World::new(two_eyes());
+    (world.approvals, world.still, world.unmerged) = (vec!["bob"], vec![("c1", "bob")], true);
+    world.head("c1");
+    assert_eq!(world.admitted(), "c1");
+    world
+}
+
+/// The gates of the admitted change that do not hold any more.
+fn ended(found: SourceStep) -> Vec<String> {
+    found.report.waiting.iter().map(|waiting| waiting.what.to_string()).collect()
+}
+
+#[test]
+fn what_waits_in_a_pull_request_must_still_be_approved() {
+    let mut world = proposed();
+    assert!(ended(world.step()).is_empty());
+    world.still.clear();
+    let found = world.step();
+    assert_eq!(found.report.revision, Some(Revision("c1".into())));
+    assert_eq!(ended(found), ["two-eyes"]);
+    // Merged nevertheless: that it was not approved any more is not forgotten.
+    let merged = std::mem::replace(&mut world.unmerged, false);
+    assert_eq!(ended(world.decide(&world.state)), ["two-eyes"]);
+    world.unmerged = merged;
+    world.command(CommandKind::Approve { gate: None });
+    assert!(ended(world.step()).is_empty());
+}
+
+#[test]
+fn after_the_merge_an_approval_is_not_asked_for_again() {
+    let mut world = proposed();
+    world.unmerged = false;
+    world.step();
+    world.still.clear();
+    assert!(ended(world.step()).is_empty());
+}
+
+#[test]
+fn a_newer_commit_does_not_free_what_waits_in_a_pull_request() {
+    let mut world = proposed();
+    (world.approvals, world.still) = (Vec::new(), Vec::new());
+    world.head("c2");
+    assert_eq!((world.admitted(), world.state.current.is_some()), ("c1", true));
+    let entries = |world: &World| {
+        let holds =
+            |unmerged: &Unmerged| (unmerged.from.clone().unwrap().0.to_string(), unmerged.change.entry[0].holds());
+        world.state.unmerged.iter().map(holds).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(&world), [("c0".to_owned(), false)]);
+    // Nor does a commit that changes nothing, or one that is approved.
+    world.is_change = false;
+    world.head("c3");
+    world.is_change = true;
+    (world.approvals, world.still) = (vec!["bob"], vec![("c4", "bob")]);
+    world.head("c4");
+    assert_eq!(world.admitted(), "c4");
+    assert_eq!(entries(&world), [("c0".to_owned(), false), ("c3".to_owned(), true)]);
+    world.command(CommandKind::Override { revision: Revision("c4".into()) });
+    assert!(entries(&world).is_empty());
+}
+
+#[test]
+fn not_every_change_may_wait_for_its_merge() {
+    let mut world = proposed();
+    let heads: Vec<&'static str> = (0..UNMERGED_MAX).map(|number| &*format!("d{number}").leak()).collect();
+    world.still.extend(heads.iter().map(|head| (*head, "bob")));
+    heads.iter().for_each(|head| drop(world.head(head)));
+    assert_eq!((world.state.unmerged.len(), world.admitted()), (UNMERGED_MAX, heads[UNMERGED_MAX - 2]));
+    let found = world.step();
+    assert_eq!(ended(found), ["merge"]);
+    world.unmerged = false;
+    world.step();
+    assert_eq!(world.admitted(), heads[UNMERGED_MAX - 1]);
 }

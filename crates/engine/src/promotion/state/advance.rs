@@ -36,6 +36,17 @@ pub struct AdvanceState {
     pub stays: Option<Decision>,
     /// What the environments before have shown about revisions while they had exactly these, the newest last.
     pub evidence: Vec<Exercised>,
+    /// What was admitted of a source, and is not on the branches that clusters pull yet, the newest last.
+    pub unmerged: Vec<Unmerged>,
+}
+
+/// An admitted change of a source that waits, for example, for the merge of a pull request. Until then, its gates must still hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmerged {
+    /// The change, with the gates by which it was admitted.
+    pub change: Candidate,
+    /// The revision that was admitted before. None: it is not known.
+    pub from: Option<Revision>,
 }
 
 /// A request by a person to move a revision.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord};
+pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord, Unmerged};
 use super::evidence::{Approver, Measured};
 use super::vector::Part;
 

@@ -50,6 +50,8 @@ struct RolloutRecord {
     states: Vec<PlaceState>,
     /// Whether the state released the revision to each place.
     released: Vec<bool>,
+    /// Whether each place had got what moves, or what the interrupted move brought.
+    reached: Vec<bool>,
     was_rolling_back: bool,
     /// What a move that went ahead of another one returns to.
     returning: Option<Vec<ContentId>>,
@@ -154,6 +156,11 @@ impl Referee {
                     (0..environment.rings.ring.len()).map(|place| is_released(environment, &rollout.state, place)),
                 );
                 record.ring = rollout.state.current.as_ref().map_or(0, |current| current.ring);
+                let rings = &environment.rings;
+                let reached = (0..rings.ring.len()).map(|place| rings.at(place));
+                let reached = reached.map(|(ring, domain, hash)| rollout.state.is_reached(ring, domain, hash));
+                record.reached.clear();
+                record.reached.extend(reached);
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
                 record.was_rolling_back = matches!(phase, Some(Phase::RollingBack { .. }));
                 record.returning = returns_to(rollout);

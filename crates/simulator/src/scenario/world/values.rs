@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::promotion::command::{Command, Refusal, apply_to_advance};
 use engine::promotion::origin::for_origin;
 use engine::promotion::report::ReportPhase;
-use engine::promotion::source::{SourceInput, step};
+use engine::promotion::source::{People, SourceInput, step};
 use engine::promotion::state::Revision;
 use model::object::promotion::{ChangeOrigin, Gate};
 
@@ -104,8 +104,8 @@ impl World {
             gates: &environment.gates_of(source),
             head: &head,
             is_change: true,
-            approvals: &[],
-            author: Some(if source == Source::Values { AUTHOR } else { TEAM }),
+            people: People { approvals: &[], author: Some(if source == Source::Values { AUTHOR } else { TEAM }) },
+            unmerged: None,
             teams: &self.system.teams,
             hold: environment.subjects[super::subjects::PLATFORM].state.hold.as_ref(),
         };

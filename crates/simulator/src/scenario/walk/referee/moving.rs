@@ -127,6 +127,8 @@ impl RolloutRecord {
                 }
             }
         }
+        // Rings that were done in the step in which the move began, or went on.
+        self.movement.done.extend(0..state.current.as_ref().map_or(0, |current| current.ring));
     }
 }
 
@@ -220,6 +222,12 @@ impl Referee {
         let ahead = returns_to(&world.environments[number].workloads[workload]);
         let returning = ahead.as_ref().or(returning);
         let returns = |place: usize| returning.and_then(|contents| contents.get(place)).copied();
+        // When what went ahead is taken back, the interrupted move goes on with what it had brought.
+        let goes_on = record.was_rolling_back
+            && record.interrupted.as_ref().is_some_and(|interrupted| interrupted.moving == move_of(state));
+        let had_before = |place: usize| {
+            goes_on && record.reached.get(place) == Some(&true) && seen.moving.get(place) == target.get(place)
+        };
         let was = |place: usize| record.target.get(place).copied().unwrap_or(NOTHING);
         // A target that was never published, for example because the service was killed, may be taken back.
         let is_new = |place: &usize| {
@@ -228,6 +236,7 @@ impl Referee {
                 && target != proved(*place)
                 && target != seen.published[*place]
                 && Some(target) != returns(*place)
+                && !had_before(*place)
         };
         let there = (0..target.len()).filter(|place| seen.fleet.is_there(*place));
         let forward: Vec<_> = there.filter(is_new).collect();
