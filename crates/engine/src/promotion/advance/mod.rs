@@ -99,13 +99,18 @@ impl FromEnvironment {
     }
 }
 
-/// Why nothing moves on from an environment: its move has stopped, or has not proved itself since then.
+/// Why nothing moves on from an environment: its move has stopped, or has not proved itself since then, or what it has must pass its gates again.
 fn stopped(state: &AdvanceState) -> Option<Arc<str>> {
     let current = state.current.as_ref()?;
     match &current.phase {
         CandidatePhase::Stopped { reason, .. } => Some(format!("its move stopped: {reason}").into()),
         CandidatePhase::Proving { .. } if current.has_failed => {
             Some("its move stopped before, and it has not proved it since".into())
+        }
+        CandidatePhase::Gated | CandidatePhase::Entering { .. }
+            if state.admitted.as_ref() == Some(&current.revision) =>
+        {
+            Some("a person took it back, and it waits for its gates again".into())
         }
         _ => None,
     }

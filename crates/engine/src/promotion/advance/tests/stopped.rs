@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use model::object::promotion::{Gate, GateKind};
 
 use super::world::{World, fleet, revision};
 use crate::promotion::advance::FromEnvironment;
+use crate::promotion::command::CommandKind;
 use crate::promotion::evidence::Measured;
 use crate::promotion::state::AdvanceState;
 
@@ -57,4 +59,35 @@ fn a_stop_in_the_environment_before_begins_a_soak_again() {
     prod.from = vec![from(Some(&stage.state))];
     prod.settle();
     assert_eq!(good_since(&prod), None);
+}
+
+#[test]
+fn what_a_person_took_back_is_no_proof_until_it_passes_the_gates_of_its_environment_again() {
+    let mut stage = World::new(&["dev"]);
+    stage.has(2);
+    stage.measured = Measured { succeeded: 9, ..fleet(0) };
+    stage.settle();
+    // It was never proved here, so it waits, and the output stays.
+    stage.at = Some(revision(0));
+    stage.settle();
+    assert_eq!((stage.admitted().as_str(), stage.rejected().is_some()), ("r2", true));
+    stage.measured = fleet(0);
+    stage.gate("soaked", GateKind::Soak(Duration::from_hours(1)));
+    stage.command(CommandKind::Request { revision: revision(2) });
+    stage.settle();
+    assert_eq!(stage.rejected(), None);
+    let mut prod = World::new(&["stage"]);
+    let before = |stage: &World| FromEnvironment {
+        measured: Ok(fleet(0)),
+        ..FromEnvironment::new("stage".into(), (stage.state.admitted.clone(), Ok(())), Some(&stage.state))
+    };
+    prod.from = vec![before(&stage)];
+    let report = prod.settle();
+    assert_eq!(prod.admitted(), "r1");
+    assert!(report.waiting[0].text.contains("waits for its gates again"), "{:?}", report.waiting);
+    stage.now += SignedDuration::from_hours(1);
+    stage.settle();
+    prod.from = vec![before(&stage)];
+    prod.settle();
+    assert_eq!(prod.admitted(), "r2");
 }
