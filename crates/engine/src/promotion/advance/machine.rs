@@ -303,6 +303,8 @@ impl<'a> Machine<'a> {
         let proved = self.state.proved.as_ref().map(|proved| proved.revision.clone());
         let back = proved.filter(|proved| *proved != revision && !self.state.is_rejected(proved));
         if self.input.promotion.on_failure == OnFailure::RollBackEnvironment && back.is_some() {
+            // What a person requests from now on is a request to move it again.
+            self.forget(&revision);
             self.emit(EventKind::RollingBack, Some(revision), reason.to_string());
             self.state.admitted = back;
             self.set_phase(CandidatePhase::RollingBack { reason, since });
@@ -330,7 +332,12 @@ impl<'a> Machine<'a> {
         if self.input.at.is_none() || self.input.at != back.as_ref() || self.to_settled().is_err() {
             return false;
         }
+        let requested = self.state.requested.take();
         self.reject(EventKind::RolledBack, "the environment has the proved revision again");
+        if let Some(request) = &requested {
+            self.state.forgive(&request.revision);
+        }
+        self.state.requested = requested;
         if let Some(revision) = back {
             let measured = self.state.proof(&revision).and_then(|proof| proof.measured);
             self.state.prove(Proved { revision, at: Position::default(), on: self.input.now }, measured);

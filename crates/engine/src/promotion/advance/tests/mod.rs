@@ -391,6 +391,26 @@ fn failures_return_the_environment_to_the_proved_revision_by_policy() {
 }
 
 #[test]
+fn what_a_person_requests_during_a_rollback_moves_after_it() {
+    let mut world = World::new(&["stage"]);
+    world.has(2);
+    world.settle();
+    assert_eq!(world.proved(), "r2");
+    world.command(CommandKind::Rollback { to: None, with_values: false });
+    world.step();
+    world.command(CommandKind::Request { revision: revision(2) });
+    world.settle();
+    assert_eq!((world.proved().as_str(), world.rejected()), ("r2", None));
+    // A failure does not use the request that began the move.
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.has(3);
+    world.command(CommandKind::Request { revision: revision(3) });
+    world.measured = fleet(1);
+    world.settle();
+    assert_eq!(world.rejected().map(|(revision, _)| revision), Some(revision(3)));
+}
+
+#[test]
 fn a_stopped_revision_gives_way_to_a_newer_one() {
     let mut world = World::new(&["stage"]);
     world.has(2);
