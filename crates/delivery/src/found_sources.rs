@@ -83,7 +83,8 @@ pub fn of_reads(access: &RepositoryAccess, reads: &[Read]) -> Vec<Source> {
 
 fn named(role: &ReadRole) -> Option<(Arc<str>, ChangeOrigin)> {
     Some(match role {
-        ReadRole::Main => return None,
+        // The commits of manifests are releases.
+        ReadRole::Main | ReadRole::Manifests(_) => return None,
         ReadRole::Environment => (VALUES.into(), ChangeOrigin::Values),
         ReadRole::Base(name) => (format!("{VALUES}/{name}").into(), ChangeOrigin::Values),
         ReadRole::Flux(name) => (format!("{VALUES}/flux/{name}").into(), ChangeOrigin::Values),

@@ -152,6 +152,11 @@ impl Templates {
         self.reads.entry(CONFIG_DATA, key)
     }
 
+    /// Whether a template can read a key of a target's manifests.
+    pub(crate) fn reads_manifest(&self, key: &str) -> bool {
+        self.reads.entry("Manifests", key)
+    }
+
     /// Finds the templates of a cluster type.
     ///
     /// # Errors

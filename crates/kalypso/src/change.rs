@@ -331,8 +331,7 @@ impl Now {
 
     /// The current commits of all branches, including those of applications.
     fn pins(&self) -> BTreeMap<(String, String), GitId> {
-        let is_of_branch =
-            |read: &&Read| matches!(read.role, ReadRole::Main | ReadRole::Application(_) | ReadRole::Environment);
+        let is_of_branch = |read: &&Read| !matches!(read.role, ReadRole::Base(_) | ReadRole::Flux(_));
         let pin = |read: &Read| ((read.url.as_str().to_owned(), read.revision.to_string()), read.commit);
         self.loaded.reads.iter().filter(is_of_branch).map(pin).collect()
     }

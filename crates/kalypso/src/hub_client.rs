@@ -14,6 +14,7 @@ use hub_api::promotions::PromotionEvent;
 use hub_api::publication::{Publication, PublicationQuery, PublicationReceipt, PublicationState};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
+use model::object::release;
 
 use crate::arguments::{Filtering, HostFiltering, HubConnection, PublicationHub};
 use crate::exit::Failure;
@@ -227,7 +228,7 @@ pub(crate) fn length(duration: Duration) -> String {
 pub(crate) fn short(commit: Option<&str>) -> String {
     match commit {
         Some(commit) if hub_api::revision::is_hash(commit) => commit.chars().take(7).collect(),
-        Some(other) => other.to_owned(),
+        Some(other) => release::shown(other).to_owned(),
         None => "-".to_owned(),
     }
 }

@@ -1343,13 +1343,16 @@ codes! {
     /// A `Promotion` moves the releases of the workload from this environment. Its target names a branch, a tag without a version, or a range of versions. Promotions
     /// move that text: what the branch or tag names later reaches the environments after this one without their gates.
     ///
+    /// Where all environments of the promotions name the same git `repo`, and Kalypso can read it, Kalypso resolves a `tag`, or the same `branch`, to a commit, and moves
+    /// that. Then the template must print `.Manifests.commit`: what prints only the tag or the branch is not guarded either.
+    ///
     /// ```yaml
     /// manifests:
     ///   repo: https://git.example/acme/checkout
     ///   branch: main              # whatever is pushed to it later
     /// ```
     ///
-    /// Name a `commit`, a `digest`, or the tag of one version, and let the template print it.
+    /// Name a `commit`, a `digest`, or the tag of one version, and let the template print it: `{{ with .Manifests.commit }}commit: {{ . }}{{ end }}`.
     ReleaseNotGuarded = "K0532",
 
     /// A repository can't be read.

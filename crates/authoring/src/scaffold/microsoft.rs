@@ -143,6 +143,9 @@ spec:
         url: "{{ .Manifests.repo }}"
         ref:
           branch: "{{ .Manifests.branch }}"
+          {{- with .Manifests.commit }}
+          commit: "{{ . }}"
+          {{- end }}
         secretRef:
           name: "platform-{{ .Manifests.branch }}-auth"
     - |
@@ -183,7 +186,7 @@ spec:
         source:
           path: "{{ .Manifests.path }}"
           repoURL: "{{ .Manifests.repo }}"
-          targetRevision: "{{ .Manifests.branch }}"
+          targetRevision: "{{ or .Manifests.commit .Manifests.branch }}"
           directory:
             recurse: true
             include: '*.yaml'

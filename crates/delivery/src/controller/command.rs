@@ -1,5 +1,6 @@
 //! Stores decisions of people: on the branch with the states, where the next step finds them.
 
+mod names;
 mod sources;
 mod values;
 
@@ -11,6 +12,7 @@ use engine::promotion::state::{AdvanceState, Revision};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
 use model::object::promotion::{GateKind, Ring};
+use model::object::release::shown;
 
 use super::changes::Change;
 use super::plane::{KnownBranches, Plane};
@@ -371,6 +373,7 @@ fn of_release(
     }
     let advances = advances(stored)?;
     let before = advances.releases.get(subject).cloned().unwrap_or_default();
+    let command = &names::whole(plane, (environment, subject), (&before, command));
     let revision = about(&before, command);
     check_revision(decision.revision, revision.as_ref())?;
     let after = apply_to_advance(&before, command)?;
@@ -448,10 +451,7 @@ fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), 
 impl Receipt {
     fn of(decision: &PersonDecision<'_>, revision: Option<Revision>, event: &Event) -> Self {
         let subject = decision.subject.unwrap_or("main");
-        let of = revision.as_ref().map_or_else(String::new, |revision| {
-            let short: String = revision.0.chars().take(7).collect();
-            format!(" {short}")
-        });
+        let of = revision.as_ref().map_or_else(String::new, |revision| format!(" {}", shown(&revision.0)));
         let text: Arc<str> = Arc::clone(&event.text);
         Self { revision, text: format!("{}: {subject}{of}: {text}", decision.environment) }
     }

@@ -12,6 +12,7 @@ use hub_api::timestamp::Timestamp;
 use model::digest::DigestBuilder;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::release::shown;
 use serde_json::{Value as Json, json};
 
 /// The key of the lines with events in the message of a commit.
@@ -77,10 +78,9 @@ pub(super) fn message(environment: &EnvironmentName, events: &[PromotionEvent]) 
 
 fn title(event: &PromotionEvent) -> String {
     let revision = event.revision.as_deref().unwrap_or_default();
-    let short: String = revision.chars().take(7).collect();
     let subject = event.subject.as_deref().unwrap_or("main");
     let text = event.text.lines().next().unwrap_or_default();
-    let parts = [subject, short.as_str(), event.kind.as_str()].into_iter().filter(|part| !part.is_empty());
+    let parts = [subject, shown(revision), event.kind.as_str()].into_iter().filter(|part| !part.is_empty());
     format!("{}: {text}", parts.collect::<Vec<_>>().join(" "))
 }
 

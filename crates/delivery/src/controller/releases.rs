@@ -12,7 +12,7 @@ use git::{Commit, Edits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::promotion::{Gate, GateKind, Promotion};
-use model::object::release::Release;
+use model::object::release::{Release, shown};
 
 use super::branch_move::{self, BranchMove};
 use super::commit_move::{CommitMoveError, Moved};
@@ -217,9 +217,9 @@ impl ReleaseMove<'_> {
         let environment = context.environment;
         let title = match &step.action {
             Some(Action::RollBack { .. }) => {
-                format!("Roll {} back to {} in {environment}", self.workload, shown(revision))
+                format!("Roll {} back to {} in {environment}", self.workload, shown(&revision.0))
             }
-            _ => format!("Promote {} {} to {environment}", self.workload, shown(revision)),
+            _ => format!("Promote {} {} to {environment}", self.workload, shown(&revision.0)),
         };
         let Some(into) = self.into(context) else { return Ok(Acted::Problem(self.unreadable())) };
         let edits = match self.edits(context, (&into, revision), &title) {
@@ -314,9 +314,4 @@ impl ReleaseMove<'_> {
     fn proposing_branch(&self, context: &Context<'_>) -> String {
         format!("kalypso-promote/{}--{}", context.environment, self.workload)
     }
-}
-
-/// A release for people: commits are short.
-fn shown(revision: &Revision) -> String {
-    GitId::from_hex(&revision.0).map_or_else(|| revision.0.to_string(), |commit| commit.short())
 }

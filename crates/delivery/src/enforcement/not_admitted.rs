@@ -11,6 +11,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::kind::Kind;
 use model::object::Promotion;
+use model::object::release::shown;
 
 use super::base_repos::{self, MainReference};
 use super::facts::{NOT_LET_IN, by_hand, gate_text};
@@ -195,7 +196,7 @@ impl Recorded<'_> {
         let environment = &self.loaded.fleet.environment;
         let what = match GitId::from_hex(&candidate.revision.0) {
             Some(commit) => format!("commit {} of {source}", commit.short()),
-            None => format!("release {} of {source}", candidate.revision.0),
+            None => format!("release {} of {source}", shown(&candidate.revision.0)),
         };
         let new = if waits_for == WaitsFor::People { Diagnostic::error } else { Diagnostic::hint };
         let mut diagnostic = new(Code::NotAdmitted, format!("{what} waits before `{environment}`"));

@@ -363,7 +363,10 @@ fn body(ProposedChange { loaded, planned, diagnostics, .. }: ProposedChange<'_>,
 
 /// The commits of the platform that the output was made from.
 fn sources(loaded: &Loaded) -> String {
-    let own = loaded.reads.iter().filter(|read| !matches!(read.role, git::load::ReadRole::Application(_)));
+    let own = loaded
+        .reads
+        .iter()
+        .filter(|read| !matches!(read.role, git::load::ReadRole::Application(_) | git::load::ReadRole::Manifests(_)));
     let named = own.map(|read| format!("{}@{} {}", read.url.label(), read.revision, read.commit.short()));
     let named: BTreeSet<_> = named.collect();
     let lines: Vec<_> = named.iter().map(|source| crate::changes::markdown::code(source)).collect();

@@ -2,13 +2,11 @@
 
 use model::object::Promotion;
 use model::object::promotion::{ChangeDelivery, Gate, GateKind};
+use model::object::release::shown;
 
 use super::advance::AdvanceStep;
 use super::report::ReportPhase;
 use super::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Phase, Revision, RolloutState};
-
-/// The number of hexadecimal digits of a shown commit.
-const SHORT_DIGITS: usize = 7;
 
 /// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
 pub fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
@@ -112,8 +110,7 @@ fn of_rollout(workload: &str, state: &RolloutState) -> Option<Objection> {
 
 /// The first digits of a commit, or a release as it is.
 pub fn short(revision: &Revision) -> &str {
-    let is_commit = revision.0.len() == 40 && revision.0.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_commit { revision.0.get(..SHORT_DIGITS).unwrap_or(&revision.0) } else { &revision.0 }
+    shown(&revision.0)
 }
 
 #[cfg(test)]

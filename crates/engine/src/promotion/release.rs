@@ -11,17 +11,20 @@ use crate::pin::Manifests;
 /// The release of each workload in an environment, by the name of the workload. None: no key names it, or its targets have different ones. What people pin does not
 /// count: these are exceptions.
 pub fn workload_releases(prepared: &Prepared) -> BTreeMap<Arc<str>, Option<Release>> {
-    let mut of_workload: BTreeMap<Arc<str>, Vec<Manifests>> = BTreeMap::new();
+    let mut of_workload: BTreeMap<Arc<str>, Vec<(&Manifests, Manifests)>> = BTreeMap::new();
     for target in prepared.targets().iter().filter(|target| !target.workload().is_empty()) {
-        let mut manifests = target.manifests.clone();
+        let mut promoted = Manifests::new();
         // What people pin is an exception, and does not change what the release of the environment is.
         for pin in prepared.pins.holding(|_| None, target).into_iter().filter(|pin| pin.is_promoted()) {
             let set = pin.spec.manifests.iter().filter(|(key, _)| pin.sets(key, &target.manifests));
-            manifests.extend(set.map(|(key, version)| (Arc::clone(key), Arc::clone(version))));
+            promoted.extend(set.map(|(key, version)| (Arc::clone(key), Arc::clone(version))));
         }
-        of_workload.entry(target.workload().into()).or_default().push(manifests);
+        of_workload.entry(target.workload().into()).or_default().push((&target.manifests, promoted));
     }
-    of_workload.into_iter().map(|(workload, manifests)| (workload, Release::of_targets(&manifests))).collect()
+    let release = |targets: Vec<(&Manifests, Manifests)>| {
+        Release::of_promoted(targets.iter().map(|(manifests, promoted)| (*manifests, promoted)))
+    };
+    of_workload.into_iter().map(|(workload, targets)| (workload, release(targets))).collect()
 }
 
 /// The versions of the configuration of each workload's assignments, each with the number of assignments. Failing assignments have none.

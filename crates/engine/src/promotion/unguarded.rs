@@ -3,11 +3,15 @@
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Fleet, RegisteredWorkload};
-use model::object::release::movable;
+use model::object::release::{COMMIT, git_reference, movable};
 use model::object::workload::WorkloadTarget;
 use model::object::{Object, Workload};
 
 use super::graph::Graph;
+use crate::compile::Prepared;
+use crate::pin::Pin;
+use crate::place::Place;
+use crate::target::Target;
 
 /// Reports the releases of an environment that promotions move from it although they can get another content.
 pub fn diagnostics(graph: &Graph, fleet: &Fleet) -> Vec<Diagnostic> {
@@ -23,12 +27,41 @@ pub fn diagnostics(graph: &Graph, fleet: &Fleet) -> Vec<Diagnostic> {
             !object.moves_by_pull_request() && selectors.iter().any(|selector| selector.matches(&object.labels))
         })
     };
+    let is_at_commit = |workload: &RegisteredWorkload| {
+        let mut pins = fleet.release_pins.values();
+        pins.any(|pin| {
+            pin.promoted_workload() == Some(workload.object.name.as_str()) && pin.spec.manifests.contains_key(COMMIT)
+        })
+    };
     let targets = |workload: &RegisteredWorkload| -> Vec<_> {
         let object = &workload.object;
         let own = object.spec.deployment_targets.iter().filter(|target| *target.spec.environment == *environment);
         own.filter_map(|target| unguarded(object, target)).collect()
     };
-    fleet.workloads.values().filter(moves).flat_map(targets).collect()
+    fleet.workloads.values().filter(moves).filter(|workload| !is_at_commit(workload)).flat_map(targets).collect()
+}
+
+/// Reports the releases at a commit that the templates of places do not print: there, the tag or branch alone says what is deployed.
+pub fn without_commit(prepared: &Prepared) -> Vec<Diagnostic> {
+    prepared.targets_by_id().filter_map(|target| unprinted(prepared, target)).collect()
+}
+
+fn unprinted(prepared: &Prepared, (id, target): (u32, &Target)) -> Option<Diagnostic> {
+    let pins = prepared.pins.holding(|_| None, target);
+    let is_at_commit = |pin: &&&Pin| pin.is_promoted() && pin.spec.manifests.contains_key(COMMIT);
+    let reference = pins.iter().find(is_at_commit).and_then(|_| git_reference(&target.manifests))?;
+    let places = prepared.schedule.places_of(id);
+    let places = places.iter().filter_map(|place| prepared.place(place));
+    let is_blind = |place: &&Place| prepared.templates(place).is_ok_and(|templates| !templates.reads_manifest(COMMIT));
+    let place = places.into_iter().find(is_blind)?;
+    let message = format!(
+        "no gate guards the release of `{}`: the templates of cluster type `{}` do not print the commit of its {} `{}`",
+        target.name, place.cluster_type.name, reference.key, reference.name
+    );
+    let found = Diagnostic::warning(Code::ReleaseNotGuarded, message)
+        .help("print `.Manifests.commit` where it is set: `{{ with .Manifests.commit }}commit: {{ . }}{{ end }}`")
+        .about(&place.cluster_type.key());
+    Some(found)
 }
 
 fn unguarded(workload: &Object<Workload>, target: &WorkloadTarget) -> Option<Diagnostic> {

@@ -37,7 +37,7 @@ pub(super) struct Assembly {
     progress: Progress,
     promoted: Option<GitId>,
     pub(super) files: Files,
-    contents: Vec<FleetFile>,
+    pub(super) contents: Vec<FleetFile>,
     pub(super) declarations: Declarations,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) unavailable: BTreeSet<RegistrationName>,
@@ -246,7 +246,7 @@ impl Assembly {
             ReadRole::Base(_) | ReadRole::Flux(_) if is_declaration() => file.keep(Scope::NoDeclarations),
             ReadRole::Base(_) | ReadRole::Flux(_) => file.keep(Scope::AllButEnvironments),
             ReadRole::Environment => file.keep(Scope::AllButPromotions),
-            ReadRole::Main | ReadRole::Application(_) => {}
+            ReadRole::Main | ReadRole::Application(_) | ReadRole::Manifests(_) => {}
         }
         if place.role == ReadRole::Environment {
             file.objects.objects.iter_mut().for_each(|object| self.promote(object));

@@ -16,6 +16,7 @@ mod place;
 mod reference;
 mod releases;
 mod replay;
+mod resolution;
 mod snapshot;
 mod threads;
 mod view;
@@ -144,6 +145,8 @@ pub enum ReadRole {
     Flux(Arc<str>),
     /// An application.
     Application(RegistrationName),
+    /// The manifests of a workload. Only the commit is read, not the files.
+    Manifests(Arc<str>),
 }
 
 /// Reads one environment at the current commits. To read several environments at the same commits, use a [`Snapshot`].

@@ -164,7 +164,7 @@ impl Reference {
 }
 
 /// Checks the URL of an object. `http` is allowed only if a rewrite rule of the configuration applies to the URL.
-fn allowed(text: &str, control_plane: &ControlPlane<'_>) -> Result<RepositoryUrl, UrlError> {
+pub(super) fn allowed(text: &str, control_plane: &ControlPlane<'_>) -> Result<RepositoryUrl, UrlError> {
     match RepositoryUrl::from_object(text) {
         Err(UrlError::Scheme) if text.starts_with("http://") && rewrite(control_plane.rewrite, text) != text => {
             RepositoryUrl::from_configuration(text)

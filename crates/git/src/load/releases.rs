@@ -77,7 +77,7 @@ fn by_pull_request(contents: &[FleetFile]) -> BTreeSet<RegistrationName> {
 }
 
 /// The workload of a pin that a promotion wrote.
-fn promoted(object: &AnyObject) -> Option<&str> {
+pub(super) fn promoted(object: &AnyObject) -> Option<&str> {
     match object {
         AnyObject::ReleasePin(pin) => pin.promoted_workload(),
         _ => None,
@@ -94,7 +94,7 @@ fn pin(workload: &str, release: &Release) -> String {
         "apiVersion: {}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  \
          deploymentTargetSelector: {{labelSelector: {{matchLabels: {{{label}: {workload}}}}}}}\n  \
          clusterTypeSelector: {{labelSelector: {{}}}}\n  manifests: {{{manifests}}}\n  \
-         reason: It was admitted into the environment.\n",
+         reason: It is the release of the environment.\n",
         kind.api_version()
     )
 }

@@ -16,7 +16,7 @@ use super::follow::Platform;
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::reference::Reference;
 use super::view::View;
-use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics};
+use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics, resolution};
 use crate::limits::PLACES_MAX;
 use crate::publications::Publications;
 use crate::repositories::{Repositories, RepositoryError, Revision};
@@ -113,7 +113,8 @@ impl<'a> Snapshot<'a> {
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
             assembly.check_destinations(&Sources { main: Some((url, branch)), rewrite }, &environment);
         }
-        assembly.finish(environment, self.0.control_plane.releases)
+        let releases = resolution::resolve(&self.0, &mut assembly, (&environment, published));
+        assembly.finish(environment, &releases)
     }
 
     /// Loads the `Environment` and `Promotion` objects. Returns false if they can't be read.

@@ -24,6 +24,8 @@ mod releases;
 #[cfg(test)]
 mod remote;
 #[cfg(test)]
+mod resolution;
+#[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod ssh;

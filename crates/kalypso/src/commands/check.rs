@@ -14,6 +14,7 @@ use delivery::new_branches;
 use delivery::reading::ReadAt;
 use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
+use engine::promotion::unguarded;
 
 use crate::arguments::Check;
 use crate::diagnostics::{Batch, Checkout, Fallback, Report};
@@ -43,6 +44,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .cloned()
             .chain(compiled.diagnostics())
             .chain(compiled.prepared().unassigned_notes())
+            .chain(unguarded::without_commit(compiled.prepared()))
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now))

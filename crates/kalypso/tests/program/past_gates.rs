@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value as Json;
 use testkit::git_server::GitServer;
 
-use crate::company::{HOST, Ran, git};
+use crate::company::{Company, HOST, Ran, git};
 use crate::objects;
 use crate::promotion_world::{self, ENVIRONMENTS, PROMOTIONS, World};
 use crate::stepping;
@@ -27,7 +27,13 @@ struct Releases(World);
 
 impl Releases {
     fn new(promotions: &str) -> Self {
-        let reconciler = "kind: Reconciler\nrepo: {{ .Manifests.repo }}\ntag: {{ .Manifests.tag }}\n";
+        Self::at(promotions, |_| "1.0.0".to_owned())
+    }
+
+    /// `manifests` may create the repository of the manifests. It says what the release is called then.
+    fn at(promotions: &str, manifests: impl FnOnce(&Company) -> String) -> Self {
+        let reconciler = "kind: Reconciler\nrepo: {{ .Manifests.repo }}\ntag: {{ .Manifests.tag }}\n\
+                          {{ with .Manifests.commit }}commit: {{ . }}\n{{ end }}";
         let files = [
             ("workloads/shop.yaml", objects::registration("shop", &format!("{HOST}shop"))),
             ("templates/flux.yaml", objects::template("flux", "reconciler", reconciler)),
@@ -35,10 +41,13 @@ impl Releases {
         let promotions = promotions.replace("  to: ", "  select: {platform: true, workloadSelector: {}}\n  to: ");
         let company = promotion_world::company(&promotions, &files);
         company.commit("shop", "main", &[("shop.yaml", shop(["1.0.0"; 3]))]);
+        let release = manifests(&company);
         let world = World::start(company, None);
         let first = world.company.head("control-plane", "main").unwrap();
         world.until("the first release in prod", || world.proves("prod", &first));
-        Self(world)
+        let platform = Self(world);
+        platform.rests_at(&release);
+        platform
     }
 
     /// The application team releases a version in `dev`.
@@ -65,8 +74,12 @@ impl Releases {
 
     /// Whether a cluster of `prod` gets a release.
     fn has(&self, cluster: &str, version: &str) -> bool {
-        let text = self.0.company.file("gitops", "prod", &format!("{cluster}/shop-prod/reconciler.yaml"));
-        text.lines().any(|line| line.replace('"', "") == format!("tag: {version}"))
+        self.has_line("prod", cluster, &format!("tag: {version}"))
+    }
+
+    fn has_line(&self, environment: &str, cluster: &str, line: &str) -> bool {
+        let path = format!("{cluster}/shop-{environment}/reconciler.yaml");
+        self.0.company.file("gitops", environment, &path).lines().any(|found| found.replace('"', "") == line)
     }
 }
 
@@ -94,6 +107,48 @@ fn a_proposed_release_that_is_merged_before_its_approvals_reaches_no_cluster() {
     }
     platform.rests_at("2.0.0");
     assert!(platform.has("east", "2.0.0") && platform.has("west", "2.0.0"));
+}
+
+#[test]
+fn a_tag_that_is_moved_is_another_release() {
+    let tag = |company: &Company, text: &str| {
+        let commit = company.commit("shop-deploy", "main", &[("app.yaml", text.to_owned())]);
+        git(&company.repository("shop-deploy"), &["tag", "--force", "1.0.0", &commit]);
+        commit
+    };
+    let mut first = String::new();
+    let platform = Releases::at(PROMOTIONS, |company| {
+        first = tag(company, "first");
+        format!("1.0.0@{first}")
+    });
+    let Releases(world) = &platform;
+    assert!(platform.has("east", "1.0.0") && platform.has_line("prod", "east", &format!("commit: {first}")));
+    let second = tag(&world.company, "second");
+    for environment in ["dev", "stage"] {
+        world.until(environment, || platform.has_line(environment, "east", &format!("commit: {second}")));
+    }
+    let short = format!("1.0.0@{}", &second[..7]);
+    let says = |words: &[&str]| words.iter().all(|words| world.run("rollout status -e prod").out.contains(words));
+    world.until("the candidate", || says(&[&format!("{short} waits before"), "managers: 0 of 2 approvals"]));
+    for cluster in ["east", "west"] {
+        assert!(platform.has_line("prod", cluster, &format!("commit: {first}")), "{cluster}");
+    }
+    world.run("check -e prod").ends(0).says(&[&format!("release {short} of shop waits before `prod`")]);
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod shop", person))
+            .ends(0)
+            .says(&[&format!("shop {short}: approve by")]);
+    }
+    platform.rests_at(&format!("1.0.0@{second}"));
+    assert!(platform.has_line("prod", "west", &format!("commit: {second}")));
+    // People go back by the name that they see.
+    let back = format!("1.0.0@{}", &first[..7]);
+    let rollback = format!("rollback -e prod shop --to {back} --reason slow");
+    Ran::of(&mut world.command(&rollback, 0)).ends(0);
+    let promote = format!("promote shop@{short} --to prod --reason repaired");
+    world.until("the first commit", || platform.has_line("prod", "east", &format!("commit: {first}")));
+    Ran::of(&mut world.command(&promote, 0)).ends(0).says(&[&format!("shop {short}: promote")]);
+    world.until("the second commit again", || says(&[&format!("{short} waits before")]));
 }
 
 #[test]

@@ -50,6 +50,19 @@ fn a_release_that_can_get_another_content_is_named() {
     company.kalypso("check -e dev").ends(0).says(&words);
     let pinned = objects::workload("shop").replace("branch: dev,", "branch: dev, tag: v1.0.0,");
     company.change("shop@main", "shop.yaml", &pinned);
-    let ran = company.kalypso("check -e dev").ends(0);
-    assert!(!ran.err.contains("K0532") && !ran.out.contains("K0532"), "{}", ran.err);
+    let says_nothing = || {
+        let ran = company.kalypso("check -e dev").ends(0);
+        assert!(!ran.err.contains("K0532") && !ran.out.contains("K0532"), "{}", ran.err);
+    };
+    says_nothing();
+    // Where the tag is resolved to a commit, the template must print it.
+    let commit = company.commit("shop-deploy", "main", &[("app.yaml", "first".to_owned())]);
+    git(&company.repository("shop-deploy"), &["tag", "v1.0.0", &commit]);
+    let words = ["K0532", "the templates of cluster type `east` do not print the commit of its tag `v1.0.0`"];
+    company.kalypso("check -e dev").ends(0).says(&words);
+    let text = company.file("control-plane", "main", "templates/flux.yaml");
+    let printed = text.replace("repo: {{ .Manifests.repo }}", "repo: {{ .Manifests.repo }} {{ .Manifests.commit }}");
+    assert_ne!(printed, text);
+    company.change("control-plane@main", "templates/flux.yaml", &printed);
+    says_nothing();
 }

@@ -3,16 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::git_id::GitId;
+
 /// The keys of `manifests` that name a release, the most exact one first.
 pub const RELEASE_KEYS: [&str; 8] =
     ["digest", "commit", "tag", "version", "chartVersion", "targetRevision", "revision", "branch"];
+
+/// The key of a commit.
+pub const COMMIT: &str = "commit";
+
+/// The number of digits of a commit that people see.
+const SHOWN_DIGITS: usize = 7;
+
+/// The keys of `manifests` that name something in the git repository of the key `repo`. It can get another commit.
+const GIT_KEYS: [&str; 2] = ["tag", "branch"];
 
 /// The `manifests` of a target or of a pin.
 type Manifests = BTreeMap<Arc<str>, Arc<str>>;
 
 /// The release of a workload. A target for clusters may name a `tag`, and one for hosts a `version`: both belong to the release.
 ///
-/// Its text is the version, if one key names it, and otherwise a list: `tag=2.0.0,version=2.0.0-1`.
+/// Its text is the version, if one key names it, and otherwise a list: `tag=2.0.0,version=2.0.0-1`. A tag or branch at a commit is written as `v2.0.0@COMMIT`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release(Manifests);
 
@@ -24,6 +35,29 @@ fn key(manifests: &Manifests) -> Option<&'static str> {
 /// The keys that name the release of targets.
 fn keys(targets: &[Manifests]) -> BTreeSet<&'static str> {
     targets.iter().filter_map(key).collect()
+}
+
+/// A release that is named by a tag or a branch of a git repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GitReference<'a> {
+    /// The repository.
+    pub repo: &'a str,
+    /// The key: `tag` or `branch`.
+    pub key: &'static str,
+    /// The tag or the branch.
+    pub name: &'a str,
+}
+
+/// The tag or branch that names the release of a target. None: something else names it.
+pub fn git_reference(manifests: &Manifests) -> Option<GitReference<'_>> {
+    let key = key(manifests).filter(|key| GIT_KEYS.contains(key))?;
+    Some(GitReference { repo: manifests.get("repo")?, key, name: manifests.get(key)? })
+}
+
+/// Whether a release with these keys sets a key in a target with these manifests. A commit belongs to its tag or branch; a target needs no commit of its own.
+pub(super) fn sets(release: &Manifests, key: &str, target: &Manifests) -> bool {
+    let belongs = |git: &str| release.contains_key(git) && target.contains_key(git);
+    target.contains_key(key) || (key == COMMIT && GIT_KEYS.into_iter().any(belongs))
 }
 
 /// The key that names the release of a target, and its version, if the version can get another content later. A gate can't know that. None: it names one content, as
@@ -74,6 +108,34 @@ impl Release {
         (!release.is_empty()).then_some(Self(release))
     }
 
+    /// The release of targets that name a tag or a branch, at a commit.
+    pub fn at_commit(reference: GitReference<'_>, commit: &str) -> Self {
+        Self::of_git(reference.key, reference.name, commit)
+    }
+
+    fn of_git(key: &str, name: &str, commit: &str) -> Self {
+        Self(BTreeMap::from([(key.into(), name.into()), (COMMIT.into(), commit.into())]))
+    }
+
+    /// The release of targets, each with its manifests and those that a promoted release has set in it. None if no key names it, or if two targets have different versions
+    /// of one key.
+    pub fn of_promoted<'a>(targets: impl IntoIterator<Item = (&'a Manifests, &'a Manifests)>) -> Option<Self> {
+        let mut release = BTreeMap::new();
+        for (manifests, promoted) in targets {
+            let with_git = promoted.contains_key(COMMIT) && !manifests.contains_key(COMMIT);
+            let manifests: Manifests =
+                manifests.iter().chain(promoted).map(|(key, one)| (key.clone(), one.clone())).collect();
+            let git = GIT_KEYS.into_iter().filter(|key| with_git && promoted.contains_key(*key));
+            for key in key(&manifests).into_iter().chain(git) {
+                let version = manifests.get(key)?;
+                if release.insert(Arc::from(key), Arc::clone(version)).is_some_and(|before| before != *version) {
+                    return None;
+                }
+            }
+        }
+        (!release.is_empty()).then_some(Self(release))
+    }
+
     /// The release that a promotion wrote into a pin. None: it names none.
     pub fn of_pin(manifests: &Manifests) -> Option<Self> {
         let named = manifests.iter().filter(|(key, _)| RELEASE_KEYS.contains(&&***key));
@@ -83,6 +145,12 @@ impl Release {
 
     /// The release with this text, for the keys of another one. None: it has no version for one of the keys.
     pub fn parse_like(text: &str, other: &Self) -> Option<Self> {
+        if let Some((name, commit)) = at_commit(text) {
+            let with = |key| Self::of_git(key, name, commit);
+            let git = other.0.keys().find_map(|key| GIT_KEYS.into_iter().find(|git| *git == &**key));
+            let is_commit = other.0.contains_key(COMMIT);
+            return git.map(with).or_else(|| is_commit.then(|| Self(BTreeMap::from([(COMMIT.into(), commit.into())]))));
+        }
         let listed = list(text);
         if let (true, 1, Some((key, _))) = (listed.is_empty(), other.0.len(), other.0.first_key_value()) {
             return Some(Self(BTreeMap::from([(Arc::clone(key), text.into())])));
@@ -95,6 +163,11 @@ impl Release {
     /// has what its sources name. None: nothing.
     pub fn admitted(text: &str, targets: &[Manifests]) -> Option<Self> {
         let (keys, listed) = (keys(targets), list(text));
+        if let (Some((name, commit)), Some(key)) =
+            (at_commit(text), GIT_KEYS.into_iter().find(|key| keys.contains(key)))
+        {
+            return Some(Self::of_git(key, name, commit));
+        }
         let set: Manifests = if listed.is_empty() {
             let first = RELEASE_KEYS.into_iter().find(|key| keys.contains(key));
             first.map(|key| (Arc::from(key), Arc::from(text))).into_iter().collect()
@@ -110,6 +183,10 @@ impl Release {
         if let (1, Some((_, version))) = (self.0.len(), self.0.first_key_value()) {
             return Arc::clone(version);
         }
+        let git = GIT_KEYS.into_iter().find_map(|key| self.0.get(key));
+        if let (2, Some((name, commit))) = (self.0.len(), git.zip(self.0.get(COMMIT))) {
+            return format!("{name}@{commit}").into();
+        }
         let all: Vec<_> = self.0.iter().map(|(key, version)| format!("{key}={version}")).collect();
         all.join(",").into()
     }
@@ -118,6 +195,23 @@ impl Release {
     pub fn manifests(&self) -> &Manifests {
         &self.0
     }
+}
+
+/// The tag or branch, and the commit, of a text `v2.0.0@COMMIT`. None: it is another text.
+fn at_commit(text: &str) -> Option<(&str, &str)> {
+    text.rsplit_once('@').filter(|(name, commit)| !name.is_empty() && GitId::from_hex(commit).is_some())
+}
+
+/// Whether people may call a release so: by its text, by what they see, or by its tag or branch without the commit.
+pub fn is_called(release: &str, name: &str) -> bool {
+    release == name || shown(release) == name || at_commit(release).is_some_and(|(git, _)| git == name)
+}
+
+/// A release or commit for people: with the first digits of the commit, if it is one, or is at one.
+pub fn shown(revision: &str) -> &str {
+    let id = at_commit(revision).map_or(revision, |(_, commit)| commit);
+    let hidden = GitId::from_hex(id).map_or(0, |_| id.len() - SHOWN_DIGITS);
+    revision.get(..revision.len() - hidden).unwrap_or(revision)
 }
 
 /// The versions in a list by their keys. Empty: the text is a version alone. A version may contain `,` and `=`.
@@ -173,6 +267,49 @@ mod tests {
         check(&[&[("tag", "tag=1")]], Some("tag=1"));
         check(&[&[("tag", "v1")], &[("tag", "v2")]], None);
         check(&[&[("repo", "r")]], None);
+    }
+
+    #[test]
+    fn a_tag_or_branch_moves_with_its_commit() {
+        let commit = "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0";
+        for key in ["tag", "branch"] {
+            let target = manifests(&[("repo", "r"), (key, "v1")]);
+            let reference = git_reference(&target).unwrap();
+            let release = Release::at_commit(reference, commit);
+            let text = format!("v1@{commit}");
+            assert_eq!(release.text().as_ref(), text);
+            assert_eq!(release.manifests(), &manifests(&[(key, "v1"), (COMMIT, commit)]));
+            let later = std::slice::from_ref(&target);
+            assert_eq!(Release::admitted(&text, later).as_ref(), Some(&release));
+            assert_eq!(Release::parse_like(&text, &release).as_ref(), Some(&release));
+            assert_eq!(Release::parse_like(&text, &Release::of_targets(later).unwrap()).as_ref(), Some(&release));
+            assert_eq!(Release::of_promoted([(&target, release.manifests())]).as_ref(), Some(&release));
+            assert!(sets(release.manifests(), COMMIT, &target) && !sets(release.manifests(), COMMIT, &manifests(&[])));
+            // A target that names commits itself gets the commit.
+            let pinned = Release::of_targets(&targets(&[&[(COMMIT, "a1")]])).unwrap();
+            let of_pinned = Release::parse_like(&text, &pinned).unwrap();
+            assert_eq!(of_pinned.text().as_ref(), commit);
+        }
+        assert_eq!(git_reference(&manifests(&[("repo", "r"), ("branch", "b"), ("digest", "sha256:1")])), None);
+        assert_eq!(git_reference(&manifests(&[("tag", "v1")])), None);
+        // What a promotion set in a target that has a commit of its own is no commit of a tag.
+        let own = manifests(&[("repo", "r"), ("branch", "b"), (COMMIT, "a1")]);
+        let promoted = manifests(&[(COMMIT, "b2")]);
+        assert_eq!(Release::of_promoted([(&own, &promoted)]).unwrap().text().as_ref(), "b2");
+    }
+
+    #[test]
+    fn people_see_the_first_digits_of_commits() {
+        let commit = "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0";
+        let at = format!("v1@{commit}");
+        assert_eq!(
+            (shown(commit), shown(&at), shown("v1"), shown("ann@41c77fe")),
+            ("41c77fe", "v1@41c77fe", "v1", "ann@41c77fe")
+        );
+        for name in [&*at, "v1@41c77fe", "v1"] {
+            assert!(is_called(&at, name), "{name}");
+        }
+        assert!(is_called(commit, "41c77fe") && !is_called(&at, "v2") && !is_called("v1", "v"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::scheduling_policy::{CLUSTER_TYPE_FIELD, TARGET_FIELD};
-use super::{Object, SchedulingPolicy, Spec};
+use super::{Object, SchedulingPolicy, Spec, release};
 use crate::decode;
 use crate::decode::Decoder;
 use crate::expiry::Expiry;
@@ -42,7 +42,7 @@ impl Object<ReleasePin> {
 
     /// Whether the pin sets a key of a target with these manifests. A release with several keys sets in each target only those that it has.
     pub fn sets(&self, key: &str, target: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
-        self.spec.manifests.len() == 1 || !self.is_promoted() || target.contains_key(key)
+        self.spec.manifests.len() == 1 || !self.is_promoted() || release::sets(&self.spec.manifests, key, target)
     }
 
     /// The workload whose release the pin is, if a promotion wrote it.

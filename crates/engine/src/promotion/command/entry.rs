@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use model::object::release;
+
 use super::{Command, CommandKind, Refusal, current};
 use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, MoveRequest, Revision};
 
@@ -87,7 +89,7 @@ fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>)
     {
         return Err(Refusal::RollsBack);
     }
-    let target = match to {
+    let target = match to.map(|to| called(state, to).unwrap_or(to)) {
         Some(to) if !state.has_proved(to) => {
             let names = state.proofs.iter().rev().map(|proof| Arc::clone(&proof.revision.0)).collect();
             return Err(Refusal::NotProved { revision: Arc::clone(&to.0), names });
@@ -108,6 +110,13 @@ fn roll_back(state: &mut AdvanceState, command: &Command, to: Option<&Revision>)
     let phase = CandidatePhase::RollingBack { reason: command.phase_reason(), since: command.at };
     state.current = Some(Candidate::new(left, command.at, phase));
     Ok(())
+}
+
+/// The only proved revision that people see under this name. None: there is none, or there are more.
+fn called<'s>(state: &'s AdvanceState, name: &Revision) -> Option<&'s Revision> {
+    let is_called = |revision: &&Revision| release::is_called(&revision.0, &name.0);
+    let mut found = state.proofs.iter().map(|proof| &proof.revision).filter(is_called);
+    found.next().filter(|_| found.next().is_none())
 }
 
 fn retry(state: &mut AdvanceState, command: &Command) -> Result<(), Refusal> {

@@ -13,6 +13,7 @@ use engine::promotion::state::Revision;
 use model::count::{count, thousands};
 use model::name::EnvironmentName;
 use model::object::promotion::{ChangeDelivery, GateKind, Start};
+use model::object::release::shown;
 use serde_json::{Value as Json, json};
 
 use super::local::LocalController;
@@ -149,8 +150,8 @@ pub(super) fn text(moves: &[PlannedMove]) -> String {
 
 fn text_of(PlannedMove { subject, revision, steps }: &PlannedMove) -> String {
     let mut text = match subject {
-        Some(workload) => format!("{workload} {}\n", revision.0),
-        None => format!("{} of main\n", revision.0.chars().take(7).collect::<String>()),
+        Some(workload) => format!("{workload} {}\n", shown(&revision.0)),
+        None => format!("{} of main\n", shown(&revision.0)),
     };
     for (number, step) in steps.iter().enumerate() {
         let by = match step.delivery {

@@ -8,8 +8,8 @@ use delivery::controller::StepOutcome;
 use delivery::publish::{Outcome, PlaceOutcome};
 use delivery::push::Delivered;
 use hub_api::promotions::{MovePhase, SubjectStatus};
-use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::object::release;
 use serde_json::Value as Json;
 
 use super::Run;
@@ -116,7 +116,7 @@ fn stopped(subject: &SubjectStatus) -> Option<String> {
     let is_stopped = |phase| matches!(phase, MovePhase::Stopped | MovePhase::RollingBack);
     let moving = subject.moving.as_ref().filter(|moving| is_stopped(moving.phase))?;
     let name = subject.subject.as_deref().unwrap_or("main");
-    let revision = GitId::from_hex(&moving.revision).map_or_else(|| moving.revision.clone(), |commit| commit.short());
+    let revision = release::shown(&moving.revision);
     let reason = moving.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", hub_client::plain(reason)));
     Some(format!("{name} {revision} stopped{reason}"))
 }
