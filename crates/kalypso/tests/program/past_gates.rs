@@ -110,6 +110,33 @@ fn a_proposed_release_that_is_merged_before_its_approvals_reaches_no_cluster() {
 }
 
 #[test]
+fn what_an_application_team_writes_into_its_target_of_prod_is_no_release_of_prod() {
+    let platform = Releases::new(PROMOTIONS);
+    let Releases(world) = &platform;
+    world.company.change("shop@main", "shop.yaml", &shop(["1.0.0", "1.0.0", "2.0.0"]));
+    // A value after it is published, so the target has been read.
+    world.company.change("control-plane@prod", "later.yaml", &objects::config("later", "", "LATER: value"));
+    for person in 0..2 {
+        world.until("the value before prod", || {
+            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve by")
+        });
+    }
+    world.until("the value in prod", || world.value("prod", "west").contains("LATER"));
+    for cluster in ["east", "west"] {
+        assert!(platform.has(cluster, "1.0.0") && !platform.has(cluster, "2.0.0"), "{cluster}");
+    }
+    // From dev on, it is one.
+    platform.release("2.0.0");
+    world.until("the approvals", || world.run("rollout status -e prod").out.contains("2.0.0 waits before"));
+    assert!(platform.has("east", "1.0.0"));
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e prod shop", person)).ends(0);
+    }
+    platform.rests_at("2.0.0");
+    assert!(platform.has("west", "2.0.0"));
+}
+
+#[test]
 fn a_tag_that_is_moved_is_another_release() {
     let tag = |company: &Company, text: &str| {
         let commit = company.commit("shop-deploy", "main", &[("app.yaml", text.to_owned())]);

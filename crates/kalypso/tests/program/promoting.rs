@@ -2,7 +2,7 @@
 
 use testkit::postgres::{PostgresServer, availability};
 
-use crate::company::Ran;
+use crate::company::{Ran, git};
 use crate::objects;
 use crate::promotion_world::{PROMOTIONS, World, config};
 use crate::serving::eventually;
@@ -39,6 +39,25 @@ fn a_commit_moves_through_three_environments_and_rings_unattended() {
     let proved = format!("main  {}  proved", &second[..7]);
     watch.until(&proved);
     watch.ends_with_all(&["waiting  managers: 0 of 2 approvals", &proved]);
+}
+
+#[test]
+fn a_commit_that_failed_reaches_no_further_environment_with_its_fix() {
+    let world = World::with(None, &PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", ""));
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    *world.failing.lock().unwrap() = Some(("dev", "east"));
+    world.company.change("control-plane@main", "common.yaml", &config("broken"));
+    world.until("the stop in dev", || world.platform("dev")["moving"]["phase"] == "stopped");
+    let fix = world.company.change("control-plane@main", "common.yaml", &config("repaired"));
+    world.until("the fix in dev", || world.value("dev", "east").contains("repaired"));
+    *world.failing.lock().unwrap() = None;
+    world.until("the proof of the fix in prod", || world.proves("prod", &fix));
+    for environment in ["stage", "prod"] {
+        assert!(world.value(environment, "west").contains("repaired"));
+        let history = git(&world.company.repository("gitops"), &["log", "--patch", environment]);
+        assert!(!history.contains("broken"), "{history}");
+    }
 }
 
 #[test]
