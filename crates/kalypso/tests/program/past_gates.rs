@@ -32,8 +32,10 @@ impl Releases {
 
     /// `manifests` may create the repository of the manifests. It says what the release is called then.
     fn at(promotions: &str, manifests: impl FnOnce(&Company) -> String) -> Self {
-        let reconciler = "kind: Reconciler\nrepo: {{ .Manifests.repo }}\ntag: {{ .Manifests.tag }}\n\
-                          {{ with .Manifests.commit }}commit: {{ . }}\n{{ end }}";
+        let reconciler = "kind: Reconciler\nrepo: {{ .Manifests.repo }}\n\
+                          {{ with .Manifests.tag }}tag: {{ . }}\n{{ end }}\
+                          {{ with .Manifests.commit }}commit: {{ . }}\n{{ end }}\
+                          {{ with .Manifests.version }}version: {{ . }}\n{{ end }}";
         let files = [
             ("workloads/shop.yaml", objects::registration("shop", &format!("{HOST}shop"))),
             ("templates/flux.yaml", objects::template("flux", "reconciler", reconciler)),
@@ -78,7 +80,11 @@ impl Releases {
     }
 
     fn has_line(&self, environment: &str, cluster: &str, line: &str) -> bool {
-        let path = format!("{cluster}/shop-{environment}/reconciler.yaml");
+        self.target_has((environment, cluster), environment, line)
+    }
+
+    fn target_has(&self, (environment, cluster): (&str, &str), target: &str, line: &str) -> bool {
+        let path = format!("{cluster}/shop-{target}/reconciler.yaml");
         self.0.company.file("gitops", environment, &path).lines().any(|found| found.replace('"', "") == line)
     }
 }
@@ -134,6 +140,31 @@ fn what_an_application_team_writes_into_its_target_of_prod_is_no_release_of_prod
     }
     platform.rests_at("2.0.0");
     assert!(platform.has("west", "2.0.0"));
+}
+
+#[test]
+fn the_versions_of_clusters_and_hosts_move_together() {
+    // The targets of hosts have versions of a package.
+    let both = |releases: [&str; 3]| {
+        let hosts = ENVIRONMENTS.into_iter().zip(releases).map(|(name, version)| {
+            format!(
+                "    - name: hosts-{name}\n      labels: {{purpose: shop}}\n      environment: {name}\n      \
+                 manifests: {{repo: {HOST}packages, version: \"{version}-1\", path: .}}\n"
+            )
+        });
+        format!("{}{}", shop(releases), hosts.collect::<String>())
+    };
+    let platform = Releases::at(&PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", ""), |company| {
+        company.change("shop@main", "shop.yaml", &both(["1.0.0"; 3]));
+        "tag=1.0.0,version=1.0.0-1".to_owned()
+    });
+    let Releases(world) = &platform;
+    world.company.change("shop@main", "shop.yaml", &both(["2.0.0", "1.0.0", "1.0.0"]));
+    platform.rests_at("tag=2.0.0,version=2.0.0-1");
+    for cluster in ["east", "west"] {
+        assert!(platform.has(cluster, "2.0.0"), "{cluster}");
+        assert!(platform.target_has(("prod", cluster), "hosts-prod", "version: 2.0.0-1"), "{cluster}");
+    }
 }
 
 #[test]

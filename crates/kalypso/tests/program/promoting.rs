@@ -61,6 +61,28 @@ fn a_commit_that_failed_reaches_no_further_environment_with_its_fix() {
 }
 
 #[test]
+fn a_commit_that_removes_a_gate_waits_for_it() {
+    let world = World::new(None);
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in prod", || world.proves("prod", &first));
+    let without = PROMOTIONS.replace("    - {name: managers, approval: {count: 1}}\n", "");
+    world.company.change("control-plane@main", ".environments/promotions.yaml", &without);
+    let second = world.company.change("control-plane@main", "common.yaml", &config("second"));
+    world.until("the proof in stage", || world.proves("stage", &second));
+    world.until("the gate", || world.run("rollout status -e prod").out.contains("waiting  managers:"));
+    // The whole promotion is gone: nothing moves, and prod keeps what it has.
+    let (rest, _) = without.rsplit_once("---").unwrap();
+    world.company.change("control-plane@main", ".environments/promotions.yaml", rest);
+    let third = world.company.change("control-plane@main", "common.yaml", &config("third"));
+    world.until("the proof in stage", || world.proves("stage", &third));
+    world.company.change("control-plane@prod", "later.yaml", &objects::config("later", "", "LATER: value"));
+    world.run("publish -e prod --no-step --direct");
+    for cluster in ["east", "west"] {
+        assert!(world.value("prod", cluster).contains("first"), "{}", world.value("prod", cluster));
+    }
+}
+
+#[test]
 fn an_urgent_value_passes_a_commit_that_is_half_way_and_does_not_take_it_along() {
     let manual = "region: east}}, prove: [{name: released, manual: {}}]}";
     let promotions = PROMOTIONS.replace("region: east}}}", manual).replace("count: 1}}", "count: 1}, for: [main]}");
