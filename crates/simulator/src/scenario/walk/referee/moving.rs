@@ -261,7 +261,7 @@ impl Referee {
                 self.check_entry(world, seen, (ring, &name))?;
             }
         }
-        check_limits(world, key, seen, (ring, &name))?;
+        check_limits(world, key, (seen, &forward), (ring, &name))?;
         Ok(Some(ring))
     }
 
@@ -375,7 +375,7 @@ fn check_done(world: &World, seen: &Seen<'_>, clock_changed: i64, (ring, name): 
 fn check_limits(
     world: &World,
     (number, workload): (usize, usize),
-    seen: &Seen<'_>,
+    (seen, forward): (&Seen<'_>, &[usize]),
     (ring, name): (usize, &str),
 ) -> Checked {
     let (environment, options) = (&world.environments[number], &seen.rings[ring]);
@@ -400,10 +400,13 @@ fn check_limits(
         return broken("no ring exceeds its limit", format!("{name}: {} change at once", changing.len()));
     }
     for per in &options.per {
+        let domain = |place: &usize| environment.fleet.labels(*place).get(&per.label);
         let mut counts = std::collections::BTreeMap::new();
         for place in &changing {
-            *counts.entry(environment.fleet.labels(*place).get(&per.label)).or_insert(0_u32) += 1;
+            *counts.entry(domain(place)).or_insert(0_u32) += 1;
         }
+        // In a domain that gets no further place, places that were done may have become silent since.
+        counts.retain(|value, _| forward.iter().any(|place| domain(place) == *value));
         if let Some((value, count)) = counts.into_iter().find(|(_, count)| *count > per.at_once) {
             let text =
                 format!("{name}: {count} change at once where {}={}", per.label, value.map_or("", |value| value));
