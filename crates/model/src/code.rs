@@ -1343,8 +1343,8 @@ codes! {
     /// A `Promotion` moves the releases of the workload from this environment. Its target names a branch, a tag without a version, or a range of versions. Promotions
     /// move that text: what the branch or tag names later reaches the environments after this one without their gates.
     ///
-    /// Where all environments of the promotions name the same git `repo`, and Kalypso can read it, Kalypso resolves a `tag`, or the same `branch`, to a commit, and moves
-    /// that. Then the template must print `.Manifests.commit`: what prints only the tag or the branch is not guarded either.
+    /// Where a template prints `.Manifests.commit`, Kalypso resolves a `tag`, or a `branch` that all environments of the promotions share, to a commit in their git `repo`,
+    /// and moves that. A template that prints only the tag or the branch is not guarded either.
     ///
     /// ```yaml
     /// manifests:

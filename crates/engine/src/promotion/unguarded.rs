@@ -75,5 +75,10 @@ fn unguarded(workload: &Object<Workload>, target: &WorkloadTarget) -> Option<Dia
         .at(Origin::At(workload.address, path), "promotions move this text")
         .help("name a `commit`, a `digest`, or the tag of one version")
         .about(&workload.key());
-    Some(found)
+    if git_reference(&target.spec.manifests).is_none() {
+        return Some(found);
+    }
+    Some(found.help(format!(
+        "or let all environments share the {key}, and the templates print `.Manifests.commit`: Kalypso finds the commit"
+    )))
 }

@@ -1,7 +1,7 @@
 //! Resolves the tags and branches that name releases to commits.
 //!
 //! A tag or a branch can get another commit after a gate has let it through. So the releases that promotions move are commits, with the tag or branch that they come
-//! from. Once a release is admitted into an environment, it is not resolved there again.
+//! from. Once a release is admitted into an environment, it is not resolved there again. Where no template prints commits, nothing is resolved: it would guard nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::fleet::Role;
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::object::release::{GitReference, Release, git_reference};
+use model::object::release::{COMMIT, GitReference, Release, git_reference};
 use model::object::workload::WorkloadTarget;
 use model::object::{AnyObject, Object, Promotion, Workload, WorkloadRegistration};
 
@@ -95,7 +95,7 @@ impl Search<'_> {
     /// The releases of the environment to resolve, by workload.
     fn resolvable(&self, admitted: &AdmittedReleases) -> Vec<Resolvable> {
         let promotions = self.promotions();
-        if promotions.is_empty() {
+        if promotions.is_empty() || !self.assembly.platform_objects().any(prints_commits) {
             return Vec::new();
         }
         let registrations = self.registrations();
@@ -172,6 +172,12 @@ impl Search<'_> {
             name: name.into(),
         })
     }
+}
+
+/// Whether an object is a template that seems to print commits of manifests. Its reads are not analysed before the fleet is complete.
+fn prints_commits(object: &AnyObject) -> bool {
+    let AnyObject::Template(template) = object else { return false };
+    template.spec.manifests.iter().any(|text| text.contains("Manifests") && text.contains(COMMIT))
 }
 
 /// The environments of a promotion.

@@ -34,6 +34,8 @@ impl World {
                 "    - {{name: shop, environment: {name}, manifests: {{repo: {HOST}manifests, path: p, {more}}}}}\n"
             )
         };
+        let template = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: flux}\nspec:\n  type: reconciler\n  manifests:\n    \
+                        - '{{ with .Manifests.commit }}commit: {{ . }}{{ end }}'\n";
         let workload = format!(
             "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: shop}}\nspec:\n  deploymentTargets:\n{}{}",
             target("dev", dev),
@@ -48,8 +50,8 @@ impl World {
             &repositories,
             &[
                 ("control-plane", "main", &declarations),
-                ("control-plane", "dev", &[("r.yaml", &registration)]),
-                ("control-plane", "stage", &[("r.yaml", &registration)]),
+                ("control-plane", "dev", &[("r.yaml", &registration), ("t.yaml", template)]),
+                ("control-plane", "stage", &[("r.yaml", &registration), ("t.yaml", template)]),
                 ("shop", "main", &[("w.yaml", &workload)]),
             ],
         );
@@ -137,6 +139,14 @@ fn the_published_commit_counts_while_the_repository_cannot_be_reached() {
     let published = [Publications { publications: vec![Publication::of(first, &message)] }];
     world.repositories.set_broken(&url("manifests"), Some("it is down"));
     assert_eq!(found(&world.load("dev", (&NO_RELEASES, &published))), at("tag", "v1", first));
+    assert_eq!(world.release("dev"), (None, None));
+}
+
+#[test]
+fn without_a_template_that_prints_commits_nothing_is_resolved() {
+    let world = World::new("branch: main", "branch: main");
+    world.commit("1");
+    commit(&world.repositories, &url("control-plane"), "dev", &[("t.yaml", "")]);
     assert_eq!(world.release("dev"), (None, None));
 }
 

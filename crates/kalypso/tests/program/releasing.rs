@@ -55,7 +55,9 @@ fn a_release_that_can_get_another_content_is_named() {
         assert!(!ran.err.contains("K0532") && !ran.out.contains("K0532"), "{}", ran.err);
     };
     says_nothing();
-    // Where the tag is resolved to a commit, the template must print it.
+    // Where a template prints commits, the tag is resolved to one, and all templates must print it.
+    let printing = objects::template("other", "reconciler", "kind: Other\ncommit: {{ .Manifests.commit }}\n");
+    company.change("control-plane@main", "templates/other.yaml", &printing);
     let commit = company.commit("shop-deploy", "main", &[("app.yaml", "first".to_owned())]);
     git(&company.repository("shop-deploy"), &["tag", "v1.0.0", &commit]);
     let words = ["K0532", "the templates of cluster type `east` do not print the commit of its tag `v1.0.0`"];
