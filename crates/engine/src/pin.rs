@@ -102,23 +102,26 @@ impl Pins {
         target: &Target,
     ) -> Result<HoldingPins<'p>, Vec<Diagnostic>> {
         let pins = self.holding(label, target);
-        let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
+        let mut set: BTreeMap<Arc<str>, (Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
         let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
         let mut problems: Vec<_> = names.into_iter().filter_map(|name| self.duplicates.get(name).cloned()).collect();
         // What people pin is an exception from the release that a promotion wrote, so it never conflicts with it.
         let (promoted, exceptions): (Vec<&Pin>, Vec<&Pin>) = pins.iter().partition(|pin| pin.is_promoted());
         for pin in exceptions.into_iter().chain(promoted) {
-            for (key, value) in pin.spec.manifests.iter().filter(|(key, _)| pin.sets(key, &target.manifests)) {
-                let (first, by) = *set.entry(key).or_insert((value, pin));
-                if first != value && by.name != pin.name && by.is_promoted() == pin.is_promoted() {
-                    problems.push(conflict(key, [(first, by), (value, pin)]));
+            let is_exception = |key: &Arc<str>| set.get(key).is_some_and(|(_, by)| !by.is_promoted());
+            let said = pin.of_target(&target.manifests).filter(|(key, _)| !pin.is_promoted() || !is_exception(key));
+            let all: Vec<_> = said.flat_map(|(key, version)| pin.set_by(key, version)).collect();
+            for (key, value) in all {
+                let (first, by) = set.entry(Arc::clone(&key)).or_insert_with(|| (Arc::clone(&value), pin));
+                if *first != value && by.name != pin.name && by.is_promoted() == pin.is_promoted() {
+                    problems.push(conflict(&key, [(first, by), (&value, pin)]));
                 }
             }
         }
         if !problems.is_empty() {
             return Err(problems);
         }
-        let manifests = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value))).collect();
+        let manifests = set.into_iter().map(|(key, (value, _))| (key, value)).collect();
         Ok((pins, manifests))
     }
 }
@@ -236,6 +239,18 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
             &[("a-hold", &of("matchLabels: {site: boston}", "b1")), ("promoted-checkout", &release)],
             Ok(Some("b2 p r")),
         );
+    }
+
+    #[test]
+    fn a_pin_of_a_person_replaces_the_commit_too() {
+        let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
+        let commit = "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0";
+        let release = of(&format!("branch: b2@{commit}"));
+        check(&[("promoted-checkout", &release)], Ok(Some(&format!("b2 {commit} p r"))));
+        check(&[("promoted-checkout", &release), ("hold", &of("branch: b1"))], Ok(Some("b1 p r")));
+        check(&[("promoted-checkout", &release), ("hold", &of("path: q"))], Ok(Some(&format!("b2 {commit} q r"))));
+        // What a person writes is a name, whatever it looks like.
+        check(&[("hold", &release)], Ok(Some(&format!("b2@{commit} p r"))));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use engine::promotion::in_force::in_force;
 use engine::promotion::proposal::{self, Objection, ProposalStates};
-use engine::promotion::state::Revision;
 use git::publications::{Publication, SourceName};
 use git::publish::PublishError;
 use git_host::error::HostError;
@@ -17,6 +16,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::object::Promotion;
 use model::object::environment::RepositoryPlace;
+use model::object::release::shown;
 
 use super::{GitHosts, StatusSlot, set_head_status};
 use crate::admission::of_states;
@@ -353,10 +353,9 @@ fn text(loaded: &Loaded, planned: &Planned) -> String {
     let admitted = loaded.admission.as_ref();
     let main = admitted.and_then(|admission| admission.main).map(|commit| commit.to_string());
     let main = main.or_else(|| loaded.fleet.promoted_commit().map(ToString::to_string));
-    let main = main.map(|commit| format!("main {}", proposal::short(&Revision(commit.into()))));
+    let main = main.map(|commit| format!("main {}", shown(&commit)));
     let releases = admitted.iter().flat_map(|admission| &admission.releases);
-    let releases =
-        releases.map(|(workload, release)| format!("{workload} {}", proposal::short(&Revision(Arc::clone(release)))));
+    let releases = releases.map(|(workload, release)| format!("{workload} {}", shown(release)));
     let rings = planned.rings.iter().flat_map(|rings| {
         let name = |index: usize| rings.membership.rings.get(index).map(|ring| Arc::clone(&ring.name));
         rings

@@ -70,7 +70,7 @@ fn rolls_back(state: &AdvanceState) -> bool {
 /// What is against the admitted revision of a subject.
 fn of_revision(name: &str, state: &AdvanceState, gates: &[Gate]) -> Vec<Objection> {
     let Some(admitted) = &state.admitted else { return Vec::new() };
-    let revision = short(admitted);
+    let revision = shown(&admitted.0);
     if let Some(rejected) = state.rejected.iter().rfind(|rejected| rejected.revision == *admitted) {
         return vec![Objection::Refused(format!("{name} {revision} is rejected: {}", rejected.reason))];
     }
@@ -89,7 +89,7 @@ fn of_revision(name: &str, state: &AdvanceState, gates: &[Gate]) -> Vec<Objectio
 /// The gates of an admitted change that do not hold any more.
 fn of_entry(name: &str, change: &Candidate, gates: &[Gate]) -> impl Iterator<Item = Objection> {
     let open = change.entry.iter().filter(|record| !record.holds());
-    open.map(move |record| of_gate((name, short(&change.revision)), record, gates))
+    open.map(move |record| of_gate((name, shown(&change.revision.0)), record, gates))
 }
 
 fn of_gate((name, revision): (&str, &str), record: &GateRecord, gates: &[Gate]) -> Objection {
@@ -106,11 +106,6 @@ fn of_rollout(workload: &str, state: &RolloutState) -> Option<Objection> {
     let is_rollback = matches!(state.current.as_ref()?.phase, Phase::RollingBack { .. });
     let text = format!("{workload} is held by {}: {}", hold.by, hold.reason);
     (!is_rollback).then_some(Objection::Refused(text))
-}
-
-/// The first digits of a commit, or a release as it is.
-pub fn short(revision: &Revision) -> &str {
-    shown(&revision.0)
 }
 
 #[cfg(test)]

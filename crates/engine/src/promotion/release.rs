@@ -16,8 +16,8 @@ pub fn workload_releases(prepared: &Prepared) -> BTreeMap<Arc<str>, Option<Relea
         let mut promoted = Manifests::new();
         // What people pin is an exception, and does not change what the release of the environment is.
         for pin in prepared.pins.holding(|_| None, target).into_iter().filter(|pin| pin.is_promoted()) {
-            let set = pin.spec.manifests.iter().filter(|(key, _)| pin.sets(key, &target.manifests));
-            promoted.extend(set.map(|(key, version)| (Arc::clone(key), Arc::clone(version))));
+            promoted
+                .extend(pin.of_target(&target.manifests).map(|(key, version)| (Arc::clone(key), Arc::clone(version))));
         }
         of_workload.entry(target.workload().into()).or_default().push((&target.manifests, promoted));
     }

@@ -79,7 +79,7 @@ pub struct RingReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// What it waits for: the name of a gate, or `hold`, `stopped`, `limits`, `rollback`, `changes`, `rings`, `sources`, `rejected`, `settle`, `write`, `request`,
-    /// `candidate`.
+    /// `candidate`, `merge`.
     pub what: Arc<str>,
     /// The reason in words.
     pub text: Arc<str>,

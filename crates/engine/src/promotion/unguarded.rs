@@ -1,9 +1,11 @@
 //! Releases that no gate guards: their text can get another content.
 
+use std::collections::BTreeSet;
+
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Fleet, RegisteredWorkload};
-use model::object::release::{COMMIT, git_reference, movable};
+use model::object::release::{COMMIT, git_reference, is_at_commit, movable};
 use model::object::workload::WorkloadTarget;
 use model::object::{Object, Workload};
 
@@ -27,18 +29,20 @@ pub fn diagnostics(graph: &Graph, fleet: &Fleet) -> Vec<Diagnostic> {
             !object.moves_by_pull_request() && selectors.iter().any(|selector| selector.matches(&object.labels))
         })
     };
-    let is_at_commit = |workload: &RegisteredWorkload| {
-        let mut pins = fleet.release_pins.values();
-        pins.any(|pin| {
-            pin.promoted_workload() == Some(workload.object.name.as_str()) && pin.spec.manifests.contains_key(COMMIT)
-        })
-    };
+    let pins = fleet.release_pins.values().filter(|pin| is_at_commit(&pin.spec.manifests));
+    let at_commit: BTreeSet<_> = pins.filter_map(|pin| pin.promoted_workload()).collect();
     let targets = |workload: &RegisteredWorkload| -> Vec<_> {
         let object = &workload.object;
         let own = object.spec.deployment_targets.iter().filter(|target| *target.spec.environment == *environment);
         own.filter_map(|target| unguarded(object, target)).collect()
     };
-    fleet.workloads.values().filter(moves).filter(|workload| !is_at_commit(workload)).flat_map(targets).collect()
+    fleet
+        .workloads
+        .values()
+        .filter(moves)
+        .filter(|workload| !at_commit.contains(workload.object.name.as_str()))
+        .flat_map(targets)
+        .collect()
 }
 
 /// Reports the releases at a commit that the templates of places do not print: there, the tag or branch alone says what is deployed.
@@ -48,8 +52,8 @@ pub fn without_commit(prepared: &Prepared) -> Vec<Diagnostic> {
 
 fn unprinted(prepared: &Prepared, (id, target): (u32, &Target)) -> Option<Diagnostic> {
     let pins = prepared.pins.holding(|_| None, target);
-    let is_at_commit = |pin: &&&Pin| pin.is_promoted() && pin.spec.manifests.contains_key(COMMIT);
-    let reference = pins.iter().find(is_at_commit).and_then(|_| git_reference(&target.manifests))?;
+    let has_commit = |pin: &&&Pin| pin.is_promoted() && is_at_commit(&pin.spec.manifests);
+    let reference = pins.iter().find(has_commit).and_then(|_| git_reference(&target.manifests))?;
     let places = prepared.schedule.places_of(id);
     let places = places.iter().filter_map(|place| prepared.place(place));
     let is_blind = |place: &&Place| prepared.templates(place).is_ok_and(|templates| !templates.reads_manifest(COMMIT));

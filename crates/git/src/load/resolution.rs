@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::fleet::Role;
+use model::fleet::{Limits, Role};
 use model::git_id::GitId;
-use model::name::{EnvironmentName, RegistrationName};
-use model::object::release::{COMMIT, GitReference, Release, git_reference};
+use model::name::EnvironmentName;
+use model::object::release::{COMMIT, GitReference, Release, TAG, git_reference};
 use model::object::workload::WorkloadTarget;
 use model::object::{AnyObject, Object, Promotion, Workload, WorkloadRegistration};
 
@@ -22,8 +22,8 @@ use crate::publications::AdmittedReleases;
 use crate::repositories::{RepositoryError, Revision};
 use crate::url::RepositoryUrl;
 
-/// The key of a tag in `manifests`.
-const TAG: &str = "tag";
+/// A registration, with the limits that allow it.
+pub(super) type Registration = (Arc<Object<WorkloadRegistration>>, Limits);
 
 /// The release of a workload that can be resolved.
 struct Resolvable {
@@ -57,15 +57,15 @@ impl Resolvable {
     }
 }
 
-/// The admitted releases, and those that promotions move from or into the environment and that were not admitted yet, at the commits of their tags and branches now. If
-/// a repository can't be reached, its last published commit counts. What has no commit stays as it is.
+/// The admitted releases, with others that promotions move from or into the environment: those have the commits of their tags and branches now. If a repository can't be
+/// reached, its last published commit counts. A release without a commit is left out.
 pub(super) fn resolve(
     view: &View<'_>,
-    assembly: &mut Assembly,
+    (assembly, registrations): (&mut Assembly, &[Registration]),
     (environment, published): (&EnvironmentName, ReadPublications<'_>),
 ) -> AdmittedReleases {
     let mut found = view.control_plane.releases.clone();
-    let all = Search { view, assembly, environment }.resolvable(&found);
+    let all = Search { view, assembly, registrations, environment }.resolvable(&found);
     let commits = view.in_parallel(&all, |release| view.resolve(&release.url, &release.revision()));
     let mut publications = None;
     for (release, commit) in all.iter().zip(commits) {
@@ -88,6 +88,7 @@ pub(super) fn resolve(
 struct Search<'a> {
     view: &'a View<'a>,
     assembly: &'a Assembly,
+    registrations: &'a [Registration],
     environment: &'a EnvironmentName,
 }
 
@@ -98,7 +99,7 @@ impl Search<'_> {
         if promotions.is_empty() || !self.assembly.platform_objects().any(prints_commits) {
             return Vec::new();
         }
-        let registrations = self.registrations();
+        let registrations: BTreeMap<_, _> = self.registrations.iter().map(|(found, _)| (&found.name, found)).collect();
         let objects = self.assembly.platform_objects();
         // What a person wrote in the name of a promotion, where nothing is admitted, is more than what the target says.
         let pinned: BTreeSet<&str> = objects.filter_map(releases::promoted).collect();
@@ -132,15 +133,6 @@ impl Search<'_> {
         let all = self.assembly.declarations.promotions.iter().map(|promotion| &promotion.spec);
         let moves = |promotion: &&Promotion| promotion.select.workloads.is_some() && !promotion.from.is_empty();
         all.filter(moves).filter(|found| environments(found).any(|name| *name == *self.environment.as_str())).collect()
-    }
-
-    fn registrations(&self) -> BTreeMap<&RegistrationName, &Object<WorkloadRegistration>> {
-        let objects = self.assembly.platform_objects();
-        let registrations = objects.filter_map(|object| match object {
-            AnyObject::WorkloadRegistration(object) => Some((&object.name, &**object)),
-            _ => None,
-        });
-        registrations.collect()
     }
 
     /// The release of a workload. None if its targets in these environments do not share a repository: then a commit of one is none of the others.

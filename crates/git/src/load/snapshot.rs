@@ -7,7 +7,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::fleet::{Limits, Role};
 use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::{AnyObject, Environment, GitOpsRepo, Object, WorkloadRegistration};
+use model::object::{AnyObject, Environment, GitOpsRepo, Object};
 
 use super::assembly::Assembly;
 use super::destinations::Sources;
@@ -15,6 +15,7 @@ use super::fallback::{self, ReadPublications};
 use super::follow::Platform;
 use super::place::{LoadedPlace, PlaceError, SourcePlace, read_place};
 use super::reference::Reference;
+use super::resolution::Registration;
 use super::view::View;
 use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics, resolution};
 use crate::limits::PLACES_MAX;
@@ -113,7 +114,8 @@ impl<'a> Snapshot<'a> {
             let ControlPlane { url, branch, rewrite, .. } = self.0.control_plane;
             assembly.check_destinations(&Sources { main: Some((url, branch)), rewrite }, &environment);
         }
-        let releases = resolution::resolve(&self.0, &mut assembly, (&environment, published));
+        let registrations = registrations(&assembly, &environment);
+        let releases = resolution::resolve(&self.0, (&mut assembly, &registrations), (&environment, published));
         assembly.finish(environment, &releases)
     }
 
@@ -233,10 +235,7 @@ fn environment(object: &AnyObject) -> Option<&Arc<Object<Environment>>> {
 }
 
 /// The registrations by name, with the limits that allow them. If several have the same name, the first one counts, as in the fleet.
-fn registrations(
-    assembly: &Assembly,
-    environment: &EnvironmentName,
-) -> Vec<(Arc<Object<WorkloadRegistration>>, Limits)> {
+fn registrations(assembly: &Assembly, environment: &EnvironmentName) -> Vec<Registration> {
     let counting = assembly.counting_objects(environment).into_iter();
     let found = counting.filter_map(|(object, limits)| match object {
         AnyObject::WorkloadRegistration(registration) => {

@@ -86,10 +86,7 @@ fn found(loaded: &Loaded) -> (Option<String>, Option<GitId>) {
 }
 
 fn at(key: &str, name: &str, commit: GitId) -> (Option<String>, Option<GitId>) {
-    let commit_field = format!("\"commit\": \"{commit}\"");
-    let field = format!("\"{key}\": \"{name}\"");
-    let fields = if key < "commit" { [field, commit_field] } else { [commit_field, field] };
-    (Some(format!("{{{}}}", fields.join(", "))), Some(commit))
+    (Some(format!("{{\"{key}\": \"{name}@{commit}\"}}")), Some(commit))
 }
 
 #[test]

@@ -199,6 +199,21 @@ fn a_tag_that_is_moved_is_another_release() {
     }
     platform.rests_at(&format!("1.0.0@{second}"));
     assert!(platform.has_line("prod", "west", &format!("commit: {second}")));
+    // An exception of a person is no commit of the release.
+    let pin = "deploymentTargetSelector: {labelSelector: {matchLabels: {workload: shop}}}\n\
+               clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}\n\
+               manifests: {tag: 0.9.0}";
+    let pin = objects::object("ReleasePin", "west", pin).replace("scheduler.kalypso.io", "fleet.kalypso.io");
+    world.company.change("control-plane@prod", "pins/west.yaml", &pin);
+    for person in 0..2 {
+        world.until("the pin before prod", || {
+            Ran::of(&mut world.command("approve -e prod values", person)).out.contains("approve by")
+        });
+    }
+    world.until("the pin", || platform.has("west", "0.9.0"));
+    assert!(!platform.has_line("prod", "west", &format!("commit: {second}")));
+    assert!(platform.has_line("prod", "east", &format!("commit: {second}")));
+    platform.rests_at(&format!("1.0.0@{second}"));
     // People go back by the name that they see.
     let back = format!("1.0.0@{}", &first[..7]);
     let rollback = format!("rollback -e prod shop --to {back} --reason slow");

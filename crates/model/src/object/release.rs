@@ -11,15 +11,19 @@ pub const RELEASE_KEYS: [&str; 8] =
 
 /// The key of a commit.
 pub const COMMIT: &str = "commit";
+/// The key of a tag.
+pub const TAG: &str = "tag";
 
 /// The number of digits of a commit that people see.
 const SHOWN_DIGITS: usize = 7;
 
 /// The keys of `manifests` that name something in the git repository of the key `repo`. It can get another commit.
-const GIT_KEYS: [&str; 2] = ["tag", "branch"];
+const GIT_KEYS: [&str; 2] = [TAG, "branch"];
 
 /// The `manifests` of a target or of a pin.
 type Manifests = BTreeMap<Arc<str>, Arc<str>>;
+
+static NO_MANIFESTS: Manifests = Manifests::new();
 
 /// The release of a workload. A target for clusters may name a `tag`, and one for hosts a `version`: both belong to the release.
 ///
@@ -52,12 +56,6 @@ pub struct GitReference<'a> {
 pub fn git_reference(manifests: &Manifests) -> Option<GitReference<'_>> {
     let key = key(manifests).filter(|key| GIT_KEYS.contains(key))?;
     Some(GitReference { repo: manifests.get("repo")?, key, name: manifests.get(key)? })
-}
-
-/// Whether a release with these keys sets a key in a target with these manifests. A commit belongs to its tag or branch; a target needs no commit of its own.
-pub(super) fn sets(release: &Manifests, key: &str, target: &Manifests) -> bool {
-    let belongs = |git: &str| release.contains_key(git) && target.contains_key(git);
-    target.contains_key(key) || (key == COMMIT && GIT_KEYS.into_iter().any(belongs))
 }
 
 /// The key that names the release of a target, and its version, if the version can get another content later. A gate can't know that. None: it names one content, as
@@ -96,44 +94,34 @@ fn is_range(text: &str) -> bool {
 }
 
 impl Release {
-    /// The release of targets with these manifests. None if no key names it, or if two targets have different versions of one key.
+    /// The release of targets with these manifests. None under the conditions of [`Self::of_promoted`].
     pub fn of_targets(targets: &[Manifests]) -> Option<Self> {
-        let mut release = BTreeMap::new();
-        for (key, manifests) in targets.iter().filter_map(|manifests| Some((key(manifests)?, manifests))) {
-            let version = manifests.get(key)?;
-            if release.insert(Arc::from(key), Arc::clone(version)).is_some_and(|before| before != *version) {
-                return None;
-            }
-        }
-        (!release.is_empty()).then_some(Self(release))
+        Self::of_promoted(targets.iter().map(|manifests| (manifests, &NO_MANIFESTS)))
     }
 
     /// The release of targets that name a tag or a branch, at a commit.
     pub fn at_commit(reference: GitReference<'_>, commit: &str) -> Self {
-        Self::of_git(reference.key, reference.name, commit)
+        let version = format!("{}@{commit}", reference.name);
+        Self(BTreeMap::from([(reference.key.into(), version.into())]))
     }
 
-    fn of_git(key: &str, name: &str, commit: &str) -> Self {
-        Self(BTreeMap::from([(key.into(), name.into()), (COMMIT.into(), commit.into())]))
-    }
-
-    /// The release of targets, each with its manifests and those that a promoted release has set in it. None if no key names it, or if two targets have different versions
-    /// of one key.
+    /// The release of targets: the manifests of each, with those that a promoted release has set. None if no key names it, if two targets have different versions of
+    /// one key, or if its text would be read as another release.
     pub fn of_promoted<'a>(targets: impl IntoIterator<Item = (&'a Manifests, &'a Manifests)>) -> Option<Self> {
         let mut release = BTreeMap::new();
-        for (manifests, promoted) in targets {
-            let with_git = promoted.contains_key(COMMIT) && !manifests.contains_key(COMMIT);
-            let manifests: Manifests =
-                manifests.iter().chain(promoted).map(|(key, one)| (key.clone(), one.clone())).collect();
-            let git = GIT_KEYS.into_iter().filter(|key| with_git && promoted.contains_key(*key));
-            for key in key(&manifests).into_iter().chain(git) {
-                let version = manifests.get(key)?;
-                if release.insert(Arc::from(key), Arc::clone(version)).is_some_and(|before| before != *version) {
-                    return None;
-                }
+        for (own, promoted) in targets {
+            let all: Manifests = own.iter().chain(promoted).map(|(key, one)| (key.clone(), one.clone())).collect();
+            let Some(key) = key(&all) else { continue };
+            let version = all.get(key)?;
+            // A team chooses the names of its tags. None may pass the gates as a tag at a commit.
+            let is_reserved = GIT_KEYS.contains(&key) && at_commit(version).is_some() && !promoted.contains_key(key);
+            let has_other = release.insert(Arc::from(key), Arc::clone(version)).is_some_and(|other| other != *version);
+            if is_reserved || has_other {
+                return None;
             }
         }
-        (!release.is_empty()).then_some(Self(release))
+        let release = (!release.is_empty()).then_some(Self(release))?;
+        (Self::parse_like(&release.text(), &release)? == release).then_some(release)
     }
 
     /// The release that a promotion wrote into a pin. None: it names none.
@@ -145,15 +133,9 @@ impl Release {
 
     /// The release with this text, for the keys of another one. None: it has no version for one of the keys.
     pub fn parse_like(text: &str, other: &Self) -> Option<Self> {
-        if let Some((name, commit)) = at_commit(text) {
-            let with = |key| Self::of_git(key, name, commit);
-            let git = other.0.keys().find_map(|key| GIT_KEYS.into_iter().find(|git| *git == &**key));
-            let is_commit = other.0.contains_key(COMMIT);
-            return git.map(with).or_else(|| is_commit.then(|| Self(BTreeMap::from([(COMMIT.into(), commit.into())]))));
-        }
         let listed = list(text);
         if let (true, 1, Some((key, _))) = (listed.is_empty(), other.0.len(), other.0.first_key_value()) {
-            return Some(Self(BTreeMap::from([(Arc::clone(key), text.into())])));
+            return Some(Self(BTreeMap::from([(Arc::clone(key), version_of(key, text).into())])));
         }
         let version = |key: &Arc<str>| Some((Arc::clone(key), Arc::from(&**listed.get(&**key)?)));
         other.0.keys().map(version).collect::<Option<_>>().map(Self)
@@ -163,14 +145,9 @@ impl Release {
     /// has what its sources name. None: nothing.
     pub fn admitted(text: &str, targets: &[Manifests]) -> Option<Self> {
         let (keys, listed) = (keys(targets), list(text));
-        if let (Some((name, commit)), Some(key)) =
-            (at_commit(text), GIT_KEYS.into_iter().find(|key| keys.contains(key)))
-        {
-            return Some(Self::of_git(key, name, commit));
-        }
         let set: Manifests = if listed.is_empty() {
             let first = RELEASE_KEYS.into_iter().find(|key| keys.contains(key));
-            first.map(|key| (Arc::from(key), Arc::from(text))).into_iter().collect()
+            first.map(|key| (Arc::from(key), Arc::from(version_of(key, text)))).into_iter().collect()
         } else {
             let of_targets = listed.iter().filter(|(key, _)| keys.contains(*key));
             of_targets.map(|(key, version)| (Arc::from(*key), Arc::from(&**version))).collect()
@@ -182,10 +159,6 @@ impl Release {
     pub fn text(&self) -> Arc<str> {
         if let (1, Some((_, version))) = (self.0.len(), self.0.first_key_value()) {
             return Arc::clone(version);
-        }
-        let git = GIT_KEYS.into_iter().find_map(|key| self.0.get(key));
-        if let (2, Some((name, commit))) = (self.0.len(), git.zip(self.0.get(COMMIT))) {
-            return format!("{name}@{commit}").into();
         }
         let all: Vec<_> = self.0.iter().map(|(key, version)| format!("{key}={version}")).collect();
         all.join(",").into()
@@ -205,6 +178,24 @@ fn at_commit(text: &str) -> Option<(&str, &str)> {
 /// Whether people may call a release so: by its text, by what they see, or by its tag or branch without the commit.
 pub fn is_called(release: &str, name: &str) -> bool {
     release == name || shown(release) == name || at_commit(release).is_some_and(|(git, _)| git == name)
+}
+
+/// A version as targets with this key name it: of a tag at a commit, `commit` is the commit alone.
+fn version_of<'a>(key: &str, version: &'a str) -> &'a str {
+    at_commit(version).filter(|_| key == COMMIT).map_or(version, |(_, commit)| commit)
+}
+
+/// What a version of a promoted release sets in a target: a tag or branch at a commit sets both.
+pub fn set_by<'a>(key: &'a Arc<str>, version: &'a Arc<str>) -> Vec<(Arc<str>, Arc<str>)> {
+    match at_commit(version).filter(|_| GIT_KEYS.contains(&&**key)) {
+        Some((name, commit)) => vec![(Arc::clone(key), name.into()), (COMMIT.into(), commit.into())],
+        None => vec![(Arc::clone(key), Arc::clone(version))],
+    }
+}
+
+/// Whether a promoted release with these manifests is a tag or branch at a commit.
+pub fn is_at_commit(manifests: &Manifests) -> bool {
+    GIT_KEYS.into_iter().filter_map(|key| manifests.get(key)).any(|version| at_commit(version).is_some())
 }
 
 /// A release or commit for people: with the first digits of the commit, if it is one, or is at one.
@@ -274,28 +265,37 @@ mod tests {
         let commit = "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0";
         for key in ["tag", "branch"] {
             let target = manifests(&[("repo", "r"), (key, "v1")]);
-            let reference = git_reference(&target).unwrap();
-            let release = Release::at_commit(reference, commit);
+            let release = Release::at_commit(git_reference(&target).unwrap(), commit);
             let text = format!("v1@{commit}");
-            assert_eq!(release.text().as_ref(), text);
-            assert_eq!(release.manifests(), &manifests(&[(key, "v1"), (COMMIT, commit)]));
+            assert_eq!((release.text().as_ref(), is_at_commit(release.manifests())), (&*text, true));
             let later = std::slice::from_ref(&target);
             assert_eq!(Release::admitted(&text, later).as_ref(), Some(&release));
-            assert_eq!(Release::parse_like(&text, &release).as_ref(), Some(&release));
             assert_eq!(Release::parse_like(&text, &Release::of_targets(later).unwrap()).as_ref(), Some(&release));
             assert_eq!(Release::of_promoted([(&target, release.manifests())]).as_ref(), Some(&release));
-            assert!(sets(release.manifests(), COMMIT, &target) && !sets(release.manifests(), COMMIT, &manifests(&[])));
+            let (key, version) = release.manifests().first_key_value().unwrap();
+            assert_eq!(Manifests::from_iter(set_by(key, version)), manifests(&[(key, "v1"), (COMMIT, commit)]));
             // A target that names commits itself gets the commit.
-            let pinned = Release::of_targets(&targets(&[&[(COMMIT, "a1")]])).unwrap();
-            let of_pinned = Release::parse_like(&text, &pinned).unwrap();
-            assert_eq!(of_pinned.text().as_ref(), commit);
+            let pinned = targets(&[&[(COMMIT, "a1")]]);
+            let of_pinned = Release::parse_like(&text, &Release::of_targets(&pinned).unwrap()).unwrap();
+            assert_eq!(
+                (of_pinned.text().as_ref(), Release::admitted(&text, &pinned)),
+                (commit, Some(of_pinned.clone()))
+            );
         }
         assert_eq!(git_reference(&manifests(&[("repo", "r"), ("branch", "b"), ("digest", "sha256:1")])), None);
         assert_eq!(git_reference(&manifests(&[("tag", "v1")])), None);
-        // What a promotion set in a target that has a commit of its own is no commit of a tag.
-        let own = manifests(&[("repo", "r"), ("branch", "b"), (COMMIT, "a1")]);
-        let promoted = manifests(&[(COMMIT, "b2")]);
-        assert_eq!(Release::of_promoted([(&own, &promoted)]).unwrap().text().as_ref(), "b2");
+        // The commit of one target is none of the tag of another one.
+        check(&[&[("tag", "v1")], &[(COMMIT, commit)]], Some(&format!("commit={commit},tag=v1")));
+    }
+
+    #[test]
+    fn no_tag_is_read_as_another_release() {
+        let commit = "41c77fe5de0c8ae0d5ca2ae0d5ca2ae0d5ca2ae0";
+        check(&[&[("tag", &format!("v1@{commit}"))]], None);
+        check(&[&[("version", &format!("v1@{commit}"))]], Some(&format!("v1@{commit}")));
+        check(&[&[("tag", &format!("commit={commit},tag=v1"))]], None);
+        check(&[&[("tag", "v1,version=2")], &[("version", "1")]], None);
+        check(&[&[("tag", "v1@41c77fe")]], Some("v1@41c77fe"));
     }
 
     #[test]

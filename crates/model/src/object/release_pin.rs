@@ -40,9 +40,21 @@ impl Object<ReleasePin> {
         self.promoted_workload().is_some()
     }
 
-    /// Whether the pin sets a key of a target with these manifests. A release with several keys sets in each target only those that it has.
-    pub fn sets(&self, key: &str, target: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
-        self.spec.manifests.len() == 1 || !self.is_promoted() || release::sets(&self.spec.manifests, key, target)
+    /// What the pin says about a target with these manifests. A release with several keys says in each target only those that it has.
+    pub fn of_target<'p>(
+        &'p self,
+        target: &BTreeMap<Arc<str>, Arc<str>>,
+    ) -> impl Iterator<Item = (&'p Arc<str>, &'p Arc<str>)> {
+        let is_all = self.spec.manifests.len() == 1 || !self.is_promoted();
+        self.spec.manifests.iter().filter(move |(key, _)| is_all || target.contains_key(*key))
+    }
+
+    /// What the pin sets by one of its versions: a promoted tag or branch at a commit sets both.
+    pub fn set_by(&self, key: &Arc<str>, version: &Arc<str>) -> Vec<(Arc<str>, Arc<str>)> {
+        if self.is_promoted() {
+            return release::set_by(key, version);
+        }
+        vec![(Arc::clone(key), Arc::clone(version))]
     }
 
     /// The workload whose release the pin is, if a promotion wrote it.

@@ -128,7 +128,8 @@ pub struct WorkloadDefinition {
 impl WorkloadDefinition {
     /// The release with this text. None: it lacks a version for one of the keys.
     pub fn parse_release(&self, text: &str) -> Option<Release> {
-        let targets: Vec<_> = self.keys.iter().map(|(key, _)| [(Arc::clone(key), text.into())].into()).collect();
+        // Only the keys count.
+        let targets: Vec<_> = self.keys.iter().map(|(key, _)| [(Arc::clone(key), "1".into())].into()).collect();
         Release::parse_like(text, &Release::of_targets(&targets)?)
     }
 

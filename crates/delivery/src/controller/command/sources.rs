@@ -71,7 +71,7 @@ pub(super) fn read(access: &Arc<RepositoryAccess>, environment: &EnvironmentName
 /// A source with its newest commit.
 pub(super) type Waiting = (Option<Arc<str>>, Revision);
 
-/// The newest commits of recorded sources that are not admitted, also those that no step has recorded as candidates.
+/// The newest commits of recorded sources that are not admitted, also those that came after the last step.
 pub(super) fn waiting(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,

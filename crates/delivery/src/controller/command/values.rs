@@ -34,7 +34,7 @@ pub(super) fn with_earlier_values(
         let at = publication.sources.get(&source.source).map(|commit| line::revision(*commit));
         let hold = source.state.hold.clone().or_else(|| Some(command.decision()));
         let admitted = at.or_else(|| source.state.admitted.clone());
-        let state = AdvanceState { admitted, current: None, hold, ..source.state.clone() };
+        let state = AdvanceState { admitted, current: None, hold, unmerged: Vec::new(), ..source.state.clone() };
         let event = command.event(state.admitted.clone());
         change.decide_source(environment, (&name, StoredSource { state, ..source }), (&event, &command.by));
     }

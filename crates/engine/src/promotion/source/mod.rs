@@ -208,9 +208,9 @@ impl Machine<'_> {
             }
             None => {}
         }
-        if current.is_some() && !self.has_room() {
+        if let Some(current) = current.filter(|_| !self.has_room()) {
             let text = format!("{UNMERGED_MAX} changes before it wait for the merge of their pull request");
-            waiting.push(reason("merge", text, self.input.now));
+            waiting.push(reason("merge", text, current.since));
         }
         let unmerged = self.state.unmerged.iter().map(|unmerged| &unmerged.change);
         let mut ended = unmerged.filter(|change| !change.entry.iter().all(GateRecord::holds));
