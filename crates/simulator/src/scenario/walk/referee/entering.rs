@@ -185,6 +185,8 @@ impl Referee {
         let position = |revision: &Revision| line.iter().position(|known| known == revision);
         // A revision with the content that the environment had is proved in the step that brings it.
         let now = world.revision_of(number, subject).filter(|_| world.is_settled(number, subject));
+        // So does an abort end the rollout that was open before the step.
+        let is_settled = *is_settled || now.is_some();
         let position_of = |at: Option<&Revision>| at.and_then(position);
         let at = [position_of(at.as_ref()), position_of(now.as_ref())].into_iter().flatten().min();
         let contains = at.zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
