@@ -276,7 +276,8 @@ fn of_platform(
 ) -> Result<(Change, Receipt), CommandError> {
     let environment = decision.environment;
     let promotion = plane.in_force(environment, (stored, None));
-    if promotion.is_none_or(|promotion| !promotion.select.platform) {
+    let is_of_environment = matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
+    if promotion.is_none_or(|promotion| !promotion.select.platform && !is_of_environment) {
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: "main".to_owned() });
     }
     let advances = advances(stored)?;

@@ -35,8 +35,8 @@ use std::sync::Arc;
 use engine::promotion::advance::AdvanceStep;
 use engine::promotion::command::Command;
 use engine::promotion::graph::StepSource;
-use engine::promotion::report::ReportPhase;
-use engine::promotion::state::Revision;
+use engine::promotion::report::{Report, ReportPhase};
+use engine::promotion::state::{AdvanceState, Revision};
 use git_host::HostError;
 use hub_api::evidence::PromotionEvents;
 use hub_api::promotions::PromotionStatus;
@@ -195,6 +195,10 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             }
         }
         let releases = request.published.map(|published| &published.releases);
+        if let Some(hold) = stored.hold().filter(|_| !promotion.select.platform) {
+            let state = AdvanceState { hold: Some(hold.clone()), ..AdvanceState::default() };
+            status.subjects.push(status::of_platform(standing.at.as_ref(), &state, &Report::at_rest()));
+        }
         match release_moves::move_all(context, (promotion, releases), &own, memory)? {
             ReleaseMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
             ReleaseMoves::Found { steps, subjects, problems } => {

@@ -172,6 +172,8 @@ fn input<'a>(
     AdvanceInput {
         now: context.now,
         promotion,
+        // The state itself has it.
+        hold: None,
         line: &context.plane.line.commits,
         head: context.plane.line.head(),
         from,

@@ -58,7 +58,6 @@ pub(super) fn move_all(
     }
     let before = Before::read(context, promotion, memory);
     for (workload, published) in selected {
-        let one = ReleaseMove { promotion, workload, published, own, before: &before };
         let stored = rollout_store::read(context.access, context.environment)?;
         let advances = match known(&stored) {
             Ok(advances) => advances,
@@ -67,6 +66,8 @@ pub(super) fn move_all(
                 break;
             }
         };
+        let hold = stored.hold();
+        let one = ReleaseMove { promotion, workload, published, own, before: &before, hold };
         let state = advances.releases.get(workload).cloned().unwrap_or_default();
         let decided = one.decide(context, &state);
         let is_news = is_worth_storing(&state, &decided.state) || !decided.events.is_empty();

@@ -7,7 +7,7 @@ use engine::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEn
 use engine::promotion::command::{Command, CommandKind};
 use engine::promotion::evidence::{Approver, CheckResult, Measured};
 use engine::promotion::proposal::proposed_early;
-use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::state::{AdvanceState, Decision, Revision};
 use git::{Commit, Edits};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -116,6 +116,8 @@ pub(super) struct ReleaseMove<'a> {
     pub(super) published: &'a PublishedRelease,
     pub(super) own: &'a Own<'a>,
     pub(super) before: &'a Before,
+    /// A hold of the whole environment.
+    pub(super) hold: Option<&'a Decision>,
 }
 
 impl ReleaseMove<'_> {
@@ -162,6 +164,7 @@ impl ReleaseMove<'_> {
         let input = AdvanceInput {
             now: context.now,
             promotion: self.promotion,
+            hold: self.hold,
             // A release is proved only as itself: no other one contains it.
             line: &[],
             head: None,

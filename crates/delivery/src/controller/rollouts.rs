@@ -197,6 +197,7 @@ impl Workload<'_> {
         let input = RolloutInput {
             now: self.context.now,
             promotion: self.promotion,
+            hold: stored.hold(),
             desired: desired.as_ref(),
             part: self.newest().map(|newest| newest.part).unwrap_or_default(),
             ahead: self.newest().and_then(Newest::ahead),

@@ -175,7 +175,7 @@ impl Recorded<'_> {
             is_open && admitted != Some(&candidate.revision)
         };
         let candidate = state.current.as_ref().filter(is_waiting)?;
-        let hold = state.hold.as_ref().or(self.advances.platform.as_ref().and_then(|platform| platform.hold.as_ref()));
+        let hold = state.hold.as_ref().or(self.advances.hold());
         let waits_for = waits_for(candidate, self.promotion);
         Some(NotAdmitted {
             source: source.into(),

@@ -15,7 +15,7 @@ pub(crate) mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::promotion::state::{AdvanceState, Revision, RolloutState};
+use engine::promotion::state::{AdvanceState, Decision, Revision, RolloutState};
 use git::publications::{AdmittedReleases, KEPT, Publication, SOURCE, SourceName};
 use git::{
     Commit, Content, EntryKind, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, opener, trailer,
@@ -68,6 +68,11 @@ pub struct StoredStates {
 }
 
 impl StoredStates {
+    /// A hold of the whole environment by a person.
+    pub fn hold(&self) -> Option<&Decision> {
+        self.advances.as_ref()?.as_ref().ok()?.hold()
+    }
+
     /// The admitted promotion, if it can be read.
     pub fn admitted_promotion(&self) -> Option<&Promotion> {
         self.promotion.as_ref()?.as_ref().ok().map(|promotion| &promotion.spec)
@@ -107,6 +112,13 @@ pub struct Advances {
     pub releases: BTreeMap<Arc<str>, AdvanceState>,
     /// The sources of values and applications whose newest commits wait for gates, by the name that people use.
     pub sources: BTreeMap<Arc<str>, StoredSource>,
+}
+
+impl Advances {
+    /// A hold of the whole environment by a person. It is in the state of the commits of the main branch, also where these do not move.
+    pub fn hold(&self) -> Option<&Decision> {
+        self.platform.as_ref()?.hold.as_ref()
+    }
 }
 
 /// A source of values or of an application.

@@ -198,6 +198,24 @@ fn people_decide_about_a_release() {
     assert!(matches!(unknown, Err(CommandError::UnknownSubject { .. })));
 }
 
+#[test]
+fn a_hold_of_the_environment_holds_its_releases() {
+    let shop = Shop::new(DIRECT, "");
+    shop.write("tag: v1", "tag: v1");
+    shop.0.settle();
+    // No commit of the main branch moves here, only releases.
+    assert_eq!(shop.0.command(CommandKind::Hold, "inventory").unwrap(), "stage: main: hold by ann: inventory");
+    shop.write("tag: v2", "tag: v1");
+    shop.0.settle();
+    assert_eq!(shop.pin(), None);
+    let subjects = shop.0.step("stage").status.unwrap().subjects;
+    let held = subjects.iter().filter_map(|subject| subject.hold.as_ref()).map(|hold| hold.reason.as_str());
+    assert_eq!(held.collect::<Vec<_>>(), ["inventory"]);
+    shop.0.command(CommandKind::Resume, "").unwrap();
+    shop.0.settle();
+    assert!(shop.pin().unwrap().contains("tag: v2\n"));
+}
+
 /// The workload moves through the ring of `stage`, and a newer release of it waits for its approval before the environment.
 fn store_move_and_release(shop: &Shop, started: Timestamp) {
     let moving = Move {

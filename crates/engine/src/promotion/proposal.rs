@@ -11,7 +11,7 @@ use super::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, GateStat
 /// The revision whose gates all hold except those that people decide: its pull request is the place for their reviews.
 pub fn proposed_early<'s>(promotion: &Promotion, step: &'s AdvanceStep) -> Option<&'s Revision> {
     let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated)?;
-    if promotion.delivery != ChangeDelivery::PullRequest || step.state.hold.is_some() {
+    if promotion.delivery != ChangeDelivery::PullRequest || step.report.is_held {
         return None;
     }
     let is_of_people = |record: &GateRecord| {

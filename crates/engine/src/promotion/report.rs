@@ -43,6 +43,14 @@ pub enum ReportPhase {
     RollingBack,
 }
 
+impl Report {
+    /// Nothing moves, and nothing waits.
+    pub fn at_rest() -> Self {
+        let (rings, gates, waiting) = Default::default();
+        Self { phase: ReportPhase::Rest, revision: None, is_held: false, rings, gates, waiting }
+    }
+}
+
 impl ReportPhase {
     /// The name in answers and files.
     pub fn name(self) -> &'static str {

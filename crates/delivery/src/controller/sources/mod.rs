@@ -182,7 +182,7 @@ impl Round<'_> {
 
     /// A hold of the whole environment.
     fn hold(&self) -> Option<&Decision> {
-        self.before.platform.as_ref().and_then(|platform| platform.hold.as_ref())
+        self.before.hold()
     }
 
     fn step(&self, gated: &GatedSource<'_>, head: &Commit, memory: &mut Memory) -> Result<SourceStep, String> {

@@ -19,7 +19,7 @@ impl Machine<'_> {
                 Some(CandidatePhase::RollingBack { .. }) => ReportPhase::RollingBack,
             },
             revision: current.map(|current| current.revision.clone()),
-            is_held: self.state.hold.is_some(),
+            is_held: self.hold().is_some(),
             rings: Vec::new(),
             gates: current.map(|current| current.gates.clone()).unwrap_or_default(),
             waiting: self.waiting(),
@@ -39,7 +39,7 @@ impl Machine<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<_> = self.state.hold.iter().map(Waiting::for_hold).collect();
+        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
         match &self.state.current {
             Some(current) => self.waiting_of_move(current, &mut waiting),
             None => waiting.extend(self.waiting_at_rest()),

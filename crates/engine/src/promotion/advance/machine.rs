@@ -10,7 +10,7 @@ use super::{Action, AdvanceInput, AdvanceStep, evaluate};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, MoveRequest, Position, Proved, Revision,
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, MoveRequest, Position, Proved, Revision,
 };
 
 /// Transitions in a step. Each phase begins at most once, for the current move and the next one.
@@ -34,6 +34,11 @@ impl<'a> Machine<'a> {
         note_evidence(input, &line, &mut state);
         let newest = Proofs { input, line: &line, state: &state }.candidate().cloned();
         Self { input, before, state, events: Vec::new(), line, newest }
+    }
+
+    /// The hold of a person, of this move or of the whole environment.
+    pub(super) fn hold(&self) -> Option<&Decision> {
+        self.state.hold.as_ref().or(self.input.hold)
     }
 
     /// What the environments before show of revisions.
@@ -127,7 +132,7 @@ impl<'a> Machine<'a> {
 
     /// One transition. False: nothing more changes.
     fn transition(&mut self) -> bool {
-        let is_held = self.state.hold.is_some();
+        let is_held = self.hold().is_some();
         if !is_held && self.start_requested() {
             return true;
         }
@@ -372,7 +377,7 @@ impl<'a> Machine<'a> {
     fn action(&self) -> Option<Action> {
         let current = self.state.current.as_ref()?;
         match &current.phase {
-            CandidatePhase::Entering { .. } if self.state.hold.is_none() => {
+            CandidatePhase::Entering { .. } if self.hold().is_none() => {
                 let revision = current.revision.clone();
                 let is_back = self.state.has_proved(&revision);
                 Some(if is_back { Action::RollBack { to: revision } } else { Action::Write { revision } })

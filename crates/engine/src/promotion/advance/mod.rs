@@ -19,7 +19,7 @@ use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, CheckResult, Measured};
 use super::report::{Event, Report};
-use super::state::{AdvanceState, CandidatePhase, ProofRecord, Revision};
+use super::state::{AdvanceState, CandidatePhase, Decision, ProofRecord, Revision};
 
 /// What a step needs to know.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct AdvanceInput<'a> {
     pub now: Timestamp,
     /// The promotion into the environment, with all gates in force: [`in_force`](super::in_force::in_force).
     pub promotion: &'a Promotion,
+    /// A hold of the whole environment by a person.
+    pub hold: Option<&'a Decision>,
     /// The order of revisions, newest first, such as the first-parent commits of the main branch. A revision contains those after it. Others are contained
     /// only in themselves, such as releases.
     pub line: &'a [Revision],

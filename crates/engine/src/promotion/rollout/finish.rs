@@ -18,7 +18,7 @@ impl Machine<'_> {
                 Some(Phase::RollingBack { .. }) => ReportPhase::RollingBack,
             },
             revision: current.map(|current| current.revision.clone()),
-            is_held: self.state.hold.is_some(),
+            is_held: self.hold().is_some(),
             rings: self.rings(),
             gates: current.map(|current| current.gates.clone()).unwrap_or_default(),
             waiting: self.waiting(),
@@ -69,7 +69,7 @@ impl Machine<'_> {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<_> = self.state.hold.iter().map(Waiting::for_hold).collect();
+        let mut waiting: Vec<_> = self.hold().into_iter().map(Waiting::for_hold).collect();
         match (self.waiting_rollback(), &self.state.current) {
             (Some(rollback), _) => waiting.push(rollback),
             (None, Some(current)) => self.waiting_of_move(current, &mut waiting),

@@ -15,7 +15,8 @@ use crate::promotion::gates::{self, GateInput, GateReport};
 use crate::promotion::layout::layout;
 use crate::promotion::report::{Event, EventKind};
 use crate::promotion::state::{
-    GateRecord, GateStatus, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState, rejections,
+    Decision, GateRecord, GateStatus, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
+    rejections,
 };
 
 /// The name of the built-in gate of a ring's failure budget.
@@ -97,7 +98,7 @@ impl<'a> Machine<'a> {
         if let Some(target) = self.state.rolled_back.as_ref().and_then(|found| found.target.clone()) {
             return self.begin_rollback(&target);
         }
-        let is_held = self.state.hold.is_some();
+        let is_held = self.hold().is_some();
         if !is_held && self.return_to_proved() {
             return true;
         }
@@ -126,6 +127,11 @@ impl<'a> Machine<'a> {
             Phase::Moving if is_held => self.fail_in_hold(),
             Phase::Moving => self.advance(),
         }
+    }
+
+    /// The hold of a person, of this rollout or of the whole environment.
+    pub(super) fn hold(&self) -> Option<&Decision> {
+        self.state.hold.as_ref().or(self.input.hold)
     }
 
     /// Counts the places. False: the places that the move changes are not known.

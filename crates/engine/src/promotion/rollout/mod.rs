@@ -22,7 +22,7 @@ use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, CheckResult, PlaceState};
 use super::report::{Event, Report};
-use super::state::{Position, Revision, RolloutState};
+use super::state::{Decision, Position, Revision, RolloutState};
 use super::vector::Part;
 
 /// What a step needs to know.
@@ -32,6 +32,8 @@ pub struct RolloutInput<'a> {
     pub now: Timestamp,
     /// The promotion into the environment, with its rings. Without rings, a rollout ends at once: everything is published directly.
     pub promotion: &'a Promotion,
+    /// A hold of the whole environment by a person.
+    pub hold: Option<&'a Decision>,
     /// The revision that the sources give now. None: they have errors, so no move starts.
     pub desired: Option<&'a Revision>,
     /// The part in which it differs from the stable revision.
@@ -135,7 +137,7 @@ impl RolloutState {
 /// 6. Newer values do not wait for a commit of the main branch that is half-way, and do not take it along: they move as [`Ahead`] through all rings, and then the
 ///    interrupted move goes on, on top of them. What was rejected on its own does not move with them either.
 ///
-/// While a person holds the rollout, only rollbacks go on. After a rollback by a person, only values move until `retry`, and nothing if they were rolled back too.
+/// While a person holds the rollout, or the environment, only rollbacks go on. After a rollback by a person, only values move until `retry`, and nothing if they were rolled back too.
 pub fn step(input: &RolloutInput<'_>, state: &RolloutState) -> RolloutStep {
     let mut machine = machine::Machine::new(input, state);
     machine.run();

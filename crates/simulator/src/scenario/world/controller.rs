@@ -115,6 +115,7 @@ impl World {
         let input = RolloutInput {
             now,
             promotion,
+            hold: environment.hold(),
             desired: newest.as_ref().map(|newest| &newest.desired),
             part: newest.as_ref().map(|newest| newest.part).unwrap_or_default(),
             ahead: newest.as_ref().and_then(|newest| newest.ahead()),

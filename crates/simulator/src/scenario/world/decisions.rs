@@ -70,7 +70,8 @@ impl World {
         if is_done && !is_retry {
             return;
         }
-        let answer = if self.is_moved(number, subject) {
+        let is_of_environment = workload.is_none() && matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
+        let answer = if is_of_environment || self.is_moved(number, subject) {
             self.command_subject((number, subject), &command).map_err(|refusal| refusal.to_string())
         } else {
             Err(format!("it does not move into {}", self.environments[number].name))

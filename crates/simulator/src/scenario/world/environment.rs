@@ -7,7 +7,7 @@ use engine::promotion::command::{Command, Refusal};
 use engine::promotion::report::Report;
 use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
-use engine::promotion::state::{Content, Position, Revision, RolloutState};
+use engine::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
@@ -17,6 +17,7 @@ use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
 use super::subject::{Subject, Values};
+use super::subjects::PLATFORM;
 
 /// An environment.
 #[derive(Debug)]
@@ -194,6 +195,11 @@ impl Environment {
     /// Whether content moves through rings.
     pub(in crate::scenario) fn has_rings(&self) -> bool {
         self.promotion.as_ref().is_some_and(|promotion| !promotion.rings.is_empty())
+    }
+
+    /// A hold of the whole environment by a person.
+    pub(in crate::scenario) fn hold(&self) -> Option<&Decision> {
+        self.subjects[PLATFORM].state.hold.as_ref()
     }
 
     /// The contents of the folders for each class of clusters.

@@ -5,7 +5,6 @@ use engine::promotion::state::Phase;
 use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
-use super::subjects::PLATFORM;
 
 /// A move that does not rest.
 pub(in crate::scenario) struct OpenMove {
@@ -46,7 +45,7 @@ impl World {
             }
             for source in environment.sources() {
                 let Some(report) = &environment.source(source).report else { continue };
-                let is_held = environment.subjects[PLATFORM].state.hold.is_some();
+                let is_held = environment.hold().is_some();
                 let answers = is_held.then(|| format!("resume {} by ana", environment.name));
                 let text = format!("the hold of {}", environment.name);
                 open.extend(answers.map(|answer| OpenMove { text, answers: vec![answer] }));

@@ -172,6 +172,7 @@ impl World {
         let input = AdvanceInput {
             now,
             promotion,
+            hold: environment.hold().filter(|_| subject != PLATFORM),
             line: &line,
             head: line.first(),
             from: &from,

@@ -107,7 +107,7 @@ impl World {
             people: People { approvals: &[], author: Some(if source == Source::Values { AUTHOR } else { TEAM }) },
             unmerged: None,
             teams: &self.system.teams,
-            hold: environment.subjects[super::subjects::PLATFORM].state.hold.as_ref(),
+            hold: environment.hold(),
         };
         let found = step(&input, &known.state);
         let is_admitted = found.state.admitted.as_ref() == Some(&head);

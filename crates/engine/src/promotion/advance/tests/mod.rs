@@ -505,6 +505,16 @@ fn a_hold_asks_for_nothing() {
     assert_eq!((&*report.waiting[0].text, action), ("held by bob: because", None));
     world.command(CommandKind::Resume);
     assert_eq!(world.step().1, Some(Action::Write { revision: revision(2) }));
+    // So does a hold of the whole environment.
+    world.hold =
+        Some(crate::promotion::state::Decision { by: "ann".into(), at: world.now, reason: "inventory".into() });
+    world.at = Some(revision(2));
+    let (report, action) = world.step();
+    assert_eq!((&*report.waiting[0].text, report.is_held, action), ("held by ann: inventory", true, None));
+    assert_eq!(world.state.admitted, Some(revision(1)));
+    world.hold = None;
+    world.step();
+    assert_eq!(world.state.admitted, Some(revision(2)));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironme
 use crate::promotion::command::{Command, CommandKind, apply_to_advance};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::Report;
-use crate::promotion::state::{AdvanceState, ProofRecord, Rejection, Revision};
+use crate::promotion::state::{AdvanceState, Decision, ProofRecord, Rejection, Revision};
 
 /// An environment, the environments before it, and the revisions `r0` to `r9`.
 pub(super) struct World {
@@ -21,6 +21,8 @@ pub(super) struct World {
     pub(super) state: AdvanceState,
     pub(super) from: Vec<FromEnvironment>,
     pub(super) at: Option<Revision>,
+    /// A hold of the whole environment.
+    pub(super) hold: Option<Decision>,
     pub(super) settled: Result<(), Arc<str>>,
     /// Whether the output waits in a pull request.
     pub(super) is_proposed: bool,
@@ -66,6 +68,7 @@ impl World {
             state: AdvanceState::default(),
             from: from.iter().map(environment).collect(),
             at: Some(revision(1)),
+            hold: None,
             settled: Ok(()),
             is_proposed: false,
             reverts_to: None,
@@ -93,6 +96,7 @@ impl World {
         let input = AdvanceInput {
             now: self.now,
             promotion: &self.promotion,
+            hold: self.hold.as_ref(),
             line: &line,
             head: line.first(),
             from: &self.from,

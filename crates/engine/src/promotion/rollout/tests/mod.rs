@@ -324,6 +324,12 @@ fn a_hold_stops_everything_but_the_evidence() {
     world.settle();
     assert_eq!(world.versions(), "22|1111");
     command(&mut world, CommandKind::Resume);
+    // So does a hold of the whole environment.
+    world.hold =
+        Some(crate::promotion::state::Decision { by: "ann".into(), at: world.now, reason: "inventory".into() });
+    let report = world.settle();
+    assert_eq!((world.versions().as_str(), &*report.waiting[0].text), ("22|1111", "held by ann: inventory"));
+    world.hold = None;
     world.settle();
     assert_eq!(world.stable(), "v2");
 }

@@ -13,7 +13,7 @@ use crate::promotion::layout::layout;
 use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
 use crate::promotion::rollout::{Ahead, Changed, RingPlaces, RolloutInput, RolloutStep, step};
-use crate::promotion::state::{Content, Position, Revision, RolloutState};
+use crate::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
 /// What the host of a place does with content.
@@ -44,6 +44,8 @@ pub(super) struct World {
     pub(super) is_rendered: bool,
     pub(super) hosts: Vec<Host>,
     pub(super) hub_error: Option<Arc<str>>,
+    /// A hold of the whole environment.
+    pub(super) hold: Option<Decision>,
     pub(super) ring: Vec<u16>,
     pub(super) hash: Vec<u64>,
     pub(super) published: Contents,
@@ -105,6 +107,7 @@ impl World {
             is_rendered: true,
             hosts: vec![Host::Healthy; places],
             hub_error: None,
+            hold: None,
             hash: (0..places as u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
             published: vec![1; places],
             checks: BTreeMap::new(),
@@ -248,6 +251,7 @@ impl World {
         let input = RolloutInput {
             now: self.now,
             promotion: &self.promotion,
+            hold: self.hold.as_ref(),
             desired: self.desired.as_ref(),
             part: self.part,
             ahead: self.ahead.as_ref().map(|(revision, rest)| Ok(Ahead { revision, rest: rest.as_ref() })),

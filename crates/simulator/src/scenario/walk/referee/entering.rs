@@ -112,7 +112,8 @@ impl Referee {
         let (number, subject) = key;
         let Some(record) = self.subjects.get(&key) else { return Ok(()) };
         let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
-        if world.environments[number].subjects[subject].state.hold.is_some() {
+        let environment = &world.environments[number];
+        if environment.subjects[subject].state.hold.is_some() || environment.hold().is_some() {
             return broken("nothing enters an environment during a hold", name);
         }
         let is_skipped = |gate: &str| {

@@ -242,7 +242,7 @@ impl Referee {
         let forward: Vec<_> = there.filter(is_new).collect();
         let Some(ring) = forward.first().map(|first| usize::from(seen.ring[*first])) else { return Ok(None) };
         let name = seen.name(world, key, ring);
-        if state.hold.is_some() {
+        if state.hold.is_some() || world.environments[number].hold().is_some() {
             broken("nothing moves during a hold", &*name)?;
         }
         if world.is_hub_down() {
