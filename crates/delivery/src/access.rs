@@ -13,6 +13,7 @@ use model::progress::Progress;
 use crate::acknowledgement::Entry;
 use crate::error::DestinationError;
 use crate::memo_file::MemoFile;
+use crate::renderer;
 use crate::state_anchors::StateAnchors;
 
 /// Repositories that branches and loaded environments share.
@@ -55,6 +56,8 @@ pub struct RepositoryAccess {
     pub settings: ControlPlaneSettings,
     /// The repositories.
     pub repositories: SharedRepositories,
+    /// The version of Kalypso that renders: [`renderer::version`].
+    pub renderer: Arc<str>,
     /// The progress of the run.
     pub progress: Progress,
     /// What the branches with the states of environments must contain.
@@ -95,14 +98,20 @@ impl RepositoryAccess {
     /// Access to these repositories. Reads the list of broken files of earlier runs.
     pub fn with(settings: ControlPlaneSettings, repositories: SharedRepositories, progress: Progress) -> Self {
         let broken = BrokenFiles::read(&settings.broken_file().load_bytes());
-        let state_anchors = StateAnchors::default();
-        Self { settings, repositories, progress, state_anchors, broken_before: broken.len(), broken }
+        let (renderer, state_anchors) = (renderer::version(), StateAnchors::default());
+        Self { settings, repositories, renderer, progress, state_anchors, broken_before: broken.len(), broken }
     }
 
     /// The same access, which goes on with what an earlier one of the process has read of branches with states.
     #[must_use]
     pub fn with_state_anchors(self, anchors: &StateAnchors) -> Self {
         Self { state_anchors: anchors.clone(), ..self }
+    }
+
+    /// The same access with another version of the renderer, for tests.
+    #[must_use]
+    pub fn with_renderer(self, version: &str) -> Self {
+        Self { renderer: version.into(), ..self }
     }
 
     /// Saves the list of broken files for later runs, if it has grown.

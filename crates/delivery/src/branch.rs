@@ -126,8 +126,8 @@ impl Branch {
         }
     }
 
-    /// The commit of the newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
-    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(GitId, Loaded)> {
+    /// The newest publication on the branch, with its environment. None if there is no publication, or if its sources can't be read completely.
+    pub fn load_newest_publication(&self, loaded: &Loaded) -> Option<(Publication, Loaded)> {
         let (head, repositories) = self.head.as_ref()?;
         let access = loaded.access.as_ref()?;
         let environment = &loaded.fleet.environment;
@@ -138,7 +138,7 @@ impl Branch {
             ControlPlane { promoted: newest.promoted, releases: &newest.releases, ..access.control_plane() };
         let read = Snapshot::new(&pinned, control_plane).load(environment);
         let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_complete)?;
-        Some((newest.commit, loaded))
+        Some((newest.clone(), loaded))
     }
 
     /// The publications on the branch within `reach` generations. None if there is no repository, or if the environment was read from a plain directory.

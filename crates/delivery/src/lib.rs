@@ -36,6 +36,7 @@ pub mod pull_requests;
 pub mod push;
 pub mod reading;
 pub mod refusal;
+pub mod renderer;
 pub mod rings;
 pub mod rollout_position;
 pub mod rollout_store;

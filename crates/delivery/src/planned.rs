@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::compile::{Assignment, Compiled};
 use engine::hold::HeldFolder;
+use engine::output::rings::RingTree;
 use engine::output::{Contents, Destination, Output, assemble, assemble_contents};
 use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlanDestination, PlannedId};
@@ -21,6 +22,7 @@ pub(crate) use crate::gitops_destination::each_target;
 pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
 use crate::loaded::Loaded;
+use crate::renderer::{self, Pending};
 use crate::rings::{BranchSide, Rings};
 
 /// The plan for one destination.
@@ -37,6 +39,8 @@ pub struct Planned {
     pub earlier: Option<Earlier>,
     /// The rings of the environment. None if it has none.
     pub rings: Option<Rings>,
+    /// This version of Kalypso, if it changes output and is not admitted yet.
+    pub renderer: Option<Pending>,
     /// The paths of the values that are sensitive before or after the change. Both count: a value is often marked later than it is added, and a removed mark still
     /// applies to the old value.
     sensitive: BTreeSet<FieldPath>,
@@ -58,6 +62,8 @@ struct Sides {
     earlier: Option<Earlier>,
     held: HeldNow,
     rings: Option<Rings>,
+    /// What stays because of another version of Kalypso, with all folders.
+    kept: Option<(Pending, RingTree)>,
 }
 
 impl Planned {
@@ -77,12 +83,17 @@ impl Planned {
         });
         let ids = || compiled.failing().collect();
         let failing = Failing { prepared: compiled.prepared(), ids: &ids };
-        let newest = earlier.as_ref().map(|(publication, earlier)| (*publication, earlier.compiled.prepared()));
+        let newest = earlier.as_ref().map(|(publication, earlier)| (publication.commit, earlier.compiled.prepared()));
         let held = held_assignments::on_branch(loaded, failing, (&target.branch, &target.folder), newest)?;
-        let newest = earlier.as_ref().map(|(_, earlier)| &earlier.compiled);
+        let newest = earlier.as_ref().map(|(publication, earlier)| (publication, &earlier.compiled));
         let rings = Rings::read(loaded, (compiled, known), &target, newest)?;
+        let kept = match (&rings, &earlier) {
+            (Some(rings), Some((publication, _))) => rings.pending(publication).map(|kept| (kept, RingTree::default())),
+            (None, Some((publication, earlier))) => renderer::kept(loaded, compiled, (publication, earlier), &target)?,
+            (_, None) => None,
+        };
         let earlier = earlier.map(|(_, earlier)| earlier);
-        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings }, adopt)?)
+        Ok(Self::compared(loaded, compiled, Sides { target, earlier, held, rings, kept }, adopt)?)
     }
 
     /// Compares two states of an environment, both compiled from their sources. `name` is the name of the earlier state.
@@ -101,19 +112,20 @@ impl Planned {
         let open = |sealed: &Sealed| earlier.compiled.open(sealed);
         let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
         let target = GitOpsDestination::of_tree(name, previous, (folder, layout));
-        let sides = Sides { target, earlier: Some(earlier), held: HeldNow::default(), rings: None };
+        let sides = Sides { target, earlier: Some(earlier), held: HeldNow::default(), rings: None, kept: None };
         Ok(Self::compared(loaded, compiled, sides, false)?)
     }
 
     fn compared(
         loaded: &Loaded,
         compiled: &Arc<Compiled>,
-        Sides { target, earlier, held: HeldNow { held, before }, mut rings }: Sides,
+        Sides { target, earlier, held: HeldNow { held, before }, mut rings, kept }: Sides,
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
-        let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?;
+        let (renderer, kept) = kept.unzip();
+        let tree = rings.as_mut().map(|rings| rings.tree(compiled, &target)).transpose()?.or(kept);
         let open = |sealed: &Sealed| opened((compiled, earlier.as_ref(), rings.as_ref()), &target, sealed);
         let previous = &target.branch.tree;
         let contents = Contents { compiled, held: &held, rings: tree.as_ref() };
@@ -136,7 +148,7 @@ impl Planned {
         sensitive.extend(output.held.values().flat_map(|held| &held.sensitive).cloned());
         sensitive.extend(rings.iter().flat_map(Rings::sensitive).cloned());
         let compiled = Arc::clone(compiled);
-        Ok(Self { compiled, target, output, plan, earlier, rings, sensitive, held_before: before })
+        Ok(Self { compiled, target, output, plan, earlier, rings, renderer, sensitive, held_before: before })
     }
 
     /// All diagnostics of reading, compiling and assembling.
@@ -144,6 +156,15 @@ impl Planned {
         let mut found = compilation::diagnostics(loaded, &self.compiled, &self.output);
         found.extend(self.rings.iter().flat_map(Rings::diagnostics));
         found
+    }
+
+    /// How far the rollout of each workload is, and what stays because of this version of Kalypso, in lines for people. None: the environment has no rings, and nothing
+    /// stays.
+    pub fn rollout_lines(&self) -> Option<Vec<String>> {
+        let lines = self.rings.as_ref().map(Rings::lines);
+        let Some(pending) = &self.renderer else { return lines };
+        let line = format!("{pending}, which stay as they were published");
+        Some(lines.into_iter().flatten().chain([line]).collect())
     }
 
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
@@ -242,7 +263,7 @@ impl Planned {
 }
 
 /// Opens a sealed folder: from the repository, or rendered from one of the fleets.
-fn opened(
+pub(crate) fn opened(
     (new, earlier, rings): (&Compiled, Option<&Earlier>, Option<&Rings>),
     target: &GitOpsDestination,
     sealed: &Sealed,

@@ -368,6 +368,11 @@ fn push(options: &Options<'_>, loaded: &Loaded, planned: &Planned) -> Result<Del
         seconds: options.committed_on,
         held: &held,
         rollouts: planned.rings.as_ref().and_then(Rings::commit).or(loaded.admission.as_ref().map(|found| found.state)),
+        renderer: loaded
+            .access
+            .as_ref()
+            .filter(|_| loaded.is_guarded() && planned.renderer.is_none())
+            .map(|access| &*access.renderer),
         foreign: options.foreign,
         folders: planned.plan.new_folders(),
         lease: options.lease,

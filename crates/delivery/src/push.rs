@@ -37,6 +37,8 @@ pub struct Delivery<'a> {
     pub held: &'a BTreeMap<AssignmentId, GitId>,
     /// The commit with the states of the rollouts, if the environment has rings.
     pub rollouts: Option<GitId>,
+    /// The version of Kalypso that rendered all of the tree. None: several did, or no promotion leads to the environment.
+    pub renderer: Option<&'a str>,
     /// What happens to commits of others on the proposing branch.
     pub foreign: ForeignCommits,
     /// The number of folders that differ from the branch.
@@ -113,7 +115,9 @@ pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, De
     let releases = loaded.admission.iter().flat_map(|admission| &admission.releases);
     let releases: Vec<_> = releases.map(|(name, version)| git::publications::release_trailer(name, version)).collect();
     let releases = releases.iter().map(|release| (git::publications::RELEASE, release.as_str()));
-    let trailers = trailers.chain(promoted).chain(releases).chain(kept).chain(held).chain(rollouts).chain(overridden);
+    let renderer = delivery.renderer.map(|version| (git::publications::RENDERER, version));
+    let trailers = trailers.chain(promoted).chain(releases).chain(kept).chain(held).chain(rollouts);
+    let trailers = trailers.chain(renderer).chain(overridden);
     let trailers: Vec<_> = trailers.collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);

@@ -17,6 +17,7 @@ use engine::promotion::layout::layout;
 use engine::promotion::membership::Membership;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::state::{Content, RolloutState};
+use git::publications::Publication;
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::Promotion;
@@ -29,6 +30,7 @@ use crate::compilation::KnownResults;
 use crate::error::DestinationError;
 use crate::gitops_destination::GitOpsDestination;
 use crate::loaded::Loaded;
+use crate::renderer::{self, Kept, Pending};
 use crate::rollout_store::{self, StoredStates};
 
 /// The rings of an environment at one destination.
@@ -51,12 +53,18 @@ pub struct Rings {
     head: PlaceFolders,
     nothing: PlaceFolders,
     moves: Vec<Movement>,
+    /// The workloads whose moving revision can't be rendered any more.
+    lost: BTreeSet<Arc<str>>,
     /// Why the folders that places are to have now can't be read, by workload.
     unknown: BTreeMap<Arc<str>, String>,
     /// The targets of the newest publication, by workload.
     newest: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// What the sources give workloads that move, or a part of which was rejected.
     values: BTreeMap<Arc<str>, Newest>,
+    /// The version of this program, if it is not admitted, and others rendered what is published.
+    renderer: Option<Arc<str>>,
+    /// The workloads whose folders it changes. They stay as they are.
+    kept: BTreeSet<Arc<str>>,
     /// What the rollbacks return to that begin, or why it can't be rendered.
     returning: BTreeMap<Arc<str>, Result<Returning, Arc<str>>>,
 }
@@ -135,6 +143,9 @@ enum Origin {
     Unknown,
 }
 
+/// The newest publication, with its environment.
+pub type Newly<'a> = (&'a Publication, &'a Compiled);
+
 /// The environment as it is compiled now, with the results of earlier runs.
 pub type CompiledNow<'a> = (&'a Arc<Compiled>, &'a mut KnownResults);
 
@@ -148,7 +159,7 @@ impl Rings {
         loaded: &Loaded,
         compiled: CompiledNow<'_>,
         target: &GitOpsDestination,
-        newest: Option<&Compiled>,
+        newest: Option<Newly<'_>>,
     ) -> Result<Option<Self>, DestinationError> {
         let environment = &loaded.fleet.environment;
         let Some(access) = &loaded.access else { return Ok(None) };
@@ -181,7 +192,7 @@ impl Rings {
     pub fn with_states(
         loaded: &Loaded,
         (compiled, known): CompiledNow<'_>,
-        (target, newest): (&GitOpsDestination, Option<&Compiled>),
+        (target, newest): (&GitOpsDestination, Option<Newly<'_>>),
         states: StoredStates,
     ) -> Result<Self, DestinationError> {
         let step = loaded.graph.step(loaded.fleet.environment.as_str()).filter(|step| step.problem.is_none());
@@ -200,7 +211,10 @@ impl Rings {
             nothing: PlaceFolders::default(),
             moves: Vec::new(),
             unknown: BTreeMap::new(),
-            newest: newest.map(revision::targets).unwrap_or_default(),
+            lost: BTreeSet::new(),
+            newest: newest.map(|(_, compiled)| revision::targets(compiled)).unwrap_or_default(),
+            renderer: newest.and_then(|(publication, _)| renderer::undecided(loaded, publication)),
+            kept: BTreeSet::new(),
             values: BTreeMap::new(),
             returning: BTreeMap::new(),
             states,
@@ -210,7 +224,8 @@ impl Rings {
             match stored {
                 Ok(stored) if is_known => {
                     rings.add(&mut reader, (Arc::clone(&workload), &stored));
-                    let newest = rings.find_newest(&mut reader, (&workload, &stored));
+                    let kept = rings.keep(&mut reader, (&workload, &stored));
+                    let newest = kept.or_else(|| rings.find_newest(&mut reader, (&workload, &stored)));
                     let returning = rings.find_returning(&mut reader, (&workload, &stored));
                     rings.returning.extend(returning.map(|returning| (Arc::clone(&workload), returning)));
                     rings.values.extend(newest.map(|newest| (workload, newest)));
@@ -220,6 +235,13 @@ impl Rings {
             }
         }
         Ok(rings)
+    }
+
+    /// The version of this program, if it is not admitted and changes folders, which stay.
+    pub(crate) fn pending(&self, newest: &Publication) -> Option<Pending> {
+        let version = Arc::clone(self.renderer.as_ref().filter(|_| !self.kept.is_empty())?);
+        let published = newest.renderer.as_deref().map(Arc::from);
+        Some(Pending { version, published, kept: Kept::Workloads(self.kept.clone()) })
     }
 
     /// The moves, with their folders.
@@ -332,6 +354,11 @@ impl Rings {
     /// Why the folders that the places of a workload are to have now can't be read, so that they stay as they are. None: they can be read.
     pub fn unknown(&self, workload: &str) -> Option<&str> {
         self.unknown.get(workload).map(String::as_str)
+    }
+
+    /// Whether the moving revision of a workload can't be rendered any more, because its sources give another one now.
+    pub fn is_lost(&self, workload: &str) -> bool {
+        self.lost.contains(workload)
     }
 
     /// The ids of the folders that each of these places is to have now of a workload, by target: what the hub shows as desired once it is published.

@@ -36,6 +36,8 @@ pub const ROLLOUTS: &str = "Kalypso-Rollouts";
 pub const PROMOTED: &str = "Kalypso-Promoted";
 /// The trailer for the admitted release of a workload: `workload=version`.
 pub const RELEASE: &str = "Kalypso-Release";
+/// The trailer with the version of Kalypso that rendered all of the output, where a promotion leads to the environment.
+pub const RENDERER: &str = "Kalypso-Renderer";
 /// The trailer with the reason why output was published past a gate.
 pub const OVERRIDE: &str = "Kalypso-Override";
 
@@ -121,6 +123,8 @@ pub struct Publication {
     pub releases: AdmittedReleases,
     /// The commit with the states of the environment's rollouts.
     pub states: Option<GitId>,
+    /// The version of Kalypso that rendered all of it. None: it is not known, or several did.
+    pub renderer: Option<Box<str>>,
     /// Why it was published past a gate, if it was.
     pub override_reason: Option<Box<str>>,
 }
@@ -204,11 +208,12 @@ impl Publication {
     /// Parses the trailers of a commit message.
     pub fn of(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
-        let override_reason = trailer::trailers(message, OVERRIDE).first().map(|reason| Box::from(*reason));
+        let text = |key| trailer::trailers(message, key).first().map(|text| Box::from(*text));
+        let (renderer, override_reason) = (text(RENDERER), text(OVERRIDE));
         let id = |key| trailer::trailers(message, key).first().and_then(|text| GitId::from_hex(text));
         let (promoted, states) = (id(PROMOTED), id(ROLLOUTS));
         let (sources, kept, releases) = (sources(message), kept(message), releases(message));
-        Self { commit, sources, kept, held, promoted, releases, states, override_reason }
+        Self { commit, sources, kept, held, promoted, releases, states, renderer, override_reason }
     }
 
     /// The assignments that were rendered from an earlier publication, with the commit of that publication.

@@ -12,7 +12,6 @@ use super::places::Places;
 use super::{ChangedAssignment, Group, because_words, groups, owner, places_text, removed_text, sign};
 use crate::loaded::Loaded;
 use crate::planned::Planned;
-use crate::rings::Rings;
 
 /// The numbers of groups and diagnostics that are tried, until the text is short enough.
 const LISTED: [usize; 4] = [60, 20, 5, 0];
@@ -78,7 +77,7 @@ impl PlanText<'_> {
             let _ = writeln!(text, "- {} of no assignment: {}", count(paths.len(), "file"), named(&paths));
         }
         let _ = writeln!(text, "- {} unchanged", count(plan.unchanged, "assignment"));
-        for line in self.planned.rings.iter().flat_map(Rings::lines) {
+        for line in self.planned.rollout_lines().into_iter().flatten() {
             let _ = writeln!(text, "- {line}");
         }
         let failing = [

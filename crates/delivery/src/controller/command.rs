@@ -18,6 +18,7 @@ use super::changes::Change;
 use super::plane::{KnownBranches, Plane};
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
+use crate::renderer::SUBJECT;
 use crate::rings::platform;
 use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredStates};
 use crate::write_lease::WriteLease;
@@ -158,8 +159,8 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     Err(CommandError::LostRaces(environment.clone()))
 }
 
-/// Admits the commit that the branch of an environment names, and the commits of its other sources that wait, although their gates do not hold. Empty: all of them are
-/// admitted already, or nothing is recorded yet.
+/// Admits the commit that the branch of an environment names, the commits of its other sources that wait, and this version of Kalypso, although their gates do not
+/// hold. Empty: all of them are admitted already, or nothing is recorded yet.
 ///
 /// # Errors
 /// If the decision can't be stored.
@@ -174,8 +175,14 @@ pub fn override_gates(
     let standing = standing.map_err(|error| CommandError::Unreadable(error.to_string()))?;
     let standing = standing.filter(|standing| standing.state.is_some() && standing.has() != standing.at.as_ref());
     let of_main = standing.and_then(|standing| standing.at).map(|revision| (None, revision));
+    let version = Revision(Arc::clone(&access.renderer));
+    let recorded = advances(&rollout_store::read(access, environment)?)?;
+    let is_waiting = |state: &&AdvanceState| state.admitted.as_ref() != Some(&version);
+    let of_renderer =
+        recorded.releases.get(SUBJECT).filter(is_waiting).map(|_| (Some(SUBJECT.into()), version.clone()));
+    let all = of_main.into_iter().chain(sources::waiting(access, environment)?).chain(of_renderer);
     let mut receipts = Vec::new();
-    for (subject, revision) in of_main.into_iter().chain(sources::waiting(access, environment)?) {
+    for (subject, revision) in all {
         let kind = CommandKind::Override { revision };
         let by = author.to_string().into();
         let command = Command { kind, by, at: jiff::Timestamp::now(), reason: reason.into() };
@@ -369,7 +376,8 @@ fn of_release(
     (stored, command): (&StoredStates, &Command),
 ) -> Result<(Change, Receipt), CommandError> {
     let environment = decision.environment;
-    if plane.step(environment).is_none_or(|step| step.promotion.select.workloads.is_none()) {
+    let is_known = subject == SUBJECT && has_release(subject, stored);
+    if !is_known && plane.step(environment).is_none_or(|step| step.promotion.select.workloads.is_none()) {
         return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
     }
     let advances = advances(stored)?;

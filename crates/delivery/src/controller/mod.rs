@@ -24,6 +24,7 @@ mod release_edits;
 mod release_facts;
 mod release_moves;
 mod releases;
+mod renderer;
 pub mod restoration;
 mod rollouts;
 pub mod settled;
@@ -64,6 +65,7 @@ use crate::access::RepositoryAccess;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::pull_requests::GitHosts;
 use crate::reading::RACES_MAX;
+use crate::renderer::SUBJECT;
 use crate::rollout_store::{self, StoredStates};
 use crate::write_lease::WriteLease;
 
@@ -199,13 +201,13 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
             let state = AdvanceState { hold: Some(hold.clone()), ..AdvanceState::default() };
             status.subjects.push(status::of_platform(standing.at.as_ref(), &state, &Report::at_rest()));
         }
-        match release_moves::move_all(context, (promotion, releases), &own, memory)? {
-            ReleaseMoves::Again { has_moved } => return Ok(Round::Again { has_moved }),
-            ReleaseMoves::Found { steps, subjects, problems } => {
-                steps.iter().for_each(|decided| outcome.add(decided));
-                status.subjects.extend(subjects);
-                outcome.warnings.extend(problems);
-            }
+        let moves = release_moves::move_all(context, (promotion, releases), &own, memory)?;
+        if let Some(again) = outcome.note(moves, &mut status) {
+            return Ok(again);
+        }
+        let moves = renderer::move_renderer(context, (promotion, request.output), &own, memory)?;
+        if let Some(again) = outcome.note(moves, &mut status) {
+            return Ok(again);
         }
     }
     status.subjects.extend(sources.subjects);
@@ -272,7 +274,8 @@ fn settle(
     }
     let head = rollout_store::read(context.access, context.environment)?.head;
     let record = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
-    let releases = releases::to_record(context, &published.releases);
+    let mut releases = releases::to_record(context, &published.releases);
+    releases.insert(SUBJECT.into(), Arc::clone(&context.access.renderer));
     let gitops = published.gitops.clone();
     let is_same = |record: Settled| standing.is_of(&record) && record.releases == releases && record.gitops == gitops;
     let is_new = !record.is_some_and(is_same);
@@ -404,6 +407,19 @@ fn send_events(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Me
 }
 
 impl StepOutcome {
+    /// Notes where releases stand. Returns the round if everything is to be read again.
+    fn note(&mut self, moves: ReleaseMoves, status: &mut PromotionStatus) -> Option<Round> {
+        match moves {
+            ReleaseMoves::Again { has_moved } => Some(Round::Again { has_moved }),
+            ReleaseMoves::Found { steps, subjects, problems } => {
+                steps.iter().for_each(|decided| self.add(decided));
+                status.subjects.extend(subjects);
+                self.warnings.extend(problems);
+                None
+            }
+        }
+    }
+
     fn add(&mut self, decided: &AdvanceStep) {
         self.is_moving |= decided.state.current.is_some();
         self.is_stopped |= decided.report.phase == ReportPhase::Stopped;

@@ -126,6 +126,9 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
             Refusal::Unconfirmed { .. } => "its removals wait for a confirmation".into(),
         });
     }
+    if let Some(pending) = &place.planned.renderer {
+        return Err(pending.to_string().into());
+    }
     if place.is_proposed() || place.delivered.is_none() {
         let why = match (&place.pull_request, &place.delivered) {
             // A preview pushes nothing, and asks no git host.

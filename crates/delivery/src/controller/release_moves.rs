@@ -121,7 +121,7 @@ fn forget(
     Ok(Some(change.store(context)?))
 }
 
-fn known(stored: &StoredStates) -> Result<Advances, String> {
+pub(super) fn known(stored: &StoredStates) -> Result<Advances, String> {
     match &stored.advances {
         Some(Ok(advances)) => Ok(advances.clone()),
         Some(Err(error)) => Err(error.to_string()),

@@ -46,6 +46,9 @@ pub(super) struct Before {
     environments: Vec<BeforeEnvironment>,
 }
 
+/// The state of the places of an environment, by the commits at which it is settled.
+type Measure<'a> = dyn Fn(&str, &Result<Vec<GitOpsCommit>, Arc<str>>) -> Result<Measured, Arc<str>> + 'a;
+
 struct BeforeEnvironment {
     name: Arc<str>,
     releases: BTreeMap<Arc<str>, Arc<str>>,
@@ -59,6 +62,18 @@ impl Before {
     pub(super) fn read(context: &Context<'_>, promotion: &Promotion, memory: &mut Memory) -> Self {
         let one = |name: &Arc<str>| BeforeEnvironment::read(context, name, memory);
         Self { environments: promotion.from.iter().map(one).collect() }
+    }
+
+    /// The environments before, with the release of a workload that each has. `measure` gives the state of the places of one.
+    pub(super) fn of(&self, workload: &str, measure: &Measure<'_>) -> Vec<FromEnvironment> {
+        let one = |before: &BeforeEnvironment| {
+            let has = before.releases.get(workload).cloned().map(Revision);
+            let settled = before.settled.as_ref().map(|_| ()).map_err(Arc::clone);
+            let state = before.states.get(workload);
+            let from = FromEnvironment::new(Arc::clone(&before.name), (has, settled), state);
+            FromEnvironment { measured: measure(&before.name, &before.settled), ..from }
+        };
+        self.environments.iter().map(one).collect()
     }
 }
 
@@ -134,13 +149,13 @@ impl ReleaseMove<'_> {
     /// Decides about the next step. At rest, no evidence is collected.
     pub(super) fn decide(&self, context: &Context<'_>, state: &AdvanceState) -> AdvanceStep {
         let at = self.at(context);
-        let unknown = |_: &BeforeEnvironment| Err(Arc::from("it is not asked for yet"));
-        let without = self.step(context, (state, at.as_ref()), (&self.from(&unknown), &Evidence::default()));
+        let unknown = |_: &str, _: &Result<_, _>| Err(Arc::from("it is not asked for yet"));
+        let from = self.before.of(self.workload, &unknown);
+        let without = self.step(context, (state, at.as_ref()), (&from, &Evidence::default()));
         let Some(current) = &without.state.current else { return without };
         let published = |name: &str, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
             context.published((name, Some(self.workload)), settled.as_deref().map_err(Arc::clone))
         };
-        let measure = |before: &BeforeEnvironment| published(&before.name, &before.settled);
         let subject = CheckSubject {
             environment: context.environment.as_str(),
             workload: Some(self.workload),
@@ -152,7 +167,7 @@ impl ReleaseMove<'_> {
             checks: context.evidence.checks(&self.promotion.gates, subject),
             approvals: self.approvals(context, &current.revision.0),
         };
-        self.step(context, (state, at.as_ref()), (&self.from(&measure), &evidence))
+        self.step(context, (state, at.as_ref()), (&self.before.of(self.workload, &published), &evidence))
     }
 
     fn step(
@@ -182,17 +197,6 @@ impl ReleaseMove<'_> {
             teams: context.evidence.teams,
         };
         advance::step(&input, state)
-    }
-
-    fn from(&self, measure: &dyn Fn(&BeforeEnvironment) -> Result<Measured, Arc<str>>) -> Vec<FromEnvironment> {
-        let one = |before: &BeforeEnvironment| {
-            let has = before.releases.get(self.workload).cloned().map(Revision);
-            let settled = before.settled.as_ref().map(|_| ()).map_err(Arc::clone);
-            let state = before.states.get(self.workload);
-            let from = FromEnvironment::new(Arc::clone(&before.name), (has, settled), state);
-            FromEnvironment { measured: measure(before), ..from }
-        };
-        self.before.environments.iter().map(one).collect()
     }
 
     fn approvals(&self, context: &Context<'_>, revision: &str) -> Vec<Approver> {

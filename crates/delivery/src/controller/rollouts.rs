@@ -200,6 +200,7 @@ impl Workload<'_> {
             hold: stored.hold(),
             desired: desired.as_ref(),
             part: self.newest().map(|newest| newest.part).unwrap_or_default(),
+            is_lost: self.destinations.iter().any(|each| each.rings.is_lost(self.name)),
             ahead: self.newest().and_then(Newest::ahead),
             back: self.returning().map(|found| found.map(|found| &found.revision)),
             position,

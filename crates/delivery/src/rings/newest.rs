@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::output::rings::PlaceContents;
-use engine::promotion::revision::Revisions;
+use engine::promotion::revision::{self, Revisions};
 use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
 use engine::promotion::state::{Proved, Revision};
@@ -21,6 +21,7 @@ use super::{Movement, Rings};
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
 use crate::loaded::Loaded;
+use crate::renderer::SUBJECT;
 use crate::rollout_store::{RevisionSources, StoredRollout};
 use crate::source_difference::{self, KnownDifferences};
 
@@ -68,8 +69,17 @@ pub struct Returning {
     pub sources: RevisionSources,
 }
 
-/// The commit of the main branch, and the release.
-pub(crate) type Platform = (Option<GitId>, Option<Arc<str>>);
+/// What changes from environment to environment, and moves as one part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Platform {
+    /// The commit of the main branch.
+    main: Option<GitId>,
+    /// The release of the workload.
+    release: Option<Arc<str>>,
+    /// The version of Kalypso, if one was admitted because it changes output.
+    renderer: Option<Arc<str>>,
+}
+
 /// The commits of values and applications. Of commits that an environment reads the same of, one stands for all.
 type Configuration = BTreeMap<SourceName, GitId>;
 type Commits = Vector<Platform, Configuration>;
@@ -156,10 +166,54 @@ impl Rings {
         if stored.state.present() == Some(&revision) && is_rest {
             return Ok(None);
         }
+        let renderer = |sources: &RevisionSources| sources.releases.get(SUBJECT).cloned();
+        let of_stable = stable.and_then(|stable| Some((stable, renderer(stored.revisions.get(stable)?))));
+        if let Some((stable, version)) = of_stable.filter(|(_, version)| *version != renderer(latest))
+            && self.is_rendered_differently(reader, (workload, stored), stable)
+        {
+            let version = version.as_deref().unwrap_or("an earlier version").to_owned();
+            return Err(format!("{version} of {SUBJECT} rendered what the other places have"));
+        }
         if !self.is_stable_below(reader, (workload, stored))? {
             return Err(MIXED.to_owned());
         }
         Ok(Some(NewestValues { revision, rest, sources }))
+    }
+
+    /// Keeps the folders of a workload that this version of Kalypso changes, as long as it is not admitted. None: nothing of it is kept.
+    pub(super) fn keep(&mut self, reader: &mut Reader<'_>, one: (&Arc<str>, &StoredRollout)) -> Option<Newest> {
+        let (workload, stored) = one;
+        let version = self.renderer.clone()?;
+        let present = stored.state.present()?;
+        if !self.is_rendered_differently(reader, one, present) {
+            return None;
+        }
+        self.kept.insert(Arc::clone(workload));
+        let why = format!("{SUBJECT} {version} changes its folders, and is not admitted yet");
+        Some(Newest { desired: present.clone(), part: Part::Both, ahead: Some(Err(why.into())) })
+    }
+
+    /// Whether the sources of a revision give another one with this version of Kalypso. What can't be rendered is changed.
+    fn is_rendered_differently(
+        &mut self,
+        reader: &mut Reader<'_>,
+        (workload, stored): (&Arc<str>, &StoredRollout),
+        revision: &Revision,
+    ) -> bool {
+        if *revision == revision::empty() || self.revisions.desired(workload).as_ref() == Some(revision) {
+            return false;
+        }
+        let Some(sources) = stored.revisions.get(revision) else { return true };
+        let without_version = |mut sources: RevisionSources| {
+            sources.releases.remove(SUBJECT);
+            sources
+        };
+        let latest = RevisionSources::of(reader.loaded, &reader.target.branch).map(without_version);
+        if latest.is_ok_and(|latest| latest == without_version(sources.clone())) {
+            return true;
+        }
+        let now = self.revisions_of(reader, sources).map(|found| found.desired(workload));
+        !now.is_ok_and(|now| now.as_ref() == Some(revision))
     }
 
     /// The revisions that sources give. They are rendered once in a run.
@@ -236,22 +290,26 @@ impl<'a> Vectors<'a> {
     }
 
     /// The sources of a vector: another commit of the main branch, and another release, with the other sources of this configuration.
-    fn sources(&self, (main, release): &Platform, configuration: &RevisionSources) -> RevisionSources {
+    fn sources(&self, platform: &Platform, configuration: &RevisionSources) -> RevisionSources {
+        let Platform { main, release, renderer } = platform;
         let mut found = configuration.clone();
         if main_commit(self.access, configuration) != *main {
             found.promoted = *main;
         }
-        match release {
-            Some(release) => drop(found.releases.insert(Arc::clone(self.workload), Arc::clone(release))),
-            None => drop(found.releases.remove(self.workload)),
+        for (name, version) in [(&**self.workload, release), (SUBJECT, renderer)] {
+            match version {
+                Some(version) => drop(found.releases.insert(name.into(), Arc::clone(version))),
+                None => drop(found.releases.remove(name)),
+            }
         }
         found
     }
 }
 
-/// The commit of the main branch, and the release of a workload, from which a revision was rendered.
+/// What a revision of a workload was rendered from, without values and applications.
 pub(crate) fn platform(access: &RepositoryAccess, workload: &str, sources: &RevisionSources) -> Platform {
-    (main_commit(access, sources), sources.releases.get(workload).cloned())
+    let version = |name: &str| sources.releases.get(name).cloned();
+    Platform { main: main_commit(access, sources), release: version(workload), renderer: version(SUBJECT) }
 }
 
 /// The commit of the main branch: the admitted one, or else the one that a source names, or the head.

@@ -40,13 +40,14 @@ impl Rings {
         };
         let moving = self.revision(reader, (&workload, stored), &current.revision);
         if !matches!(current.phase, Phase::RollingBack { .. })
-            && let Err(reason) = &moving
+            && let Err(Missing { reason, is_lost }) = &moving
         {
             self.unknown.insert(Arc::clone(&workload), reason.clone());
+            self.lost.extend(is_lost.then(|| Arc::clone(&workload)));
         }
-        let moving = self.known(&workload, moving);
+        let moving = self.known(&workload, moving.map_err(String::from));
         let rest = match state.interrupted.as_ref().map(|interrupted| &interrupted.rest) {
-            Some(rest) => self.revision(reader, (&workload, stored), rest),
+            Some(rest) => self.revision(reader, (&workload, stored), rest).map_err(String::from),
             None => Ok(Origin::Unknown),
         };
         if let Err(reason) = &rest {
@@ -74,7 +75,7 @@ impl Rings {
     ) -> Origin {
         if stable.at == Position::default() {
             // No commit of the branch has it at all places: it was proved below a move that is half-way.
-            let rendered = self.revision(reader, (workload, stored), &stable.revision);
+            let rendered = self.revision(reader, (workload, stored), &stable.revision).map_err(String::from);
             if let Err(reason) = rendered.as_ref()
                 && is_needed
             {
@@ -87,7 +88,7 @@ impl Rings {
         if !is_needed {
             return Origin::Unknown;
         }
-        let rendered = self.revision(reader, (workload, stored), &stable.revision);
+        let rendered = self.revision(reader, (workload, stored), &stable.revision).map_err(String::from);
         if rendered.is_err() {
             self.unknown.insert(Arc::clone(workload), reason.clone());
         }
@@ -115,7 +116,7 @@ impl Rings {
         reader: &mut Reader<'_>,
         (workload, stored): (&Arc<str>, &StoredRollout),
         revision: &Revision,
-    ) -> Result<Origin, String> {
+    ) -> Result<Origin, Missing> {
         if self.revisions.desired(workload).as_ref() == Some(revision) {
             return Ok(Origin::Latest);
         }
@@ -124,13 +125,33 @@ impl Rings {
         }
         let index = match stored.revisions.get(revision) {
             Some(sources) => reader.render(sources, &mut self.earlier)?,
-            None => return Err("its state does not name the sources of the moving revision".to_owned()),
+            None => return Err("its state does not name the sources of the moving revision".to_owned().into()),
         };
         let is_same = |compiled: &Compiled| Revisions::of(compiled).desired(workload).as_ref() == Some(revision);
         let is_rendered = self.earlier.get(index).is_some_and(is_same);
+        let reason = "its sources give another revision than before, with this version of Kalypso";
         is_rendered
             .then_some(Origin::Earlier(index))
-            .ok_or_else(|| "its sources give another revision than before".to_owned())
+            .ok_or_else(|| Missing { reason: reason.to_owned(), is_lost: true })
+    }
+}
+
+/// Why a revision has no folders.
+struct Missing {
+    reason: String,
+    /// Whether it can't be rendered any more.
+    is_lost: bool,
+}
+
+impl From<String> for Missing {
+    fn from(reason: String) -> Self {
+        Self { reason, is_lost: false }
+    }
+}
+
+impl From<Missing> for String {
+    fn from(missing: Missing) -> Self {
+        missing.reason
     }
 }
 

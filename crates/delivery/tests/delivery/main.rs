@@ -29,6 +29,8 @@ mod pull_requests;
 #[cfg(test)]
 mod releases;
 #[cfg(test)]
+mod renderer;
+#[cfg(test)]
 mod reverts;
 #[cfg(test)]
 mod rings;

@@ -6,6 +6,7 @@ mod assembly;
 mod desired;
 mod destinations;
 mod foreign_files;
+pub mod kept;
 mod place_folders;
 pub mod rings;
 #[cfg(test)]

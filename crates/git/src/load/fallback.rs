@@ -96,14 +96,8 @@ mod tests {
         let id = |letter: char| GitId::of_blob(letter.to_string().as_bytes());
         let name = ("u".to_owned(), "main".to_owned());
         let publication = |letter: char| Publication {
-            commit: id('x'),
             sources: BTreeMap::from([(name.clone(), id(letter))]),
-            kept: BTreeMap::new(),
-            held: Vec::new(),
-            override_reason: None,
-            promoted: None,
-            releases: BTreeMap::new(),
-            states: None,
+            ..Publication::of(id('x'), "")
         };
         let published = published
             .iter()

@@ -1,6 +1,5 @@
 //! Loading of environments, also if a part of one can't be read.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -225,16 +224,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
         let platform = control_plane(url, (progress, broken));
         let snapshot = Snapshot::new(&repositories, platform);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
-        let publication = Publication {
-            commit: read,
-            sources: source.into_iter().collect(),
-            kept: BTreeMap::new(),
-            held: Vec::new(),
-            override_reason: None,
-            promoted: None,
-            releases: BTreeMap::new(),
-            states: None,
-        };
+        let publication = Publication { sources: source.into_iter().collect(), ..Publication::of(read, "") };
         let published = Publications { publications: vec![publication] };
         summary(snapshot.complete(snapshot.platform(&dev()), &|| Ok(vec![published.clone()])))
     };

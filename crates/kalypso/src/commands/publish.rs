@@ -372,7 +372,7 @@ fn delivered_text(place: &PlaceOutcome) -> String {
             let because = if *is_merged { "was merged" } else { "proposed something else" };
             format!("Nothing to do: {branch} is as it should be; {withdrawn}, which {because}, was removed\n")
         }
-        Some(_) if place.planned.plan.is_failing() => {
+        Some(_) if place.planned.plan.is_failing() || place.planned.renderer.is_some() => {
             format!("Nothing to do: {branch} stays as it is\n\n{}", View::whole(&place.planned).summary(loaded))
         }
         Some(_) => format!(

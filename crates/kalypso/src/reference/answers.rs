@@ -183,7 +183,10 @@ const PLAN: &[Described] = &[
     ("plans[].groups[].clusterType", "a cluster type"),
     ("plans[].groups[].kind", "`added`, `changed` or `removed`"),
     ("plans[].groups[].assignments", "how many assignments of the workload change so on the cluster type"),
-    ("plans[].rollouts", "how far the rollout of each workload is, in words; `null` if the environment has no rings"),
+    (
+        "plans[].rollouts",
+        "how far the rollout of each workload is, and what stays because a version of Kalypso is not admitted yet, in words; `null` if there is neither",
+    ),
     ("plans[].needsConfirmation", "whether so much is removed that `publish --direct` needs `--confirm`"),
     (
         "plans[].confirmation.word",

@@ -22,11 +22,13 @@
 //! git bundle create before-admission.bundle --all
 //! ```
 
+use std::fs;
+
 use serde_json::Value as Json;
 
 use crate::company::{Company, Ran, git};
 use crate::objects;
-use crate::promotion_world::{ENVIRONMENTS, World};
+use crate::promotion_world::{ENVIRONMENTS, PROMOTIONS, World};
 
 /// The branch with the states of `prod`.
 const STATES: &str = "kalypso-rollouts/prod";
@@ -151,4 +153,60 @@ fn an_urgent_value_after_an_upgrade_passes_the_commit_that_is_half_way() {
     world.until("the value in the rest", || values(&world, "shop", "west").contains("URGENT"));
     let [east, west] = ["east", "west"].map(|cluster| values(&world, "shop", cluster));
     assert!(east.contains("second") && west.contains("first"), "{east}{west}");
+}
+
+/// A publication of `stage` by another version, which rendered the manifests of both clusters with another first line.
+fn publish_as_another_version(company: &Company) {
+    let clone = company.path("another-version");
+    let folder = clone.to_str().unwrap();
+    git(&company.path("."), &["clone", "--quiet", "--branch", "stage", "served/gitops.git", folder]);
+    for cluster in ["east", "west"] {
+        let path = clone.join(cluster).join("shop-stage/reconciler.yaml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, format!("{OTHER_LINE}{text}")).unwrap();
+    }
+    let message = git(&clone, &["log", "-1", "--format=%B"]);
+    let lines: Vec<_> = message.lines().filter(|line| !line.starts_with("Kalypso-Renderer:")).collect();
+    let message = format!("{}\nKalypso-Renderer: 0.0.9-0123456789ab\n", lines.join("\n"));
+    let person = ["-c", "user.name=Kalypso", "-c", "user.email=kalypso@example.com"];
+    git(&clone, &[&person[..], &["commit", "--quiet", "--all", "-m", &message]].concat());
+    git(&clone, &["push", "--quiet", "origin", "HEAD:stage"]);
+}
+
+const OTHER_LINE: &str = "# As another version renders it.\n";
+
+#[test]
+fn a_version_that_renders_other_bytes_waits_for_the_gates_of_commits() {
+    let managers = "{name: managers, approval: {count: 1}, for: [main]}";
+    let gates = "gates: [{name: compliant, compliant: {share: 100%}}]";
+    let promotions = PROMOTIONS.replace(gates, &gates.replace("]", &format!(", {managers}]")));
+    let world = World::with(None, &promotions);
+    let first = world.company.head("control-plane", "main").unwrap();
+    world.until("the first commit in stage", || world.proves("stage", &first));
+    publish_as_another_version(&world.company);
+    let manifest =
+        |cluster: &str| world.company.file("gitops", "stage", &format!("{cluster}/shop-stage/reconciler.yaml"));
+    world.until("the new version before stage", || {
+        world.run("rollout status -e stage").out.contains("kalypso/renderer")
+    });
+    world.run("rollout status -e stage").ends(0).says(&["managers: 0 of 2 approvals"]);
+    let publish = world.run("publish -e stage").ends(1);
+    publish.says(&["kalypso/renderer", "changes 2 folders", "`managers`"]);
+    // A value waits for the version, which changes both folders.
+    world.company.change("control-plane@stage", "own.yaml", &objects::config("own", "", "OWN: value"));
+    world.run("check -e stage").ends(0).says(&["of kalypso/renderer waits before `stage`"]);
+    assert!(["east", "west"].iter().all(|cluster| manifest(cluster).starts_with(OTHER_LINE)));
+    for person in 0..2 {
+        Ran::of(&mut world.command("approve -e stage kalypso/renderer", person)).ends(0).says(&["approve by"]);
+    }
+    world.until("the new version in stage", || !manifest("east").starts_with(OTHER_LINE));
+    assert!(!manifest("west").starts_with(OTHER_LINE));
+    world.until("the value", || world.value("stage", "west").contains("OWN: value"));
+    world.until("the proof of the version", || {
+        let graph = world.run("rollout status -e stage -o json").ends(0).json();
+        let subjects = graph["environments"][0]["subjects"].as_array().unwrap().clone();
+        let renderer = subjects.into_iter().find(|subject| subject["subject"] == "kalypso/renderer").unwrap();
+        renderer["proved"]["revision"].is_string() && renderer["moving"].is_null()
+    });
+    world.run("check -e stage").ends(0).says(&["nothing wrong"]);
 }

@@ -38,6 +38,8 @@ pub struct RolloutInput<'a> {
     pub desired: Option<&'a Revision>,
     /// The part in which it differs from the stable revision.
     pub part: Part,
+    /// Whether the moving revision can't be rendered any more: its sources give another one now, by another version of Kalypso. It gives way to a newer revision.
+    pub is_lost: bool,
     /// The newest values as a change of their own, or why they can't be one. None: they are those of what moves.
     pub ahead: Option<Result<Ahead<'a>, &'a str>>,
     /// The revision to which a rollback by a person returns: the earlier commit of the main branch and release with the present values, or why it can't be rendered.

@@ -27,7 +27,7 @@ impl Machine<'_> {
         let is_superseded = self.input.promotion.newer == Newer::Supersede && self.state.interrupted.is_none();
         match current.phase {
             Phase::Stopped { .. } => true,
-            Phase::Moving => is_superseded || self.is_unrendered(),
+            Phase::Moving => is_superseded || self.input.is_lost || self.is_unrendered(),
             Phase::RollingBack { .. } => false,
         }
     }

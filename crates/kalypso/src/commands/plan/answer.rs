@@ -6,7 +6,6 @@ use std::sync::Arc;
 use delivery::changes::folding::{Folded, folded};
 use delivery::changes::places::Places;
 use delivery::loaded::Loaded;
-use delivery::rings::Rings;
 use engine::hold::HeldFolder;
 use engine::plan::{AssignmentChange, Cause, ChangeKind, ChangeReasons, FileChange, PlannedId};
 use model::diagnostic::AssignmentId;
@@ -75,7 +74,7 @@ impl View<'_> {
                 "unassigned": plan.unassigned.len(),
                 "selected": self.changes.len(),
             },
-            "rollouts": planned.rings.as_ref().map(Rings::lines),
+            "rollouts": planned.rollout_lines(),
             "needsConfirmation": plan.needs_confirmation(),
             "confirmation": confirmation(planned, limit),
             "groups": groups.iter().take(limit).map(group_json).collect::<Vec<_>>(),

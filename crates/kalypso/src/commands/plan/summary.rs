@@ -8,7 +8,6 @@ use delivery::changes::{
     Counts, Group, Groups, because_words, counted, cut, groups, owner, places_text, removed_text, sign,
 };
 use delivery::loaded::Loaded;
-use delivery::rings::Rings;
 use engine::plan::{AssignmentChange, ChangeKind, FileChange, PlannedId};
 
 use super::selection::View;
@@ -80,7 +79,7 @@ impl View<'_> {
 
     /// How far each rollout is.
     fn rings(&self) -> String {
-        let lines = self.planned.rings.iter().flat_map(Rings::lines);
+        let lines = self.planned.rollout_lines().into_iter().flatten();
         lines.map(|line| format!("    {line}\n")).collect()
     }
 

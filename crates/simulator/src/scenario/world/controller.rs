@@ -118,6 +118,7 @@ impl World {
             hold: environment.hold(),
             desired: newest.as_ref().map(|newest| &newest.desired),
             part: newest.as_ref().map(|newest| newest.part).unwrap_or_default(),
+            is_lost: false,
             ahead: newest.as_ref().and_then(|newest| newest.ahead()),
             back: back.as_ref().map(|back| back.as_ref().map_err(|why| *why)),
             position: &environment.position(),

@@ -76,3 +76,20 @@ fn a_stopped_move_gives_way_to_a_newer_revision_under_each_policy() {
         assert_eq!(world.stable(), "v3");
     }
 }
+
+#[test]
+fn a_revision_that_can_not_be_rendered_any_more_gives_way() {
+    let mut world = two_rings();
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    world.is_lost = true;
+    world.step();
+    assert_eq!(world.versions(), "22|1111");
+    world.change(3);
+    world.step();
+    world.is_lost = false;
+    world.settle();
+    assert_eq!(world.stable(), "v3");
+}
