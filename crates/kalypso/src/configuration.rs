@@ -287,7 +287,7 @@ mod tests {
             .map(check)
             .map(|configuration| configuration.git.credentials.len() + configuration.git.rewrite.len());
         // Variables with tokens are not set in tests: only rewrite rules are left.
-        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0, 0]);
+        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0, 0, 0]);
     }
 
     #[test]

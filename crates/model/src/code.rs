@@ -1321,7 +1321,8 @@ codes! {
     /// ```
     ///
     /// Find out who pushed, and protect the branch. `kalypso rollout restore -e ENV --reason TEXT` brings back the states that the newest publication names. If that
-    /// commit is lost, `--baseline` admits what the GitOps branch has now. `--to COMMIT` brings back the states of another commit, such as the last signed one.
+    /// commit is lost, `--baseline` admits what the GitOps branch has now: decide earlier holds, approvals and rollbacks again. `--to COMMIT` brings back the states of
+    /// another commit, such as the last signed one, or a later one with a hold: a hold alone publishes nothing.
     UntrustedStates = "K0527",
     /// A folder of Kalypso was changed on the GitOps branch by hand.
     ///

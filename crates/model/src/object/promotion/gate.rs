@@ -148,7 +148,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
                 "How silent reconcilers count for all gates of the list, also those that applied the change before: the gate waits for them (default), they are not expected, or they are failed. With `fail`, reconcilers without a heartbeat do not count as compliant.",
             ),
         ]),
-        "A share of the expected reconcilers has applied the change, or a newer one that contains it.",
+        "A share of the expected reconcilers has applied the change: its own folders, or later ones with the same content.",
     ),
     optional(
         "failures",

@@ -165,7 +165,7 @@ impl Spec for Promotion {
             optional(
                 "newer",
                 Shape::OneOf(&["wait", "queue", "supersede"]),
-                "What happens to newer changes while one moves: the newest waits (default), all move one after another, or the newest replaces the current one.",
+                "What happens to newer changes while one moves: the newest waits (default), all move one after another, or the newest replaces the current one at once, from the first ring.",
             ),
             optional(
                 "onFailure",

@@ -96,7 +96,7 @@ pub(super) const SHAPE: Shape = Shape::Fields(&[
                     required("label", Shape::Text, "The key of the label that names the site or failure domain."),
                     required("atOnce", Shape::Integer, "The number of places of one domain that may change at once."),
                 ])),
-                "Limits for each value of a label.",
+                "Limits for each value of a label. Places without the label count together.",
             ),
         ]),
         "How many places may change at once.",
