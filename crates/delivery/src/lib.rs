@@ -22,6 +22,7 @@ mod hand_edits;
 pub mod heads;
 pub mod held_assignments;
 pub mod hub_publication;
+mod kept_folders;
 pub mod loaded;
 pub mod memo_file;
 pub mod named_releases;

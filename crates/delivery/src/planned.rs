@@ -21,8 +21,9 @@ use crate::error::DestinationError;
 pub(crate) use crate::gitops_destination::each_target;
 pub use crate::gitops_destination::{GitOpsDestination, first_layout, planned_targets, targets};
 use crate::held_assignments::{self, Failing, HeldNow};
+use crate::kept_folders;
 use crate::loaded::Loaded;
-use crate::renderer::{self, Pending};
+use crate::renderer::Pending;
 use crate::rings::{BranchSide, Rings};
 
 /// The plan for one destination.
@@ -89,7 +90,10 @@ impl Planned {
         let rings = Rings::read(loaded, (compiled, known), &target, newest)?;
         let kept = match (&rings, &earlier) {
             (Some(rings), Some((publication, _))) => rings.pending(publication).map(|kept| (kept, RingTree::default())),
-            (None, Some((publication, earlier))) => renderer::kept(loaded, compiled, (publication, earlier), &target)?,
+            (None, Some((publication, earlier))) => {
+                let open = |sealed: &Sealed| opened((compiled, Some(earlier), None), &target, sealed);
+                kept_folders::kept(loaded, (compiled, &target), (publication, &earlier.compiled), &open)?
+            }
             (_, None) => None,
         };
         let earlier = earlier.map(|(_, earlier)| earlier);
@@ -263,7 +267,7 @@ impl Planned {
 }
 
 /// Opens a sealed folder: from the repository, or rendered from one of the fleets.
-pub(crate) fn opened(
+fn opened(
     (new, earlier, rings): (&Compiled, Option<&Earlier>, Option<&Rings>),
     target: &GitOpsDestination,
     sealed: &Sealed,

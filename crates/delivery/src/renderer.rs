@@ -7,18 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use engine::output::PlaceFolders;
-use engine::output::kept::{rendered_differently, with_published};
-use engine::output::rings::RingTree;
-use git::publications::Publication;
 use model::count::count;
-use model::diagnostic::AssignmentId;
-use model::name::{DeploymentTargetName, PlaceName};
-use model::tree::{OpenError, Sealed};
-
-use crate::gitops_destination::GitOpsDestination;
-use crate::loaded::Loaded;
-use crate::planned::{Earlier, opened};
 
 /// The name of the renderer among the releases of an environment. No workload has such a name.
 pub const SUBJECT: &str = "kalypso/renderer";
@@ -60,42 +49,4 @@ impl fmt::Display for Pending {
             Kept::Workloads(names) => write!(f, "folders of {}", names.iter().cloned().collect::<Vec<_>>().join(", ")),
         }
     }
-}
-
-/// The version of this program, if it is neither admitted into an environment with gates, nor rendered its newest publication.
-pub(crate) fn undecided(loaded: &Loaded, newest: &Publication) -> Option<Arc<str>> {
-    let version = &loaded.access.as_ref().filter(|_| loaded.is_guarded())?.renderer;
-    let is_overridden = loaded.enforced.override_reason.is_some();
-    let is_known = match loaded.admission.as_ref().and_then(|admission| admission.releases.get(SUBJECT)) {
-        Some(admitted) => admitted == version,
-        None => newest.renderer.as_deref() == Some(&**version),
-    };
-    (!is_known && !is_overridden).then(|| Arc::clone(version))
-}
-
-/// The folders of all places of an environment without rings, where this version changes some of them and is not admitted. None: it changes none.
-///
-/// # Errors
-/// If a folder can't be opened.
-pub(crate) fn kept(
-    loaded: &Loaded,
-    compiled: &engine::compile::Compiled,
-    (newest, earlier): (&Publication, &Earlier),
-    target: &GitOpsDestination,
-) -> Result<Option<(Pending, RingTree)>, OpenError> {
-    let Some(version) = undecided(loaded, newest) else { return Ok(None) };
-    let open = |sealed: &Sealed| opened((compiled, Some(earlier), None), target, sealed);
-    let published = PlaceFolders::of(&target.branch.tree_at(newest.commit)?, &target.folder, &open)?;
-    let held = newest.held();
-    let is_held = |place: &str, target: &str| {
-        let names = PlaceName::new(place).ok().zip(DeploymentTargetName::new(target).ok());
-        names.is_some_and(|(place, target)| held.contains_key(&AssignmentId { place, target }))
-    };
-    let folders = rendered_differently(&published, &earlier.compiled, &is_held, &open)?;
-    if folders.is_empty() {
-        return Ok(None);
-    }
-    let kept = Kept::Folders(folders.values().map(BTreeSet::len).sum());
-    let pending = Pending { version, published: newest.renderer.as_deref().map(Arc::from), kept };
-    Ok(Some((pending, with_published(compiled, &published, &folders, &open)?)))
 }

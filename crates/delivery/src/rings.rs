@@ -29,8 +29,9 @@ use self::origins::Reader;
 use crate::compilation::KnownResults;
 use crate::error::DestinationError;
 use crate::gitops_destination::GitOpsDestination;
+use crate::kept_folders;
 use crate::loaded::Loaded;
-use crate::renderer::{self, Kept, Pending};
+use crate::renderer::{Kept, Pending};
 use crate::rollout_store::{self, StoredStates};
 
 /// The rings of an environment at one destination.
@@ -213,7 +214,7 @@ impl Rings {
             unknown: BTreeMap::new(),
             lost: BTreeSet::new(),
             newest: newest.map(|(_, compiled)| revision::targets(compiled)).unwrap_or_default(),
-            renderer: newest.and_then(|(publication, _)| renderer::undecided(loaded, publication)),
+            renderer: newest.and_then(|(publication, _)| kept_folders::undecided(loaded, publication)),
             kept: BTreeSet::new(),
             values: BTreeMap::new(),
             returning: BTreeMap::new(),

@@ -6,7 +6,7 @@ use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance
 use engine::promotion::state::Revision;
 
 use super::World;
-use super::subjects::PLATFORM;
+use super::subject::PLATFORM;
 use crate::scenario::definition::PersonDecision;
 
 impl World {

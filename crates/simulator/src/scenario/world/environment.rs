@@ -16,8 +16,7 @@ use crate::scenario::definition::WorkloadDefinition;
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
-use super::subject::{Subject, Values};
-use super::subjects::PLATFORM;
+use super::subject::{PLATFORM, Subject, Values};
 
 /// An environment.
 #[derive(Debug)]

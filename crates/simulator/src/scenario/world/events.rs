@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::subjects::PLATFORM;
+use super::subject::PLATFORM;
 use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;

@@ -7,7 +7,7 @@ use engine::promotion::membership;
 use engine::promotion::state::{AdvanceState, Revision};
 use model::object::promotion::Promotion;
 
-use super::subjects::PLATFORM;
+use super::subject::PLATFORM;
 use super::{World, ring_columns};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::{PromotionEdit, Scenario};

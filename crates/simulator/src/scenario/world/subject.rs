@@ -5,6 +5,9 @@ use engine::promotion::state::{AdvanceState, Revision};
 
 use crate::scenario::contents::Commit;
 
+/// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
+pub(super) const PLATFORM: usize = 0;
+
 /// A subject on its way into an environment.
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Subject {

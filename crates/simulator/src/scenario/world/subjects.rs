@@ -13,12 +13,10 @@ use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
 use super::proposals::to_propose;
-use super::subject::Subject;
+use super::subject::{PLATFORM, Subject};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
 
-/// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
-pub(super) const PLATFORM: usize = 0;
 /// The revision of an environment that has no commit of the scenario.
 const START: &str = "start";
 /// The largest number of steps of one subject in one step of the controller.
