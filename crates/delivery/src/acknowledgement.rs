@@ -122,7 +122,8 @@ pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], 
 
 /// Warnings about annotations of an environment's objects that acknowledge no warning.
 pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
-    let idle = acknowledgements(fleet, &[]).into_iter().filter(|acknowledgement| !used.contains(&acknowledgement.id));
+    let is_idle = |one: &Acknowledgement<'_>| !used.contains(&one.id) && is_certain(one.code);
+    let idle = acknowledgements(fleet, &[]).into_iter().filter(is_idle);
     let warnings = idle.filter_map(|Acknowledgement { code, subject, .. }| {
         let Subject::Object(Annotation { key, .. }) = subject else { return None };
         let path = FieldPath::from(["metadata", "annotations"]).key(format!("{ACKNOWLEDGE}{code}"));
@@ -135,7 +136,8 @@ pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
 
 /// Warnings about entries of the configuration file that acknowledge no warning.
 pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
-    let idle = entries.iter().enumerate().filter(|(position, _)| !used.contains(&Id::Entry(*position)));
+    let is_idle = |position: usize, code| !used.contains(&Id::Entry(position)) && is_certain(code);
+    let idle = entries.iter().enumerate().filter(|(position, entry)| is_idle(*position, entry.code));
     let warnings = idle.map(|(_, entry)| {
         let what = match (&entry.object, &entry.path) {
             (Some((kind, name)), _) => format!("{kind} `{name}`"),
@@ -145,6 +147,11 @@ pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
         Diagnostic::warning(Code::UnusedAcknowledgement, message).help("remove the entry, or correct it")
     });
     warnings.collect()
+}
+
+/// Whether each run finds the warnings with a code. Not if they depend on a git host, which may not be reached, or not be asked.
+fn is_certain(code: Code) -> bool {
+    code != Code::UnprotectedBranch
 }
 
 /// All acknowledgements of an environment.

@@ -7,6 +7,7 @@ pub mod access;
 pub mod acknowledgement;
 pub mod admission;
 pub mod branch;
+pub mod branch_protection;
 pub mod change_proposal;
 pub mod changes;
 pub mod code_owners;

@@ -10,6 +10,7 @@ use crate::error::HostError;
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeRequest, NewPullRequest, Opened, PullRequest, PullRequestChanges,
     PullRequestQuery,
@@ -61,6 +62,14 @@ pub trait GitHost: Send + Sync + fmt::Debug {
     /// # Errors
     /// As in [`Self::account`].
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError>;
+
+    /// The protection of a branch. None if the host does not tell it: the credential is not sufficient, the host has no such API, or the branch does not exist.
+    ///
+    /// # Errors
+    /// As in [`Self::account`].
+    fn protection(&self, _: &HostRepository, _: &str) -> Result<Option<BranchProtection>, HostError> {
+        Ok(None)
+    }
 
     /// Creates a repository without branches, unless it exists. Looks for it first, so an account that may not create any can use one that exists.
     ///

@@ -17,6 +17,7 @@ pub mod kind;
 pub mod limits;
 pub mod marker;
 pub mod new_repository;
+pub mod protection;
 pub mod pull_request;
 pub mod rate_limit;
 pub mod repository;

@@ -18,6 +18,7 @@ use ::checks::EvidenceSources;
 use ::service::Timing;
 use anyhow::Context as _;
 use delivery::access::ControlPlaneSettings;
+use delivery::pull_requests::GitHosts;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -111,6 +112,13 @@ pub(crate) fn read_hosts(named: Option<&Path>) -> anyhow::Result<Hosts> {
     let (options, configured) = read_options(named)?;
     let demo = options.demo(configured.folder())?.map(|demo| demo.git_host);
     Ok(options.host.resolve(&options.control_plane.repo, configured.folder(), demo)?)
+}
+
+/// Reads the git hosts that can be asked without patience: those with a credential that can be read. None is an error. The git host of the demo has no rules.
+pub(crate) fn read_hosts_to_ask(named: Option<&Path>) -> anyhow::Result<GitHosts> {
+    let (options, configured) = read_options(named)?;
+    let hosts = if options.demo.is_some() { HostTables::default() } else { options.host };
+    Ok(hosts.impatient(&options.control_plane.repo, configured.folder()))
 }
 
 /// Reads the accounts whose commit statuses prove commits.

@@ -1355,6 +1355,26 @@ codes! {
     ///
     /// Name a `commit`, a `digest`, or the tag of one version, and let the template print it: `{{ with .Manifests.commit }}commit: {{ . }}{{ end }}`.
     ReleaseNotGuarded = "K0532",
+    /// A branch that decides what clusters get is not protected on its git host.
+    ///
+    /// A `Promotion` leads to the environment. Accounts that may push to one of these branches can bypass its gates:
+    ///
+    /// - `kalypso-rollouts/<environment>` of the control plane, which records what is admitted. Not reported if `promotion.state-keys` names keys: then states are signed.
+    /// - the branch of a `GitOpsRepo`, which clusters pull. It is also reported if it is protected, and does not require the status `kalypso/admission` of pull requests.
+    /// - the main branch of the control plane, which declares the promotions.
+    ///
+    /// `kalypso check` asks the hosts that `[host]` of `kalypso.toml` names with a token, about the branches as they are now. It says nothing about a branch if the host
+    /// does not tell how it is protected, and does not see for whom a rule makes an exception.
+    ///
+    /// ```toml
+    /// [host]
+    /// url = "https://github.com"
+    /// token-env = "ACME_TOKEN"
+    /// ```
+    ///
+    /// Protect the branch: the help of the diagnostic names the setting of the host. Kalypso's account must be able to push to `kalypso-rollouts/*`. Acknowledge the warning
+    /// if a branch is protected by other means, such as a hook on the server, or if all output is published with `--direct` and no pull request needs the status.
+    UnprotectedBranch = "K0533",
 
     /// A repository can't be read.
     ///

@@ -23,8 +23,11 @@ const LISTED_CHARACTERS: usize = 400;
 /// The id that withdraws an automatic completion.
 const NO_IDENTITY: &str = "00000000-0000-0000-0000-000000000000";
 
-/// The id of each project and repository.
-const REPOSITORY_ID: &str = "3411ebc1-d5aa-464f-9615-0b527bc66719";
+/// The id of each project.
+const PROJECT_ID: &str = "3411ebc1-d5aa-464f-9615-0b527bc66719";
+
+/// The id of the policy that requires reviewers.
+const REVIEWERS_POLICY: &str = "fa4e907d-c16b-4a4c-9dfa-4906e5d171dd";
 
 /// The time at which each pull request was opened.
 const CREATION_DATE: &str = "2026-01-01T08:00:00Z";
@@ -42,6 +45,9 @@ pub(super) fn answer(context: Context<'_>) -> Response {
         }
         [organization, project, "_apis", "git", "repositories"] if request.method == "POST" => {
             create((state, request), (organization, project))
+        }
+        [organization, project, "_apis", "git", "policy", "configurations"] => {
+            policies((state, request), &format!("{organization}/{project}/"))
         }
         [organization, project, "_apis", "git", "repositories", name, rest @ ..] => {
             state.repository(&format!("{organization}/{project}/{name}")).and_then(|state| {
@@ -61,6 +67,28 @@ fn create((state, request): (&mut HostState, &Request), (organization, project):
     let state = state.repository(&path)?;
     let route = Route { state, names: (project, &name), account: "", request };
     Ok(Response::json(201, &route.repository()))
+}
+
+/// The id of the repository with a name.
+fn repository_id(name: &str) -> String {
+    let digits = GitId::of_object("blob", name.as_bytes()).to_string();
+    format!("3411ebc1-d5aa-464f-9615-{}", digits.get(..12).unwrap_or_default())
+}
+
+/// The policies that apply to a branch of a repository.
+fn policies((state, request): (&mut HostState, &Request), project: &str) -> Answered {
+    let id = request.parameter("repositoryId").unwrap_or_default();
+    let is_it = |path: &&str| path.strip_prefix(project).is_some_and(|name| repository_id(name) == id);
+    let path = state.paths().find(is_it).map(str::to_owned).ok_or(Denial::NotFound)?;
+    let branch = request.parameter("refName").and_then(|name| name.strip_prefix(BRANCH_PREFIX)).unwrap_or_default();
+    let rule = state.repository(&path)?.rules.contains_key(branch);
+    let policy = json!({
+        "id": 1, "url": "https://dev.azure.com/", "isEnabled": true, "isBlocking": true, "isDeleted": false,
+        "type": { "id": REVIEWERS_POLICY, "displayName": "Minimum number of reviewers" }, "settings": {},
+        "createdDate": CREATION_DATE,
+    });
+    let policies: Vec<Value> = rule.then_some(policy).into_iter().collect();
+    Ok(Response::json(200, &json!({ "count": policies.len(), "value": policies })))
 }
 
 fn denied(denial: &Denial) -> Response {
@@ -170,8 +198,8 @@ impl Route<'_> {
 
     fn repository(&self) -> Value {
         let (project, name) = self.names;
-        let project = json!({ "id": REPOSITORY_ID, "name": project, "state": "wellFormed", "visibility": "private" });
-        json!({ "id": REPOSITORY_ID, "name": name, "project": project, "url": self.state.url })
+        let project = json!({ "id": PROJECT_ID, "name": project, "state": "wellFormed", "visibility": "private" });
+        json!({ "id": repository_id(name), "name": name, "project": project, "url": self.state.url })
     }
 
     fn pull_request(&self, status: u16, number: u64) -> Answered {

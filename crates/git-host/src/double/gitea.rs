@@ -124,8 +124,25 @@ impl Route<'_> {
             ("GET", ["issues"]) => Ok(self.issues()),
             ("POST", ["issues"]) => self.create_issue(),
             ("PATCH", ["issues", at]) => self.update_issue(number(at)?),
+            ("GET", ["branches", name @ ..]) => self.branch(&name.join("/")),
             _ => Err(Denial::NotFound),
         }
+    }
+
+    /// A branch with the rule that is in effect.
+    fn branch(&self, name: &str) -> Answered {
+        let commit = self.state.head(name).ok_or(Denial::NotFound)?;
+        let rule = self.state.rules.get(name);
+        let context = rule.and_then(|rule| rule.required_status.as_ref());
+        Ok(Response::json(
+            200,
+            &json!({
+                "name": name, "commit": { "id": commit.to_string() }, "protected": rule.is_some(),
+                "required_approvals": u32::from(rule.is_some_and(|rule| rule.required_review)),
+                "enable_status_check": context.is_some(), "status_check_contexts": context.into_iter().collect::<Vec<_>>(),
+                "user_can_push": true, "user_can_merge": true, "effective_branch_protection_name": "",
+            }),
+        ))
     }
 
     fn text(&self, name: &str) -> String {

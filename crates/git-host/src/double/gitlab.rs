@@ -99,7 +99,8 @@ impl Route<'_> {
     fn answer(mut self, (method, rest): (&String, &[&str])) -> Answered {
         let number = |text: &str| text.parse::<u64>().map_err(|_| Denial::NotFound);
         match (method.as_str(), rest) {
-            ("GET", []) => Ok(Response::json(200, &json!({ "id": 1, "default_branch": self.state.default_branch }))),
+            ("GET", []) => Ok(self.project()),
+            ("GET", ["repository", "branches", name]) => self.branch(name),
             ("GET", ["merge_requests"]) => Ok(self.merge_requests()),
             ("POST", ["merge_requests"]) => self.open(),
             ("GET", ["merge_requests", at]) => self.merge_request(200, number(at)?),
@@ -154,6 +155,24 @@ impl Route<'_> {
             }
             _ => Err(Denial::NotFound),
         }
+    }
+
+    fn project(&self) -> Response {
+        let project = json!({
+            "id": 1, "default_branch": self.state.default_branch,
+            "only_allow_merge_if_pipeline_succeeds": self.state.requires_pipelines(),
+        });
+        Response::json(200, &project)
+    }
+
+    fn branch(&self, name: &str) -> Answered {
+        let commit = self.state.head(name).ok_or(Denial::NotFound)?.to_string();
+        let is_default = self.state.default_branch == name;
+        let branch = json!({
+            "name": name, "commit": { "id": commit }, "merged": false, "protected": self.state.rules.contains_key(name),
+            "default": is_default, "developers_can_push": false, "developers_can_merge": false, "can_push": true,
+        });
+        Ok(Response::json(200, &branch))
     }
 
     fn text(&self, name: &str) -> String {

@@ -65,6 +65,14 @@ fn found<T>(result: Result<T, HostError>) -> Result<Option<T>, HostError> {
     }
 }
 
+/// The result of a question that some accounts may not ask, and some hosts do not answer. Both is no error.
+fn told<T>(result: Result<T, HostError>) -> Result<Option<T>, HostError> {
+    match found(result) {
+        Err(HostError::Refused { status: 403, .. }) => Ok(None),
+        found => found,
+    }
+}
+
 /// Pull requests by number, each once. Pages can overlap when pull requests are opened meanwhile.
 fn sorted(pull_requests: impl Iterator<Item = PullRequest>) -> Vec<PullRequest> {
     pull_requests.map(|found| (found.number, found)).collect::<BTreeMap<_, _>>().into_values().collect()

@@ -6,6 +6,7 @@ use git_host::credential::Credential;
 use git_host::double::{DoubleFault, FaultAnswer, HostDouble};
 use git_host::hosts::{self, memory::MemoryHost};
 use git_host::issue::Label;
+use git_host::protection::PushLimit;
 use git_host::pull_request::{Merge, MergeRequest, PullRequestQuery, PullRequestState};
 use git_host::review::Approval;
 use git_host::secret::Secret;
@@ -85,6 +86,10 @@ fn are_read() -> Result<(), Failed> {
     assert_eq!(client.account(&repository)?, "anna");
     examples.answer(("GET", "/projects/{id}"), "acme%2Fgitops");
     assert_eq!(client.default_branch(&repository)?, "main");
+    examples.answer(("GET", "/projects/{id}/repository/branches/{branch}"), "/repository/branches/main");
+    examples.answer(("GET", "/projects/{id}"), "acme%2Fgitops");
+    let protection = client.protection(&repository, "main")?.unwrap();
+    assert_eq!((protection.pushes, protection.required.require("ci")), (PushLimit::Rule, Some(false)));
     examples.answer(("GET", "/projects/{id}/labels/{label_id}"), "/labels/kalypso");
     let label = Label { name: "kalypso".to_owned(), color: "0e8a16".to_owned(), description: String::new() };
     client.ensure_label(&repository, &label)?;

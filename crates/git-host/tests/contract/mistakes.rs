@@ -66,6 +66,8 @@ pub(crate) const GITHUB: &[Mistake] = &[
     mistake("GET", "/reviews", Part::Answer(("\"commit_id\"", "\"commit\""))),
     mistake("GET", "/statuses", Part::Answer(("\"creator\"", "\"author\""))),
     mistake("GET", "/commits/", Part::Target(("/commits/", "/commit/"))),
+    mistake("GET", "/rules/branches/", Part::Answer(("\"required_status_checks\"", "\"status_checks\""))),
+    mistake("GET", "/gitops/branches/main", Part::Answer(("\"protected\"", "\"is_protected\""))),
 ];
 
 /// Those of Gitea and Forgejo.
@@ -86,6 +88,7 @@ pub(crate) const GITEA: &[Mistake] = &[
     mistake("GET", "/statuses", Part::Answer(("\"creator\"", "\"author\""))),
     mistake("GET", "/commits/", Part::Target(("/commits/", "/commit/"))),
     mistake("GET", "/pulls?state=", Part::Target(("/pulls", "/pull_requests"))),
+    mistake("GET", "/branches/main", Part::Answer(("\"enable_status_check\"", "\"status_check\""))),
 ];
 
 /// Those of GitLab.
@@ -104,6 +107,8 @@ pub(crate) const GITLAB: &[Mistake] = &[
     mistake("GET", "/merge_requests?state=", Part::Target(("/merge_requests", "/pulls"))),
     mistake("GET", "/approvals", Part::Answer(("\"approved_by\"", "\"approvers\""))),
     mistake("GET", "all=true", Part::Target(("all=true", "latest=false"))),
+    mistake("GET", "/repository/branches/main", Part::Answer(("\"protected\"", "\"is_protected\""))),
+    mistake("GET", "/projects/acme%2Fgitops", Part::Answer(("\"only_allow_merge_if_", "\"allow_merge_if_"))),
 ];
 
 /// Those of Azure DevOps.
@@ -131,4 +136,6 @@ pub(crate) const AZURE_DEVOPS: &[Mistake] = &[
     mistake("GET", "/workitems?", Part::Target(("ids=", "id="))),
     mistake("GET", "/workitems?", Part::Target(("=omit", "=none"))),
     mistake("GET", "/workitemtypes/Issue/states", Part::Answer(("\"category\"", "\"kind\""))),
+    mistake("GET", "/policy/configurations", Part::Target(("refName=", "branch="))),
+    mistake("GET", "/policy/configurations", Part::Answer(("\"isBlocking\"", "\"blocking\""))),
 ];

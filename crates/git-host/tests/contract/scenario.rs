@@ -7,6 +7,7 @@ use git_host::hosts::{self};
 use git_host::issue::{Label, NewIssue};
 use git_host::marker::Marker;
 use git_host::new_repository::{NewRepository, RepositoryCreation};
+use git_host::protection::PushLimit;
 use git_host::pull_request::{
     MergeRequest, NewPullRequest, PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
 };
@@ -46,6 +47,7 @@ pub(crate) fn exchanges(kind: HostKind) -> Vec<Exchange> {
     write(&*client, &repository);
     pull_request(&*client, &repository);
     evidence(&host, &*client, &repository);
+    protection(&*client, &repository);
     refusals(&*client, &repository);
     double.exchanges()
 }
@@ -156,6 +158,14 @@ fn evidence(host: &MemoryHost, client: &dyn GitHost, repository: &HostRepository
     let PullRequestState::Merged { commit: Some(commit) } = merged.state else { panic!("{merged:?}") };
     let found = client.merged_pull_request(repository, commit, "main").unwrap();
     assert_eq!(found.map(|found| found.number), Some(merged.number));
+}
+
+/// A branch with a rule, and one without.
+fn protection(client: &dyn GitHost, repository: &HostRepository) {
+    let protected = client.protection(repository, "main").unwrap().unwrap();
+    assert_eq!(protected.pushes, PushLimit::Rule);
+    assert_ne!(protected.required.require("kalypso/dev"), Some(false));
+    client.protection(repository, "missing").unwrap();
 }
 
 fn refusals(client: &dyn GitHost, repository: &HostRepository) {

@@ -7,6 +7,8 @@ mod faults;
 #[cfg(test)]
 mod merges;
 #[cfg(test)]
+mod protection;
+#[cfg(test)]
 mod pull_requests;
 #[cfg(test)]
 mod repositories;
@@ -77,6 +79,12 @@ everywhere! {
         the_pull_request_of_a_commit_is_the_merged_one,
         a_pushed_commit_has_no_pull_request,
         the_first_merge_into_the_branch_brought_the_commit;
+    protection:
+        a_branch_without_a_rule_is_not_protected,
+        a_rule_protects_its_branch_only,
+        a_required_status_is_known_where_statuses_of_commits_can_be_required,
+        a_branch_that_does_not_exist_is_protected_only_by_rules_that_are_told,
+        what_the_account_may_not_see_is_not_told;
     repositories:
         a_repository_is_created_once,
         an_account_without_the_permission_can_use_what_exists,

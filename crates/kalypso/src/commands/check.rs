@@ -1,6 +1,7 @@
 //! `kalypso check`: the diagnostics of the inputs.
 
 mod admitted;
+mod protection;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,15 +29,17 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let ReadStates { environments, checkouts } =
         states::read(&options.source, (&options.state, ReadAt::Heads), options.environment.as_deref(), &mut watch)?;
+    let questions = protection::ask(options, &environments)?;
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let current = if options.state.is_current() { environments.as_slice() } else { &[] };
     let admitted = admitted::read(current, &watch);
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
-    let new_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
+    let mut of_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
+    let denied = questions.add_answers(&mut of_branches);
     let proofs = Proofs::configured(&options.source)?;
-    let found = environments.iter().zip(&compiled).zip(&new_branches).map(|((loaded, compiled), new_branches)| {
+    let found = environments.iter().zip(&compiled).zip(&of_branches).map(|((loaded, compiled), of_branches)| {
         let found = loaded
             .diagnostics
             .iter()
@@ -49,7 +52,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now))
             .chain(proofs.diagnostics(loaded))
-            .chain(new_branches.iter().cloned());
+            .chain(of_branches.iter().cloned());
         model::diagnostic::merged(found.collect())
     });
     let found: Vec<_> = found.collect();
@@ -78,6 +81,9 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     watch.end();
     for (environment, reason) in &admitted.unknown {
         terminal::warn(&format!("it is not known what was admitted into {environment}: {reason}"));
+    }
+    if let Some(error) = denied {
+        terminal::note(&format!("note: it is not known whether branches are protected: {error}"));
     }
     terminal::answer_styled(&report.render(options.output))?;
     if options.state.is_current() {

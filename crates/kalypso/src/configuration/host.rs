@@ -3,12 +3,13 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers};
 use git_host::credential::Credential;
 use git_host::pull_request::{MergeMethod, Reviewer};
 use git_host::secret::Secret;
-use git_host::settings::{HostSettings, Wait, usual_url};
+use git_host::settings::{HostSettings, Patience, Wait, usual_url};
 use git_host::{HostKind, hosts};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -51,6 +52,8 @@ struct HostOptions {
     /// Whether the token may be in [`TOKEN_VARIABLE`].
     #[serde(skip)]
     has_default_token: bool,
+    #[serde(skip)]
+    patience: Patience,
 }
 
 /// `true`, `false`, or a list of accounts.
@@ -134,16 +137,30 @@ impl HostTables {
     /// Connects to the hosts; no request is sent. `control_plane` is the URL of the control plane, which is usually on the same host. The git host of the
     /// demo's company is at `demo`.
     pub(super) fn resolve(self, control_plane: &str, base: &Path, demo: Option<SocketAddr>) -> Result<Hosts, Failure> {
-        // One host's token must not be sent to the others.
-        let is_only_one = self.0.len() == 1;
         let one = |(number, mut options): (usize, HostOptions)| {
-            options.has_default_token = is_only_one;
             if let Some(address) = demo.filter(|_| options.url.as_deref() == Some(COMPANY_URL)) {
                 options.api_url.get_or_insert_with(|| format!("http://{address}/api/v1"));
             }
             options.resolve(number + 1, control_plane, base)
         };
-        self.0.into_iter().enumerate().map(one).collect::<Result<_, _>>().map(Hosts)
+        self.with_default_token().map(one).collect::<Result<_, _>>().map(Hosts)
+    }
+
+    /// The hosts with their positions. The variable with the token is for a single host: one host's token must not be sent to the others.
+    fn with_default_token(self) -> impl Iterator<Item = (usize, HostOptions)> {
+        let is_only_one = self.0.len() == 1;
+        let options = self.0.into_iter().map(move |options| HostOptions { has_default_token: is_only_one, ..options });
+        options.enumerate()
+    }
+
+    /// The hosts whose credentials are there, for questions that are answered at once or never.
+    pub(super) fn impatient(self, control_plane: &str, base: &Path) -> GitHosts {
+        let patience = Patience { wait_max: Duration::ZERO, attempts: 1, ..Patience::default() };
+        let connected = self.with_default_token().filter_map(|(number, options)| {
+            let options = HostOptions { patience: patience.clone(), ..options };
+            options.connect(number + 1, control_plane, base).ok()
+        });
+        GitHosts::new(connected.collect())
     }
 
     /// The hosts with a GitHub App, which makes the tokens for git. Commands that only read may run where the key of the App is not: a warning says so.
@@ -192,7 +209,7 @@ impl HostOptions {
         let credential = self.credential(kind, base).map_err(&wrong)?;
         let mut settings = HostSettings::new(kind, &url, credential);
         settings.api_url.clone_from(&self.api_url);
-        settings.patience.wait = Wait::new(stopping::wait);
+        settings.patience = Patience { wait: Wait::new(stopping::wait), ..self.patience.clone() };
         let host = hosts::connect(&settings).map_err(|error| wrong(error.to_string()))?;
         Ok(ConfiguredHost::new(host, &url))
     }

@@ -53,6 +53,8 @@ mod promotion_world;
 #[cfg(test)]
 mod promotions;
 #[cfg(test)]
+mod protection;
+#[cfg(test)]
 mod publication_hub;
 #[cfg(test)]
 mod publishing;

@@ -81,6 +81,17 @@ impl Hosted {
         self.state.state()
     }
 
+    /// The paths and queries of the requests to the git host so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.double.exchanges().into_iter().map(|exchange| exchange.target).collect()
+    }
+
+    /// Lets requests to the git host fail in this way only.
+    pub(crate) fn replace_faults(&self, fault: DoubleFault) {
+        self.double.clear_faults();
+        self.double.fail_next(fault);
+    }
+
     fn merge(&self, number: u64) {
         let head = self.pull_requests().into_iter().find(|found| found.number == number).unwrap().head_commit.unwrap();
         self.state.state().repository("acme/gitops").unwrap().merge(number, head).unwrap();

@@ -83,6 +83,26 @@ fn branch(state: &RepositoryState, path: &str, (name, commit): (&str, Option<Git
     })
 }
 
+/// A branch without a branch protection rule.
+pub(super) fn whole_branch(state: &RepositoryState, name: &str, commit: GitId) -> Value {
+    let (url, sha) = (format!("{}/branches/{name}", state.url), commit.to_string());
+    let at = format!("{}/commits/{sha}", state.url);
+    let person = json!({ "name": "Kalypso", "email": "kalypso@example.com", "date": TIME });
+    let details = json!({
+        "url": at, "author": person, "committer": person, "message": "a commit", "comment_count": 0,
+        "tree": { "sha": sha, "url": at },
+    });
+    let commit = json!({
+        "url": at, "sha": sha, "node_id": "C_1", "html_url": at, "comments_url": at, "commit": details, "author": null,
+        "committer": null, "parents": [],
+    });
+    let checks = json!({ "enforcement_level": "off", "contexts": [], "checks": [] });
+    json!({
+        "name": name, "commit": commit, "_links": { "html": url, "self": url }, "protected": false,
+        "protection": { "enabled": false, "required_status_checks": checks }, "protection_url": format!("{url}/protection"),
+    })
+}
+
 /// A pull request, with the fields of lists only, or all.
 pub(super) fn pull_request(state: &RepositoryState, path: &str, shown: &PullRequest) -> Value {
     let fork = state.pull_requests.iter().find(|row| row.shown.number == shown.number).and_then(|row| row.fork.clone());

@@ -1,6 +1,7 @@
 //! The API of GitHub.
 
 mod json;
+mod protection;
 
 use std::collections::BTreeSet;
 
@@ -147,6 +148,7 @@ impl Route<'_> {
                 let reviews = reviews.iter().zip(1..).map(|one| json::review(self.state, one)).collect();
                 Ok(Response::page(self.request, "per_page", reviews))
             }
+            ("GET", rest) => protection::answer((self.state, self.path), self.request, rest),
             _ => Err(Denial::NotFound),
         }
     }

@@ -3,6 +3,7 @@
 mod evidence;
 pub(crate) mod html;
 mod json;
+mod protection;
 mod repositories;
 mod work_items;
 
@@ -26,6 +27,7 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -231,6 +233,10 @@ impl GitHost for AzureDevOps {
         let found: RepositoryJson = answer.json()?;
         let branch = found.default_branch.as_deref().and_then(|name| name.strip_prefix(BRANCH_PREFIX));
         branch.map(str::to_owned).ok_or_else(|| answer.unexpected("the repository is empty"))
+    }
+
+    fn protection(&self, repository: &HostRepository, branch: &str) -> Result<Option<BranchProtection>, HostError> {
+        self.read_protection(repository, branch)
     }
 
     fn create_repository(

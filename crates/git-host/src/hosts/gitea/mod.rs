@@ -2,6 +2,7 @@
 
 mod evidence;
 mod json;
+mod protection;
 mod repositories;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -219,6 +221,10 @@ impl GitHost for Gitea {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.read(&get(repository, &[])).map(|found: RepositoryJson| found.default_branch)
+    }
+
+    fn protection(&self, repository: &HostRepository, branch: &str) -> Result<Option<BranchProtection>, HostError> {
+        self.read_protection(repository, branch)
     }
 
     fn create_repository(

@@ -4,6 +4,7 @@ mod app;
 mod auto_merge;
 mod evidence;
 mod json;
+mod protection;
 mod repositories;
 
 use std::sync::OnceLock;
@@ -26,6 +27,7 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -233,6 +235,10 @@ impl GitHost for GitHub {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.read(repository, Call::get(&path(repository, &[]))).map(|found: RepositoryJson| found.default_branch)
+    }
+
+    fn protection(&self, repository: &HostRepository, branch: &str) -> Result<Option<BranchProtection>, HostError> {
+        self.read_protection(repository, branch)
     }
 
     fn create_repository(

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod json;
+mod protection;
 mod repositories;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::limits::PAGE_ITEMS;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeMethod, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState, PullRequestStates, Reviewer,
@@ -233,6 +235,10 @@ impl GitHost for GitLab {
         let answer = self.send(&Resource::of(repository, &[]).get())?;
         let project: ProjectJson = answer.json()?;
         project.default_branch.ok_or_else(|| answer.unexpected("the repository is empty"))
+    }
+
+    fn protection(&self, repository: &HostRepository, branch: &str) -> Result<Option<BranchProtection>, HostError> {
+        self.read_protection(repository, branch)
     }
 
     fn create_repository(

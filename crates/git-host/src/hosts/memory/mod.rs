@@ -2,6 +2,7 @@
 
 mod branches;
 mod evidence;
+mod protection;
 mod state;
 
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ use crate::host::{GitHost, TextLimits};
 use crate::issue::{Issue, IssueChanges, Label, NewIssue};
 use crate::kind::HostKind;
 use crate::new_repository::{NewRepository, RepositoryCreation};
+use crate::protection::BranchProtection;
 use crate::pull_request::{
     AutoMerge, Comment, CommentId, Merge, MergeRefusal, MergeRequest, NewPullRequest, Opened, PullRequest,
     PullRequestChanges, PullRequestQuery, PullRequestState,
@@ -132,6 +134,10 @@ impl GitHost for MemoryHost {
 
     fn default_branch(&self, repository: &HostRepository) -> Result<String, HostError> {
         self.call("default_branch", repository, |state| Ok(state.default_branch.clone()))
+    }
+
+    fn protection(&self, repository: &HostRepository, branch: &str) -> Result<Option<BranchProtection>, HostError> {
+        self.call("protection", repository, |state| Ok(state.protection(branch)))
     }
 
     fn create_repository(
