@@ -34,7 +34,8 @@ pub(super) fn move_renderer(
     memory: &mut Memory,
 ) -> Result<ReleaseMoves, ControllerError> {
     let none = ReleaseMoves::Found { steps: Vec::new(), subjects: Vec::new(), problems: Vec::new() };
-    let Some(pending) = output.and_then(pending) else { return Ok(none) };
+    let Some(output) = output.filter(|output| is_complete(output)) else { return Ok(none) };
+    let pending = output.places.iter().find_map(|place| place.planned.renderer.as_ref());
     let stored = rollout_store::read(context.access, context.environment)?;
     let advances = match known(&stored) {
         Ok(advances) => advances,
@@ -50,7 +51,7 @@ pub(super) fn move_renderer(
     };
     let is_admitted = before.admitted.as_ref() == Some(&version);
     let decided = if is_admitted || pending.is_some() {
-        Version { context, promotion, own, hold: stored.hold(), version: &version }.decide(&before, memory)
+        RendererMove { context, promotion, own, hold: stored.hold(), version: &version }.decide(&before, memory)
     } else {
         let state = AdvanceState { at: Some(version.clone()), admitted: Some(version), ..without_candidate(&before) };
         AdvanceStep { state, report: engine::promotion::report::Report::at_rest(), action: None, events: Vec::new() }
@@ -78,10 +79,9 @@ fn found(decided: AdvanceStep) -> ReleaseMoves {
     ReleaseMoves::Found { steps: vec![decided], subjects, problems: Vec::new() }
 }
 
-/// Whether this version changes the output of a destination, and is not admitted. The outer None: it is not known.
-fn pending(output: &Outcome) -> Option<Option<&Pending>> {
-    let is_known = matches!(output.end, End::Complete) && output.failures.is_empty() && !output.places.is_empty();
-    is_known.then(|| output.places.iter().find_map(|place| place.planned.renderer.as_ref()))
+/// Whether it is known of all destinations what this version changes there.
+fn is_complete(output: &Outcome) -> bool {
+    matches!(output.end, End::Complete) && output.failures.is_empty() && !output.places.is_empty()
 }
 
 /// The environment has what rendered its output.
@@ -95,7 +95,7 @@ fn without_candidate(state: &AdvanceState) -> AdvanceState {
 }
 
 /// This version, on its way into the environment.
-struct Version<'a> {
+struct RendererMove<'a> {
     context: &'a Context<'a>,
     promotion: &'a Promotion,
     own: &'a Own<'a>,
@@ -104,7 +104,7 @@ struct Version<'a> {
     version: &'a Revision,
 }
 
-impl Version<'_> {
+impl RendererMove<'_> {
     fn decide(&self, before: &AdvanceState, memory: &mut Memory) -> AdvanceStep {
         // An earlier version can't be rendered: people install it again.
         let promotion = Promotion { on_failure: OnFailure::Stop, ..for_origin(self.promotion, ChangeOrigin::Main) };

@@ -8,7 +8,7 @@ use delivery::renderer::SUBJECT;
 use delivery::rollout_position;
 use delivery::rollout_store::{self, PromotionChange, StateChange, StoredRollout};
 use engine::promotion::command::CommandKind;
-use engine::promotion::state::{Proved, Revision};
+use engine::promotion::state::Revision;
 use git::publications::RENDERER;
 use git::{NewCommit, Person, Repositories as _, RepositoryUrl, trailer};
 use hub_api::promotions::SubjectStatus;

@@ -179,7 +179,7 @@ const OTHER_LINE: &str = "# As another version renders it.\n";
 fn a_version_that_renders_other_bytes_waits_for_the_gates_of_commits() {
     let managers = "{name: managers, approval: {count: 1}, for: [main]}";
     let gates = "gates: [{name: compliant, compliant: {share: 100%}}]";
-    let promotions = PROMOTIONS.replace(gates, &gates.replace("]", &format!(", {managers}]")));
+    let promotions = PROMOTIONS.replace(gates, &gates.replace(']', &format!(", {managers}]")));
     let world = World::with(None, &promotions);
     let first = world.company.head("control-plane", "main").unwrap();
     world.until("the first commit in stage", || world.proves("stage", &first));
