@@ -42,6 +42,8 @@ pub struct Planned {
     pub rings: Option<Rings>,
     /// This version of Kalypso, if it changes output and is not admitted yet.
     pub renderer: Option<Pending>,
+    /// The plan with the removals that [`Self::plan`] leaves out until they are confirmed. None: it leaves out nothing.
+    waiting: Option<Box<Plan>>,
     /// The paths of the values that are sensitive before or after the change. Both count: a value is often marked later than it is added, and a removed mark still
     /// applies to the old value.
     sensitive: BTreeSet<FieldPath>,
@@ -152,7 +154,18 @@ impl Planned {
         sensitive.extend(output.held.values().flat_map(|held| &held.sensitive).cloned());
         sensitive.extend(rings.iter().flat_map(Rings::sensitive).cloned());
         let compiled = Arc::clone(compiled);
-        Ok(Self { compiled, target, output, plan, earlier, rings, renderer, sensitive, held_before: before })
+        Ok(Self {
+            compiled,
+            target,
+            output,
+            plan,
+            earlier,
+            rings,
+            renderer,
+            waiting: None,
+            sensitive,
+            held_before: before,
+        })
     }
 
     /// All diagnostics of reading, compiling and assembling.
@@ -171,12 +184,49 @@ impl Planned {
         Some(lines.into_iter().flatten().chain([line]).collect())
     }
 
+    /// The plan with all removals, also with those that wait for their confirmation.
+    pub fn whole_plan(&self) -> &Plan {
+        self.waiting.as_deref().unwrap_or(&self.plan)
+    }
+
+    /// Whether removals are left out until they are confirmed.
+    pub fn has_waiting_removals(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Leaves out what the plan removes until it is confirmed: these folders stay as they are. If nothing else changes, it is left out only if `always`.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub(crate) fn leave_removals(&mut self, always: bool) -> Result<(), OpenError> {
+        let previous = &self.target.branch.tree;
+        let open = |sealed: &Sealed| self.open(sealed);
+        let tree = self.plan.with_removed(previous, &self.output.tree, &open)?;
+        let output = Output { tree, ..self.output.clone() };
+        let plan = engine::plan::plan(&Comparison {
+            previous,
+            output: &output,
+            folder: &self.target.folder,
+            new: &self.compiled,
+            old: self.earlier.as_ref().map(|earlier| &earlier.compiled),
+            open: &open,
+            content: &|id| self.target.branch.content(id),
+        })?;
+        if plan.is_empty() && !always {
+            return Ok(());
+        }
+        self.output = output;
+        self.waiting = Some(Box::new(std::mem::replace(&mut self.plan, plan)));
+        Ok(())
+    }
+
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
     pub fn confirmation_word(&self) -> Option<String> {
         let place = &self.target.place;
         let environment = self.compiled.fleet().environment.as_str();
         let destination = PlanDestination { repository: &place.repo, branch: &place.branch, environment };
-        (self.plan.needs_confirmation() && !place.repo.is_empty()).then(|| self.plan.confirmation_word(destination))
+        let plan = self.whole_plan();
+        (plan.needs_confirmation() && !place.repo.is_empty()).then(|| plan.confirmation_word(destination))
     }
 
     /// The assignments of the output that are rendered from earlier publications, with the commits of these. The next run reads them from the trailers.

@@ -291,18 +291,19 @@ pub fn deliver(
     let merges_itself = options.hosts.and_then(|hosts| hosts.find(&target.place.repo));
     let merges_itself = merges_itself.is_some_and(|(settings, _)| settings.merges_itself);
     let options = &Options { is_direct: options.is_direct || merges_itself, ..*options };
-    let planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
+    let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
     let diagnostics = planned.diagnostics(loaded);
     let refusals = refusals(loaded, &planned, options.is_direct.then_some(options.confirmed))?;
-    let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
     let hosts = options.hosts.filter(|_| !options.is_direct);
+    let is_refused = !leave_waiting_removals(loaded, &mut planned, (&refusals, hosts, options.confirmed))?;
+    let mut outcome = PlaceOutcome { diagnostics, refusals, ..PlaceOutcome::new(loaded, planned) };
     let admission = AdmissionCheck::read(hosts, loaded, &outcome.planned)?;
     outcome.diagnostics.extend(hand_edits::diagnostics(options.hosts, loaded, &outcome.planned)?);
     match admission.merged() {
         Ok(merged) => outcome.diagnostics.extend(merged),
         Err(error) => outcome.failed_statuses.push(error),
     }
-    if !outcome.refusals.is_empty() {
+    if is_refused {
         options.check_lease()?;
         let refused = admission.refused(&outcome.refusals);
         outcome.note(refused);
@@ -348,6 +349,29 @@ pub fn deliver(
     }
     outcome.delivered = Some(delivered);
     Ok(outcome)
+}
+
+/// Leaves out removals that wait for their confirmation, so that they hold only what they remove. In a pull request that people merge, they stay. Returns whether there
+/// is something to publish.
+fn leave_waiting_removals(
+    loaded: &Loaded,
+    planned: &mut Planned,
+    (refusals, hosts, confirmed): (&[Refusal], Option<&GitHosts>, &[String]),
+) -> Result<bool, DestinationError> {
+    if !refusals.iter().all(Refusal::is_unconfirmed) {
+        return Ok(false);
+    }
+    if !refusals.is_empty() {
+        planned.leave_removals(true)?;
+        return Ok(!planned.plan.is_empty());
+    }
+    // A host that does not answer is reported with the pull request.
+    let waits =
+        hosts.is_some_and(|hosts| pull_requests::removals_wait(hosts, (loaded, planned), confirmed) == Ok(true));
+    if waits {
+        planned.leave_removals(false)?;
+    }
+    Ok(true)
 }
 
 #[tracing::instrument(skip_all)]

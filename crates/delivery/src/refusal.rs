@@ -14,11 +14,18 @@ use crate::planned::Planned;
 pub enum Refusal {
     /// A problem with the destination.
     Diagnostic(Diagnostic),
-    /// The plan removes so many assignments that it needs a confirmation, and its confirmation word is missing.
+    /// The plan removes so many assignments that it needs a confirmation, and its confirmation word is missing. Only the removals wait.
     Unconfirmed {
         /// Whether the caller gave other confirmation words.
         has_other_words: bool,
     },
+}
+
+impl Refusal {
+    /// Whether only the confirmation of removals is missing.
+    pub fn is_unconfirmed(&self) -> bool {
+        matches!(self, Self::Unconfirmed { .. })
+    }
 }
 
 /// The reasons why a plan is not published. Empty if it can be published. `confirmed` lists the confirmation words for a direct push. None: the change is

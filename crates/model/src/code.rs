@@ -1169,7 +1169,8 @@ codes! {
     /// type, or everything. This is usually a mistake, and hard to revert on a thousand clusters.
     ///
     /// Run `kalypso plan`. It shows the removals, and a confirmation word for exactly these. If you want them, run the command with `--confirm WORD`. If
-    /// the removals are different by then, the word is different too. A proposed change needs no word: the person who merges it confirms it.
+    /// the removals are different by then, the word is different too. Until then, the folders stay as they are, and everything else is published. A proposed change
+    /// needs no word: the person who merges it confirms it.
     ///
     /// ```text
     /// kalypso plan -e prod                                  # this removes 16 of 48 assignments

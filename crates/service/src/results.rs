@@ -137,13 +137,17 @@ impl SyncReport {
         let markdown = plan.markdown(PLAN_CHARACTERS_MAX);
         self.plans.push(SyncPlan { gitops_repo: planned.target.name.clone(), markdown });
         for refusal in &place.refusals {
-            let reason = match refusal {
-                Refusal::Diagnostic(found) => format!("[{}] {}", found.code, found.message),
+            let branch = &planned.target.branch.name;
+            let error = match refusal {
+                Refusal::Diagnostic(found) => {
+                    format!("nothing is published to {branch}: [{}] {}", found.code, found.message)
+                }
                 Refusal::Unconfirmed { .. } => {
-                    format!("removals need a confirmation: {}", planned.confirmation_word().unwrap_or_default())
+                    let word = planned.confirmation_word().unwrap_or_default();
+                    format!("removals from {branch} need a confirmation, and everything else is published: {word}")
                 }
             };
-            self.fail(&format!("nothing is published to {}: {reason}", planned.target.branch.name), false);
+            self.fail(&error, false);
         }
         if let Some(Err(error)) = &place.pull_request {
             self.fail(&format!("the pull request for {}: {error}", planned.target.branch.name), true);

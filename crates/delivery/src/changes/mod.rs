@@ -163,7 +163,7 @@ pub fn places_text<'n>(planned: &Planned, names: impl IntoIterator<Item = &'n st
 
 /// The removed assignments: ``12 of 40 assignments, all of workload `shop` ``.
 pub fn removed_text(planned: &Planned) -> String {
-    let plan = &planned.plan;
+    let plan = planned.whole_plan();
     let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
     let mut text = format!("{removed} of {before}");
     let gone = &plan.removed_workloads;

@@ -145,6 +145,12 @@ impl Change {
         self.events.extend(events.iter().map(|event| events::of(environment, subject, event, by)));
     }
 
+    /// This change, with the rollouts of another one for the same decision, whose event it has.
+    pub(super) fn with_rollouts_of(mut self, other: Self) -> Self {
+        self.rollouts.extend(other.rollouts);
+        self
+    }
+
     /// Whether there is nothing to store.
     pub(super) fn is_empty(&self) -> bool {
         !self.has_advances && self.rollouts.is_empty() && self.promotion == PromotionChange::Keep

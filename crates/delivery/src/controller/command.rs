@@ -317,6 +317,9 @@ fn of_workload(
     (stored, command): (&StoredStates, &Command),
 ) -> Result<(Change, Receipt), CommandError> {
     let of_release = || of_release((plane, subject), decision, (stored, command));
+    if matches!(command.kind, CommandKind::Hold | CommandKind::Resume) {
+        return of_both((plane, subject), decision, (stored, command));
+    }
     if is_release(subject, (stored, command)) {
         return of_release();
     }
@@ -332,6 +335,25 @@ fn of_workload(
             of_release().map_err(|_| refusal.into())
         }
         decided => decided,
+    }
+}
+
+/// A hold of a workload, or its end: of its release on the way into the environment, and of what moves in the rings. One of them may be held already.
+fn of_both(
+    (plane, subject): (&Plane<'_>, &str),
+    decision: &PersonDecision<'_>,
+    (stored, command): (&StoredStates, &Command),
+) -> Result<(Change, Receipt), CommandError> {
+    let of_rollout = of_rollout((plane.access, subject), decision, (stored, command));
+    let of_release = if has_release(subject, stored) {
+        of_release((plane, subject), decision, (stored, command))
+    } else {
+        Err(CommandError::UnknownSubject { environment: decision.environment.clone(), subject: subject.to_owned() })
+    };
+    match (of_release, of_rollout) {
+        (Ok((release, receipt)), Ok((rollout, _))) => Ok((release.with_rollouts_of(rollout), receipt)),
+        (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+        (Err(CommandError::UnknownSubject { .. }), Err(error)) | (Err(error), Err(_)) => Err(error),
     }
 }
 

@@ -118,7 +118,9 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
         let number = count(errors.len(), "error");
         return Err(format!("{number} keep output from being published: [{}] {}", first.code, first.message).into());
     }
-    if let Some(refusal) = place.refusals.first() {
+    if let Some(refusal) =
+        place.refusals.iter().find(|refusal| !refusal.is_unconfirmed() || !place.planned.has_waiting_removals())
+    {
         return Err(match refusal {
             Refusal::Diagnostic(first) => {
                 format!("its publication is refused: [{}] {}", first.code, first.message).into()
@@ -128,6 +130,10 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
     }
     if let Some(pending) = &place.planned.renderer {
         return Err(pending.to_string().into());
+    }
+    if place.planned.whole_plan().is_large_removal() {
+        // It waits for a person, and nothing else is to be published.
+        return Ok(());
     }
     if place.is_proposed() || place.delivered.is_none() {
         let why = match (&place.pull_request, &place.delivered) {

@@ -132,7 +132,9 @@ impl<'a> Place<'a> {
         found: Option<&PullRequest>,
         confirmed: &[String],
     ) -> Result<bool, HostError> {
-        let Some(word) = planned.confirmation_word() else { return Ok(true) };
+        let Some(word) = planned.confirmation_word().filter(|_| planned.plan.needs_confirmation()) else {
+            return Ok(true);
+        };
         let label = format!("{CONFIRMATION_LABEL}{word}");
         let Some(found) = found.filter(|found| found.labels.contains(&label)) else {
             return Ok(confirmed.contains(&word));
@@ -179,6 +181,20 @@ impl<'a> Place<'a> {
             }
         }
     }
+}
+
+/// Whether removals keep the host from merging what else is proposed: they need a confirmation, which is missing.
+pub(crate) fn removals_wait(
+    hosts: &GitHosts,
+    (loaded, planned): (&Loaded, &Planned),
+    confirmed: &[String],
+) -> Result<bool, HostError> {
+    if !planned.plan.needs_confirmation() || !merges(loaded, planned) {
+        return Ok(false);
+    }
+    let Some(place) = Place::of(hosts, planned) else { return Ok(false) };
+    let found = place.newest()?.filter(PullRequest::is_open);
+    Ok(!place.is_confirmed(planned, found.as_ref(), confirmed)?)
 }
 
 /// Prepares the pull request of a destination for a push. Returns the closed pull request with exactly this change, if a person closed it without a merge: then

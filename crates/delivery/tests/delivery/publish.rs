@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 
+use delivery::controller::published::Published;
 use delivery::error::DestinationError;
 use delivery::publish::{End, Options, Outcome};
 use delivery::push::Delivered;
 use delivery::reading::RACES_MAX;
 use delivery::refusal::Refusal;
+use engine::plan::ChangeKind;
 use git::publish::ForeignCommits;
 use model::diagnostic::Code;
 
@@ -122,6 +124,32 @@ fn a_removed_workload_needs_the_word_of_its_plan() {
     assert_eq!(word(&world.publish(Options { confirmed: &other, ..DIRECT })), "refused unconfirmed true");
     let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];
     assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+}
+
+#[test]
+fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    let before = world.paths(BASE);
+    world.change(&[("workloads/app-0001.yaml", None)]);
+    world.change_value("next");
+    let changed = world.publish(DIRECT);
+    assert_eq!(word(&changed), format!("pushed {BASE}"));
+    let place = &changed.places[0];
+    assert!(matches!(&place.refusals[..], [Refusal::Unconfirmed { has_other_words: false }]));
+    assert_eq!((world.paths(BASE), place.planned.plan.count(ChangeKind::Removed)), (before.clone(), 0));
+    let removed = place.planned.whole_plan().removals();
+    let is_removed = |path: &&String| removed.iter().any(|folder| path.starts_with(&format!("{folder}/")));
+    let (gone, kept): (Vec<_>, Vec<_>) = before.iter().partition(is_removed);
+    let has_value = |path: &str| world.gitops_file(path).unwrap().contains("ADDED_next");
+    assert!(kept.iter().any(|path| has_value(path)) && !gone.iter().any(|path| has_value(path)));
+    // Nothing else is to be published, and the environment counts as published.
+    let again = world.publish(DIRECT);
+    assert_eq!((word(&again).as_str(), Published::of(&again).complete), ("refused unconfirmed false", Ok(())));
+    let confirmed = [again.places[0].planned.confirmation_word().unwrap()];
+    assert_eq!(confirmed[0], place.planned.confirmation_word().unwrap());
+    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+    assert!(gone.iter().all(|path| world.gitops_file(path).is_none()));
 }
 
 #[test]

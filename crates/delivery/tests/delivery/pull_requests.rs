@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use delivery::controller::published::Published;
 use delivery::publish::{Options, Outcome};
 use delivery::pull_requests::{ConfiguredHost, GitHosts, LabelConfirmers, NEEDS_CONFIRMATION_LABEL, Proposal};
 use git::publish::ForeignCommits;
@@ -149,6 +150,32 @@ fn a_pull_request_that_a_person_closed_stays_closed_until_the_change_is_another_
 }
 
 #[test]
+fn removals_that_wait_keep_nothing_else_from_an_automatic_merge() {
+    let mut world = World::new();
+    world.set_gitops_field("autoMerge: true");
+    let mut hosted = Hosted::of(world, |_| {});
+    assert_eq!(hosted.proposal(), "merged 1");
+    let path = hosted.world.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
+    hosted.world.change(&[(&path, None)]);
+    hosted.world.change_value("1");
+    let before = hosted.world.paths(BASE);
+    assert_eq!(hosted.proposal(), "merged 2");
+    assert!(!hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
+    assert_eq!(hosted.world.paths(BASE), before);
+    assert_eq!([hosted.proposal(), hosted.proposal()], ["opened 3", "unchanged 3"]);
+    assert!(hosted.last().labels.contains(NEEDS_CONFIRMATION_LABEL));
+    let waiting = hosted.publish();
+    assert_eq!(Published::of(&waiting).complete, Ok(()));
+    // What comes while it is open goes first.
+    hosted.world.change_value("2");
+    assert_eq!(hosted.proposal(), "merged 3");
+    assert_eq!((hosted.world.paths(BASE), hosted.proposal().as_str()), (before.clone(), "opened 4"));
+    let word = waiting.places[0].planned.confirmation_word().unwrap();
+    assert_eq!(hosted.confirmed(&[word]), "merged 4");
+    assert!(hosted.world.paths(BASE).len() < before.len());
+}
+
+#[test]
 fn an_automatic_merge_waits_for_the_confirmation_of_removals() {
     let mut world = World::new();
     world.set_gitops_field("autoMerge: true");
@@ -197,9 +224,13 @@ fn an_automatic_merge_is_cancelled_before_removals_are_pushed() {
         assert_eq!(hosted.proposal(), "none");
         let rule = git_host::hosts::memory::BranchRule { required_review: true, ..Default::default() };
         hosted.host.state().repository(REPOSITORY).unwrap().rules.insert(BASE.to_owned(), rule);
+        let before = hosted.world.files().clone();
         hosted.world.change_value("1");
         assert_eq!(hosted.proposal(), "opened 2");
         assert!(hosted.last().is_auto_merge, "{kind}");
+        // Only the removal is left of what is proposed.
+        let (config, text) = before.iter().find(|(path, _)| path.starts_with("configs/")).unwrap();
+        hosted.world.change(&[(config, Some(text))]);
         let path = hosted.world.files().keys().find(|path| path.starts_with("cluster-types/")).unwrap().clone();
         hosted.world.change(&[(&path, None)]);
         let head = hosted.world.head(PROPOSAL);

@@ -276,8 +276,13 @@ fn what_a_ring_refuses_is_not_decided_about_the_release() {
     assert_eq!(decide(CommandKind::Hold).unwrap_err(), "ann holds it already: slow");
     let rollback = |with_values| CommandKind::Rollback { to: None, with_values };
     assert_eq!(decide(rollback(false)).unwrap_err(), "there is no earlier proved revision to return to");
+    // The hold is of both, so neither a release nor what moves in the rings goes on.
     let stored = rollout_store::read(&shop.0.chain.access, &name("stage")).unwrap();
-    assert_eq!(stored.advances.unwrap().unwrap().releases["shop"].hold, None);
+    let release = &stored.advances.unwrap().unwrap().releases["shop"];
+    let rollout = &stored.rollouts["shop"].as_ref().unwrap().state;
+    assert_eq!((&release.hold, release.hold.is_some(), release.stays.is_some()), (&rollout.hold, true, false));
+    decide(CommandKind::Resume).unwrap();
+    assert_eq!(decide(CommandKind::Resume).unwrap_err(), "there is no hold");
 }
 
 #[test]

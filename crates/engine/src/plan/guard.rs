@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::digest::DigestBuilder;
+use model::tree::{Open, OpenError, Tree};
 
 use super::{AssignmentChange, ChangeKind, Plan, PlannedId};
 use crate::compile::Compiled;
@@ -79,6 +80,13 @@ impl Plan {
             || !self.removed_places.is_empty()
     }
 
+    /// Whether it only removes, and needs a confirmation for that.
+    pub fn is_large_removal(&self) -> bool {
+        let mut kinds =
+            self.changes.values().map(|change| change.kind).chain(self.other_files.iter().map(|file| file.kind));
+        kinds.all(|kind| kind == ChangeKind::Removed) && self.needs_confirmation()
+    }
+
     /// Whether there were assignments, and all of them are removed.
     pub fn removes_everything(&self) -> bool {
         let removed = self.count(ChangeKind::Removed);
@@ -91,6 +99,20 @@ impl Plan {
         let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
         let removed = removed.map(|(id, _)| format!("{}/{}", folder(&id.place), id.target));
         removed.chain(self.removed_places.iter().map(|place| folder(place).to_string())).collect()
+    }
+
+    /// The output with everything that the plan removes, as the branch has it.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn with_removed(&self, previous: &Tree, output: &Tree, open: &Open<'_>) -> Result<Tree, OpenError> {
+        let mut tree = output.clone();
+        for path in self.removals() {
+            if let Some(child) = previous.find(&path, open)? {
+                tree.put(&path, child, open)?;
+            }
+        }
+        Ok(tree)
     }
 
     /// The word that confirms exactly these removals at this destination: 8 hexadecimal digits of a digest.

@@ -182,6 +182,12 @@ fn everything_of_a_workload_needs_a_word_however_little_it_is() {
     company.remove("control-plane", "dev", "policies/till.yaml");
     let refused = company.kalypso("publish -e dev --direct").ends(1);
     refused.says(&["K0505", "this would remove 2 of 4 assignments, all of workload `till`"]);
+    // Only the removal waits.
+    company.change("control-plane@dev", "configs/common.yaml", &config("common", "", "LOG_LEVEL: debug"));
+    let published = company.kalypso("publish -e dev --direct").ends(1);
+    published.says(&["Published dev to dev", "K0505", "these folders stay; everything else is published"]);
+    assert!(company.file("gitops", "dev", "east/shop-test/platform-config.yaml").contains("debug"));
+    assert!(company.files("gitops", "dev").contains("east/till-test"));
     let json = company.kalypso("plan -e dev -o json").ends(2).json();
     let confirmation = &json["plans"][0]["confirmation"];
     assert_eq!(confirmation["removals"], serde_json::json!(["east/till-test", "west/till-test"]));

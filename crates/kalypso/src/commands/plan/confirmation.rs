@@ -9,6 +9,9 @@ use serde_json::{Value as Json, json};
 pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool) -> Diagnostic {
     let message = format!("this would remove {}", removed_text(planned));
     let mut diagnostic = Diagnostic::error(Code::NeedsConfirmation, message);
+    if planned.has_waiting_removals() {
+        diagnostic = diagnostic.note("these folders stay; everything else is published");
+    }
     if has_other_words {
         diagnostic = diagnostic.note("the word of `--confirm` belongs to other removals");
     }
@@ -18,10 +21,11 @@ pub(in crate::commands) fn unconfirmed(planned: &Planned, has_other_words: bool)
 
 /// The required confirmation, as JSON. At most `listed_max` removed folders are listed.
 pub(in crate::commands) fn confirmation(planned: &Planned, listed_max: usize) -> Json {
-    if !planned.plan.needs_confirmation() {
+    let plan = planned.whole_plan();
+    if !plan.needs_confirmation() {
         return Json::Null;
     }
-    let removals = planned.plan.removals();
+    let removals = plan.removals();
     json!({
         "word": planned.confirmation_word(),
         "removed": removals.len(),

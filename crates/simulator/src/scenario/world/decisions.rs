@@ -7,12 +7,13 @@ use engine::promotion::state::Revision;
 
 use super::World;
 use super::subject::PLATFORM;
+use super::values::Source;
 use crate::scenario::definition::PersonDecision;
 
 impl World {
     /// A person decides about a workload in an environment, or about the commits of the main branch.
     ///
-    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment. A retry is about both, and a
+    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment. A retry and a hold are about both, and a
     /// retry of the commits of the main branch is about all rollouts, too.
     pub(super) fn decide(
         &mut self,
@@ -24,7 +25,55 @@ impl World {
         let source = workload.and_then(|name| self.source_called(name));
         let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
         let subject = workload.map_or(PLATFORM, |workload| workload + 1);
-        let kind = match decision {
+        let kind = self.command_of(decision, (number, subject, source));
+        let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
+        if let Some(source) = source {
+            if let Err(refusal) = self.command_source(number, source, &command) {
+                let place = self.source_name(number, source);
+                self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
+            }
+            return;
+        }
+        let is_retry = command.kind == CommandKind::Retry;
+        let is_of_both = matches!(command.kind, CommandKind::Retry | CommandKind::Hold | CommandKind::Resume);
+        let rollouts = match workload {
+            _ if !self.environments[number].has_rings() => 0..0,
+            Some(workload) => workload..workload + 1,
+            None if is_retry => 0..self.workloads.len(),
+            None => 0..0,
+        };
+        let environment = &self.environments[number];
+        let commit = &environment.subjects[PLATFORM].state;
+        let is_meant = |of: &usize| workload.is_some() || is_retried_with(commit, &environment.workloads[*of].state);
+        let rollouts: Vec<_> = rollouts.filter(is_meant).collect();
+        let of_rollout = |workload| self.command_rollout((number, workload), &command);
+        let answers: Vec<_> = rollouts.into_iter().map(of_rollout).collect();
+        let is_done = answers.iter().any(Result::is_ok);
+        if is_done && !is_of_both {
+            return;
+        }
+        let is_of_environment = workload.is_none() && matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
+        let answer = if is_of_environment || self.is_moved(number, subject) {
+            self.command_subject((number, subject), &command).map_err(|refusal| refusal.to_string())
+        } else {
+            Err(format!("it does not move into {}", self.environments[number].name))
+        };
+        if let Err(refusal) = answer
+            && !is_done
+        {
+            let refusal = answers.into_iter().find_map(Result::err).map_or(refusal, |refusal| refusal.to_string());
+            let place = self.subject_name(number, subject);
+            self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
+        }
+    }
+
+    /// The command of a decision about a subject, or about a source.
+    fn command_of(
+        &self,
+        decision: &PersonDecision,
+        (number, subject, source): (usize, usize, Option<Source>),
+    ) -> CommandKind {
+        match decision {
             PersonDecision::Approve => CommandKind::Approve { gate: None },
             PersonDecision::Hold => CommandKind::Hold,
             PersonDecision::Resume => CommandKind::Resume,
@@ -44,44 +93,6 @@ impl World {
                 let revision = revision.clone().map(Revision).or(newest);
                 CommandKind::Request { revision: revision.unwrap_or_else(|| Revision("".into())) }
             }
-        };
-        let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
-        if let Some(source) = source {
-            if let Err(refusal) = self.command_source(number, source, &command) {
-                let place = self.source_name(number, source);
-                self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
-            }
-            return;
-        }
-        let is_retry = command.kind == CommandKind::Retry;
-        let rollouts = match workload {
-            _ if !self.environments[number].has_rings() => 0..0,
-            Some(workload) => workload..workload + 1,
-            None if is_retry => 0..self.workloads.len(),
-            None => 0..0,
-        };
-        let environment = &self.environments[number];
-        let commit = &environment.subjects[PLATFORM].state;
-        let is_meant = |of: &usize| workload.is_some() || is_retried_with(commit, &environment.workloads[*of].state);
-        let rollouts: Vec<_> = rollouts.filter(is_meant).collect();
-        let answers: Vec<_> =
-            rollouts.into_iter().map(|workload| self.command_rollout((number, workload), &command)).collect();
-        let is_done = answers.iter().any(Result::is_ok);
-        if is_done && !is_retry {
-            return;
-        }
-        let is_of_environment = workload.is_none() && matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
-        let answer = if is_of_environment || self.is_moved(number, subject) {
-            self.command_subject((number, subject), &command).map_err(|refusal| refusal.to_string())
-        } else {
-            Err(format!("it does not move into {}", self.environments[number].name))
-        };
-        if let Err(refusal) = answer
-            && !is_done
-        {
-            let refusal = answers.into_iter().find_map(Result::err).map_or(refusal, |refusal| refusal.to_string());
-            let place = self.subject_name(number, subject);
-            self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
         }
     }
 
