@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use git::load::{BrokenFiles, ControlPlane};
 use git::publications::NO_RELEASES;
-use git::{GitRepositories, PublicKey, Repositories, RepositoryUrl, Revision, SigningKey};
+use git::{GitRepositories, PublicKey, Repositories, RepositoryUrl, Revision, SigningKey, repository_key};
 use model::name::EnvironmentName;
+use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
 
 use crate::acknowledgement::Entry;
@@ -112,6 +113,12 @@ impl RepositoryAccess {
     #[must_use]
     pub fn with_renderer(self, version: &str) -> Self {
         Self { renderer: version.into(), ..self }
+    }
+
+    /// Whether a place is on the main branch of the control plane.
+    pub(crate) fn is_main_branch(&self, place: &RepositoryPlace) -> bool {
+        let key = |url: &str| repository_key(&self.settings.git.rewrite, url);
+        *place.branch == *self.settings.branch && key(&place.repo) == key(self.settings.repo.as_str())
     }
 
     /// Saves the list of broken files for later runs, if it has grown.

@@ -86,7 +86,7 @@ fn environments_in(directory: Directory<'_>) -> Result<Vec<git::load::Loaded>, R
     let Ok(any) = EnvironmentName::new(ALL) else { return Ok(Vec::new()) };
     let read = read_directory(directory, &any)?;
     let mut names: Vec<_> = names_in(directory, &read)?.into_iter().collect();
-    graph_of(&read.declarations).0.sort(&mut names);
+    graph_of(&read.declarations, None).0.sort(&mut names);
     if !read.is_complete {
         // Diagnostics of an environment without objects name it.
         return names.iter().map(|name| read_directory(directory, name)).collect();
@@ -248,12 +248,13 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
         return Err(no_environments(environments, access));
     }
     let mut names = environments.names;
-    graph_of(&environments.declarations).0.sort(&mut names);
+    graph_of(&environments.declarations, Some(access)).0.sort(&mut names);
     Ok(names)
 }
 
-fn graph_of(declarations: &Declarations) -> (Graph, Vec<Diagnostic>) {
-    graph::build(&declarations.environments, &declarations.promotions)
+fn graph_of(declarations: &Declarations, access: Option<&RepositoryAccess>) -> (Graph, Vec<Diagnostic>) {
+    let is_main = |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch(place));
+    graph::build(&declarations.environments, &declarations.promotions, &is_main)
 }
 
 /// The graph of a control plane's environments at the head of its main branch, with all problems of the files that describe it.
@@ -272,7 +273,7 @@ pub fn promotion_graph_at(access: &RepositoryAccess, commit: GitId) -> Promotion
 
 fn promotion_graph_in(access: &RepositoryAccess, repositories: &dyn Repositories) -> PromotionGraph {
     let environments = Snapshot::new(repositories, access.control_plane()).environments();
-    let (graph, found) = graph_of(&environments.declarations);
+    let (graph, found) = graph_of(&environments.declarations, Some(access));
     let mut diagnostics = environments.diagnostics;
     diagnostics.extend(found);
     let git::load::Environments { declarations, files, .. } = environments;

@@ -770,6 +770,20 @@ codes! {
     ///
     /// Rename the field to `prove`. Move conditions that are about the next ring, such as its window, to `enter` of that ring.
     GatesOfRing = "K0160",
+    /// A promotion leads to an environment whose objects are on the main branch.
+    ///
+    /// A promotion writes the commit that an environment asks for into the environment's branch. On the main branch, this is a new commit of the main branch, which
+    /// would be promoted next, and so on without end. Values there would have no gates either: they would be a part of what is promoted.
+    ///
+    /// ```yaml
+    /// kind: Environment
+    /// metadata: {name: prod}
+    /// spec:
+    ///   controlPlane: {repo: https://git.example/platform/control-plane, branch: main, path: environments/prod}
+    /// ```
+    ///
+    /// Move the objects of the environment to a branch of their own, and name it in `spec.controlPlane.branch`. Until then, nothing moves into the environment.
+    EnvironmentOnMain = "K0161",
 
     /// A policy selects no cluster type.
     ///

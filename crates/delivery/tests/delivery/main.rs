@@ -25,6 +25,8 @@ mod lease;
 #[cfg(test)]
 mod liveness;
 #[cfg(test)]
+mod main_branch;
+#[cfg(test)]
 mod publish;
 #[cfg(test)]
 mod pull_requests;

@@ -7,7 +7,7 @@ use jiff::tz::TimeZoneDatabase;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::name::EnvironmentName;
-use model::object::environment::NEXT;
+use model::object::environment::{NEXT, RepositoryPlace};
 use model::object::promotion::{Gate, GateKind};
 use model::object::{Environment, Object, Promotion};
 use model::similar::nearest;
@@ -17,10 +17,11 @@ use super::{Graph, Step, StepSource, derived};
 
 type Environments<'a> = BTreeMap<EnvironmentName, &'a Object<Environment>>;
 
-/// Builds the graph. If there is no `Promotion`, the annotations of the environments decide.
+/// Builds the graph. If there is no `Promotion`, the annotations of the environments decide. `is_main` says whether a place is on the main branch.
 pub fn build(
     environments: &[Arc<Object<Environment>>],
     promotions: &[Arc<Object<Promotion>>],
+    is_main: &dyn Fn(&RepositoryPlace) -> bool,
 ) -> (Graph, Vec<Diagnostic>) {
     let mut known = Environments::new();
     for environment in environments {
@@ -33,6 +34,7 @@ pub fn build(
     } else {
         builder.add_promotions(&annotated);
     }
+    builder.report_environments_on_main(is_main);
     builder.finish()
 }
 
@@ -185,6 +187,28 @@ impl<'a> Builder<'a> {
             let found = Diagnostic::error(Code::GateWithoutEvidence, message)
                 .at(Origin::At(object.address, path), "never holds")
                 .help("add `from`, or remove the gate; gates of rings measure the environment itself");
+            self.diagnostics.push(found.about(&object.key()));
+        }
+    }
+
+    /// Reports promotions into environments on the main branch: what they write would be a commit that is promoted next.
+    fn report_environments_on_main(&mut self, is_main: &dyn Fn(&RepositoryPlace) -> bool) {
+        for (environment, step) in &mut self.steps {
+            let object = self.known.get(environment).filter(|object| is_main(&object.spec.control_plane));
+            let Some(object) = object.filter(|_| !matches!(step.source, StepSource::Nothing)) else { continue };
+            step.problem = Some("its objects are on the main branch".into());
+            let message =
+                format!("the objects of `{environment}` are on the main branch, so no promotion can lead to it");
+            let branch = Origin::At(object.address, FieldPath::from(["spec", "controlPlane", "branch"]));
+            let mut found = Diagnostic::error(Code::EnvironmentOnMain, message).at(branch, "the main branch");
+            if let StepSource::Object(promotion) = &step.source {
+                found = found.at(field(promotion, &["to"]), "leads there");
+            }
+            let found = found
+                .note(
+                    "what a promotion writes there would be a commit of the main branch, which would be promoted next",
+                )
+                .help("move the objects to a branch of their own, and name it in `spec.controlPlane.branch`");
             self.diagnostics.push(found.about(&object.key()));
         }
     }

@@ -6,7 +6,7 @@ use model::source::FileId;
 
 use super::*;
 
-/// Reads objects: `dev>stage` is an environment with an annotation, `stage` one without, `{...}` is the spec of a promotion.
+/// Reads objects: `dev>stage` is an environment with an annotation, `stage` one without, `on-main` one on the main branch, `{...}` is the spec of a promotion.
 fn graph(objects: &[&str]) -> (Graph, Vec<String>) {
     let (mut environments, mut promotions) = (Vec::new(), Vec::new());
     for (number, written) in objects.iter().enumerate() {
@@ -23,7 +23,7 @@ fn graph(objects: &[&str]) -> (Graph, Vec<String>) {
             _ => panic!("{text}: {:?}", read.diagnostics),
         }
     }
-    let (graph, diagnostics) = build(&environments, &promotions);
+    let (graph, diagnostics) = build(&environments, &promotions, &|place| *place.branch == *"main");
     let shown = |found: &model::diagnostic::Diagnostic| {
         assert!(!found.labels.is_empty() && !found.help.is_empty(), "without a place or advice: {found:?}");
         format!("{} {}", found.code, found.message)
@@ -35,9 +35,10 @@ fn environment(written: &str) -> String {
     let (name, next) = written.split_once('>').unwrap_or((written, ""));
     let annotations =
         if next.is_empty() { String::new() } else { format!(", annotations: {{promotion.kalypso.io/next: {next}}}") };
+    let branch = if name == "on-main" { "main" } else { "b" };
     format!(
         "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {name}{annotations}}}, \
-         spec: {{controlPlane: {{repo: r, branch: b, path: .}}}}}}"
+         spec: {{controlPlane: {{repo: r, branch: {branch}, path: .}}}}}}"
     )
 }
 
@@ -130,6 +131,17 @@ fn two_promotions_to_one_environment_are_reported() {
     let steps = ["prod", "{to: prod}", "{to: prod, rings: [{name: all}]}"];
     let (graph, _) = graph(&steps);
     assert_eq!(graph.promotion("prod").unwrap().rings.len(), 1);
+}
+
+#[test]
+fn no_promotion_leads_to_an_environment_on_the_main_branch() {
+    let message = "K0161 the objects of `on-main` are on the main branch, so no promotion can lead to it";
+    for steps in [&["dev", "on-main", "{from: [dev], to: on-main}"][..], &["dev>on-main", "on-main"]] {
+        check(steps, "dev on-main", &[message]);
+        assert_eq!(problem(steps, "on-main"), "its objects are on the main branch");
+    }
+    // What comes from there is only read.
+    check(&["on-main", "prod", "{from: [on-main], to: prod}"], "on-main prod", &[]);
 }
 
 #[test]
