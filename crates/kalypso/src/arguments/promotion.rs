@@ -10,7 +10,8 @@ pub(crate) struct PromotionSubject {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
-    /// The workload, or `values`, `values/NAME` or `application/NAME` [default: the commits of the main branch]
+    /// The workload, or `values`, `values/NAME`, `application/NAME` or `kalypso/renderer` [default: the commits of the main branch; of `hold` and `resume`, the
+    /// whole environment]
     #[arg(value_name = "WORKLOAD")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
@@ -43,8 +44,8 @@ pub(crate) struct ReasonedDecision {
 What was released before stays as it is.
 
 Examples:
-  kalypso hold -e prod --reason 'inventory days'              nothing moves into prod
-  kalypso hold -e prod checkout --reason 'waits for team A'   no change of a workload moves through the rings of prod
+  kalypso hold -e prod --reason 'inventory days'              nothing moves into prod, and in it
+  kalypso hold -e prod checkout --reason 'waits for team A'   no release of a workload, and no change of it in the rings
   kalypso hold -e prod values --reason 'numbers are checked'  the output stays at the present values of prod")]
 pub(crate) struct Hold {
     #[command(flatten)]
