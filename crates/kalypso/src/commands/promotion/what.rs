@@ -5,6 +5,7 @@ use delivery::controller::line::Line;
 use delivery::controller::plane::Plane;
 use delivery::controller::settled;
 use delivery::named_releases;
+use delivery::renderer::SUBJECT;
 use hub_api::promotions::PromotionStatus;
 use model::name::EnvironmentName;
 use model::similar;
@@ -114,7 +115,7 @@ fn of_workload(access: &RepositoryAccess, workload: &str, to: &str) -> anyhow::R
         if let Some(version) = releases.get(workload) {
             return Ok(Wanted { subject: Some(workload.to_owned()), revision: version.to_string() });
         }
-        known.extend(releases.into_keys());
+        known.extend(releases.into_keys().filter(|name| **name != *SUBJECT));
     }
     let help = match similar::nearest(workload, known.iter().map(|name| &**name)) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
