@@ -9,7 +9,7 @@ use engine::hold::HeldFolder;
 use engine::output::rings::RingTree;
 use engine::output::{Contents, Destination, Output, assemble, assemble_contents};
 use engine::place::Place;
-use engine::plan::{Comparison, FileChange, Plan, PlanDestination, PlannedId};
+use engine::plan::{ChangeKind, Comparison, FileChange, Plan, PlanDestination, PlannedId};
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -202,7 +202,8 @@ impl Planned {
         let previous = &self.target.branch.tree;
         let open = |sealed: &Sealed| self.open(sealed);
         let tree = self.plan.with_removed(previous, &self.output.tree, &open)?;
-        let output = Output { tree, ..self.output.clone() };
+        let assignments = self.output.assignments + self.plan.count(ChangeKind::Removed);
+        let output = Output { tree, assignments, ..self.output.clone() };
         let plan = engine::plan::plan(&Comparison {
             previous,
             output: &output,

@@ -25,8 +25,8 @@ const UNKNOWN: &str = "earlier";
 /// The transitions from a waiting version to an admitted one.
 const TRANSITIONS_MAX: usize = 4;
 
-/// Moves this version of Kalypso into an environment whose output it changes. Without an `output`, it is not known whether it does, and nothing moves. A version that
-/// changes nothing needs no gate.
+/// Moves this version of Kalypso into an environment whose output it changes. Without a complete `output`, it is not known whether it does: then no move begins, and one
+/// that began goes on. A version that changes nothing needs no gate.
 pub(super) fn move_renderer(
     context: &Context<'_>,
     (promotion, output): (&Promotion, Option<&Outcome>),
@@ -34,8 +34,9 @@ pub(super) fn move_renderer(
     memory: &mut Memory,
 ) -> Result<ReleaseMoves, ControllerError> {
     let none = ReleaseMoves::Found { steps: Vec::new(), subjects: Vec::new(), problems: Vec::new() };
-    let Some(output) = output.filter(|output| is_complete(output)) else { return Ok(none) };
-    let pending = output.places.iter().find_map(|place| place.planned.renderer.as_ref());
+    let is_known = output.is_some_and(is_complete);
+    let pending = output.filter(|_| is_known);
+    let pending = pending.and_then(|output| output.places.iter().find_map(|place| place.planned.renderer.as_ref()));
     let stored = rollout_store::read(context.access, context.environment)?;
     let advances = match known(&stored) {
         Ok(advances) => advances,
@@ -50,7 +51,7 @@ pub(super) fn move_renderer(
         (Some(state), _) => state.clone(),
     };
     let is_admitted = before.admitted.as_ref() == Some(&version);
-    let decided = if is_admitted || pending.is_some() {
+    let decided = if is_admitted || pending.is_some() || !is_known {
         RendererMove { context, promotion, own, hold: stored.hold(), version: &version }.decide(&before, memory)
     } else {
         let state = AdvanceState { at: Some(version.clone()), admitted: Some(version), ..without_candidate(&before) };

@@ -138,6 +138,8 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     let place = &changed.places[0];
     assert!(matches!(&place.refusals[..], [Refusal::Unconfirmed { has_other_words: false }]));
     assert_eq!((world.paths(BASE), place.planned.plan.count(ChangeKind::Removed)), (before.clone(), 0));
+    // All assignments are counted, also those that stay for now.
+    assert_eq!(place.planned.plan.before(), place.planned.whole_plan().before());
     let removed = place.planned.whole_plan().removals();
     let is_removed = |path: &&String| removed.iter().any(|folder| path.starts_with(&format!("{folder}/")));
     let (gone, kept): (Vec<_>, Vec<_>) = before.iter().partition(is_removed);
