@@ -14,7 +14,7 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::progress::Progress;
-use model::tree::{OpenError, Sealed, SealedBy, Tree};
+use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
 use crate::compilation::{self, KnownResults};
 use crate::error::DestinationError;
@@ -136,15 +136,7 @@ impl Planned {
         let previous = &target.branch.tree;
         let contents = Contents { compiled, held: &held, rings: tree.as_ref() };
         let output = assemble_contents(&contents, previous, &destination, &open)?;
-        let mut plan = engine::plan::plan(&Comparison {
-            previous,
-            output: &output,
-            folder: &target.folder,
-            new: compiled,
-            old: earlier.as_ref().map(|earlier| &earlier.compiled),
-            open: &open,
-            content: &|id| target.branch.content(id),
-        })?;
+        let mut plan = plan((compiled, earlier.as_ref()), (&target, &output), &open)?;
         if let Some(rings) = &rings {
             // A workload that other places keep is not removed yet.
             plan.removed_workloads.workloads.retain(|workload| !rings.is_kept_somewhere(workload));
@@ -194,31 +186,25 @@ impl Planned {
         self.waiting.is_some()
     }
 
-    /// Leaves out what the plan removes until it is confirmed: these folders stay as they are. If nothing else changes, it is left out only if `always`.
+    /// Leaves out what the plan removes until it is confirmed: these folders stay as they are. False: nothing else changes, or it can't be separated, and the plan
+    /// stays as it is.
     ///
     /// # Errors
     /// If a folder can't be opened.
-    pub(crate) fn leave_removals(&mut self, always: bool) -> Result<(), OpenError> {
-        let previous = &self.target.branch.tree;
+    pub(crate) fn leave_removals(&mut self) -> Result<bool, OpenError> {
         let open = |sealed: &Sealed| self.open(sealed);
-        let tree = self.plan.with_removed(previous, &self.output.tree, &open)?;
+        let tree = self.plan.with_removed(&self.target.branch.tree, &self.output.tree, &open)?;
         let assignments = self.output.assignments + self.plan.count(ChangeKind::Removed);
         let output = Output { tree, assignments, ..self.output.clone() };
-        let plan = engine::plan::plan(&Comparison {
-            previous,
-            output: &output,
-            folder: &self.target.folder,
-            new: &self.compiled,
-            old: self.earlier.as_ref().map(|earlier| &earlier.compiled),
-            open: &open,
-            content: &|id| self.target.branch.content(id),
-        })?;
-        if plan.is_empty() && !always {
-            return Ok(());
+        let rest = plan((&self.compiled, self.earlier.as_ref()), (&self.target, &output), &open)?;
+        // In a new layout, a folder is not where it was.
+        let removes = rest.count(ChangeKind::Removed) > 0 || !rest.removed_places.is_empty();
+        if rest.is_empty() || removes {
+            return Ok(false);
         }
         self.output = output;
-        self.waiting = Some(Box::new(std::mem::replace(&mut self.plan, plan)));
-        Ok(())
+        self.waiting = Some(Box::new(std::mem::replace(&mut self.plan, rest)));
+        Ok(true)
     }
 
     /// The word that confirms the removals. None if no confirmation is needed, or if there is no repository.
@@ -315,6 +301,23 @@ impl Planned {
     pub fn progress(&self) -> &Progress {
         self.compiled.progress()
     }
+}
+
+/// The changes that an output makes at its destination.
+fn plan(
+    (compiled, earlier): (&Compiled, Option<&Earlier>),
+    (target, output): (&GitOpsDestination, &Output),
+    open: &Open<'_>,
+) -> Result<Plan, OpenError> {
+    engine::plan::plan(&Comparison {
+        previous: &target.branch.tree,
+        output,
+        folder: &target.folder,
+        new: compiled,
+        old: earlier.map(|earlier| &earlier.compiled),
+        open,
+        content: &|id| target.branch.content(id),
+    })
 }
 
 /// Opens a sealed folder: from the repository, or rendered from one of the fleets.

@@ -362,14 +362,13 @@ fn leave_waiting_removals(
         return Ok(false);
     }
     if !refusals.is_empty() {
-        planned.leave_removals(true)?;
-        return Ok(!planned.plan.is_empty());
+        return Ok(planned.leave_removals()?);
     }
     // A host that does not answer is reported with the pull request.
     let waits =
         hosts.is_some_and(|hosts| pull_requests::removals_wait(hosts, (loaded, planned), confirmed) == Ok(true));
     if waits {
-        planned.leave_removals(false)?;
+        planned.leave_removals()?;
     }
     Ok(true)
 }

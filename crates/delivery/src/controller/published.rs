@@ -16,6 +16,9 @@ use crate::pull_requests::admission::ProposedOutput;
 use crate::push::Delivered;
 use crate::refusal::Refusal;
 
+/// Why an environment shows nothing about what it has: a part of it, the removals, was not tried.
+const REMOVALS: &str = "its removals wait for a confirmation";
+
 /// What a publication of an environment tells a step.
 #[derive(Clone, Debug)]
 pub struct Published {
@@ -118,22 +121,19 @@ fn place(place: &PlaceOutcome) -> Result<(), Arc<str>> {
         let number = count(errors.len(), "error");
         return Err(format!("{number} keep output from being published: [{}] {}", first.code, first.message).into());
     }
-    if let Some(refusal) =
-        place.refusals.iter().find(|refusal| !refusal.is_unconfirmed() || !place.planned.has_waiting_removals())
-    {
+    if let Some(refusal) = place.refusals.first() {
         return Err(match refusal {
             Refusal::Diagnostic(first) => {
                 format!("its publication is refused: [{}] {}", first.code, first.message).into()
             }
-            Refusal::Unconfirmed { .. } => "its removals wait for a confirmation".into(),
+            Refusal::Unconfirmed { .. } => REMOVALS.into(),
         });
+    }
+    if place.planned.has_waiting_removals() {
+        return Err(REMOVALS.into());
     }
     if let Some(pending) = &place.planned.renderer {
         return Err(pending.to_string().into());
-    }
-    if place.planned.whole_plan().is_large_removal() {
-        // It waits for a person, and nothing else is to be published.
-        return Ok(());
     }
     if place.is_proposed() || place.delivered.is_none() {
         let why = match (&place.pull_request, &place.delivered) {

@@ -145,13 +145,30 @@ fn a_removal_that_waits_for_its_word_holds_only_what_it_removes() {
     let (gone, kept): (Vec<_>, Vec<_>) = before.iter().partition(is_removed);
     let has_value = |path: &str| world.gitops_file(path).unwrap().contains("ADDED_next");
     assert!(kept.iter().any(|path| has_value(path)) && !gone.iter().any(|path| has_value(path)));
-    // Nothing else is to be published, and the environment counts as published.
+    // The environment proves nothing yet: the removals were not tried.
+    let waits = Err("its removals wait for a confirmation".into());
+    assert_eq!(Published::of(&changed).complete, waits);
     let again = world.publish(DIRECT);
-    assert_eq!((word(&again).as_str(), Published::of(&again).complete), ("refused unconfirmed false", Ok(())));
+    assert_eq!((word(&again).as_str(), Published::of(&again).complete), ("refused unconfirmed false", waits));
     let confirmed = [again.places[0].planned.confirmation_word().unwrap()];
     assert_eq!(confirmed[0], place.planned.confirmation_word().unwrap());
     assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
     assert!(gone.iter().all(|path| world.gitops_file(path).is_none()));
+}
+
+#[test]
+fn nothing_is_removed_without_its_word_because_folders_move() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    let before = world.paths(BASE);
+    let spread = world.files()["gitops-repo.yaml"]
+        .replace("{name: prod}", "{name: prod, annotations: {output.kalypso.io/fan-out: 'true'}}");
+    world.change(&[("workloads/app-0001.yaml", None), ("gitops-repo.yaml", Some(&spread))]);
+    let outcome = world.publish(DIRECT);
+    let removed = outcome.places[0].planned.whole_plan().count(ChangeKind::Removed);
+    let targets = |paths: &[String]| paths.iter().filter(|path| path.ends_with("/platform-config.yaml")).count();
+    assert!(removed > 0 && targets(&before) > 0, "{before:?}");
+    assert_eq!(targets(&world.paths(BASE)), targets(&before), "{}", word(&outcome));
 }
 
 #[test]

@@ -80,13 +80,6 @@ impl Plan {
             || !self.removed_places.is_empty()
     }
 
-    /// Whether it only removes, and needs a confirmation for that.
-    pub fn is_large_removal(&self) -> bool {
-        let mut kinds =
-            self.changes.values().map(|change| change.kind).chain(self.other_files.iter().map(|file| file.kind));
-        kinds.all(|kind| kind == ChangeKind::Removed) && self.needs_confirmation()
-    }
-
     /// Whether there were assignments, and all of them are removed.
     pub fn removes_everything(&self) -> bool {
         let removed = self.count(ChangeKind::Removed);
