@@ -8,7 +8,6 @@ use git::load::{BrokenFiles, ControlPlane};
 use git::publications::NO_RELEASES;
 use git::{GitRepositories, PublicKey, Repositories, RepositoryUrl, Revision, SigningKey, repository_key};
 use model::name::EnvironmentName;
-use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
 
 use crate::acknowledgement::Entry;
@@ -58,7 +57,7 @@ pub struct RepositoryAccess {
     /// The repositories.
     pub repositories: SharedRepositories,
     /// The version of Kalypso that renders: [`renderer::version`].
-    pub renderer: Arc<str>,
+    pub(crate) renderer: Arc<str>,
     /// The progress of the run.
     pub progress: Progress,
     /// What the branches with the states of environments must contain.
@@ -115,10 +114,10 @@ impl RepositoryAccess {
         Self { renderer: version.into(), ..self }
     }
 
-    /// Whether a place is on the main branch of the control plane.
-    pub(crate) fn is_main_branch(&self, place: &RepositoryPlace) -> bool {
+    /// Whether a branch of a repository is the main branch of the control plane.
+    pub(crate) fn is_main_branch(&self, (url, branch): (&str, &str)) -> bool {
         let key = |url: &str| repository_key(&self.settings.git.rewrite, url);
-        *place.branch == *self.settings.branch && key(&place.repo) == key(self.settings.repo.as_str())
+        *branch == *self.settings.branch && key(url) == key(self.settings.repo.as_str())
     }
 
     /// Saves the list of broken files for later runs, if it has grown.

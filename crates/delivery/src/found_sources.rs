@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use git::load::{Read, ReadRole};
 use git::publications::SourceName;
-use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision, repository_key};
+use git::{Commit, Repositories, RepositoryError, RepositoryUrl, Revision};
 use model::git_id::GitId;
 use model::object::promotion::ChangeOrigin;
 
@@ -60,9 +60,7 @@ impl Source {
 /// The sources among what was read. Several objects may name the same branch: its commits are admitted together, under the first name. What an object names by its
 /// commit moves with that object, and the main branch with its promotions.
 pub fn of_reads(access: &RepositoryAccess, reads: &[Read]) -> Vec<Source> {
-    let key = |url: &str| repository_key(&access.settings.git.rewrite, url);
-    let control_plane = key(access.settings.repo.as_str());
-    let is_main = |read: &Read| *read.revision == *access.settings.branch && key(read.url.as_str()) == control_plane;
+    let is_main = |read: &Read| access.is_main_branch((read.url.as_str(), &read.revision));
     let mut reads: Vec<_> = reads.iter().filter(|read| !read.is_pinned && !is_main(read)).collect();
     reads.sort_by(|one, other| one.role.cmp(&other.role));
     let mut found: BTreeMap<SourceName, Source> = BTreeMap::new();

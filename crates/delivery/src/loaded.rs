@@ -80,7 +80,8 @@ impl Loaded {
     /// Builds the fleet of an environment that was read from a directory or a control plane.
     pub fn new(read: git::load::Loaded, directory: Option<String>, access: Option<&Arc<RepositoryAccess>>) -> Self {
         let (fleet, found) = Fleet::build(read.input);
-        let is_main = |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch(place));
+        let is_main =
+            |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch((&place.repo, &place.branch)));
         let (graph, of_graph) = graph::build(&read.declarations.environments, &read.declarations.promotions, &is_main);
         let rings = graph.object(fleet.environment.as_str());
         let of_rings = rings.map(|object| ring_checks::diagnostics(object, &fleet)).unwrap_or_default();

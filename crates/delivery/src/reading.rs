@@ -253,7 +253,8 @@ fn names_at(snapshot: &Snapshot<'_>, access: &RepositoryAccess) -> Result<Vec<En
 }
 
 fn graph_of(declarations: &Declarations, access: Option<&RepositoryAccess>) -> (Graph, Vec<Diagnostic>) {
-    let is_main = |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch(place));
+    let is_main =
+        |place: &RepositoryPlace| access.is_some_and(|access| access.is_main_branch((&place.repo, &place.branch)));
     graph::build(&declarations.environments, &declarations.promotions, &is_main)
 }
 

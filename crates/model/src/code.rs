@@ -773,7 +773,7 @@ codes! {
     /// A promotion leads to an environment whose objects are on the main branch.
     ///
     /// A promotion writes the commit that an environment asks for into the environment's branch. On the main branch, this is a new commit of the main branch, which
-    /// would be promoted next, and so on without end. Values there would have no gates either: they would be a part of what is promoted.
+    /// would be promoted next, and so on without end. Values there would wait for no gate either.
     ///
     /// ```yaml
     /// kind: Environment

@@ -318,7 +318,7 @@ fn of_workload(
 ) -> Result<(Change, Receipt), CommandError> {
     let of_release = || of_release((plane, subject), decision, (stored, command));
     if matches!(command.kind, CommandKind::Hold | CommandKind::Resume) {
-        return of_both((plane, subject), decision, (stored, command));
+        return hold_of_workload((plane, subject), decision, (stored, command));
     }
     if is_release(subject, (stored, command)) {
         return of_release();
@@ -339,7 +339,7 @@ fn of_workload(
 }
 
 /// A hold of a workload, or its end: of its release on the way into the environment, and of what moves in the rings. One of them may be held already.
-fn of_both(
+fn hold_of_workload(
     (plane, subject): (&Plane<'_>, &str),
     decision: &PersonDecision<'_>,
     (stored, command): (&StoredStates, &Command),

@@ -205,7 +205,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
         if let Some(again) = outcome.note(moves, &mut status) {
             return Ok(again);
         }
-        let moves = renderer::move_renderer(context, (promotion, request.output), &own, memory)?;
+        let moves = renderer::move_renderer(context, (promotion, &stored), (request.output, &own), memory)?;
         if let Some(again) = outcome.note(moves, &mut status) {
             return Ok(again);
         }

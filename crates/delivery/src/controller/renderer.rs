@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::promotion::advance::{self, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::origin::for_origin;
+use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, CandidatePhase, Decision, Revision};
 use model::object::promotion::{ChangeOrigin, OnFailure, Promotion};
 
@@ -18,7 +19,7 @@ use super::releases::Before;
 use super::status;
 use crate::publish::{End, Outcome};
 use crate::renderer::{Pending, SUBJECT};
-use crate::rollout_store;
+use crate::rollout_store::{self, StoredStates};
 
 /// What rendered an environment whose publications do not name a version.
 const UNKNOWN: &str = "earlier";
@@ -29,14 +30,19 @@ const TRANSITIONS_MAX: usize = 4;
 /// that began goes on. A version that changes nothing needs no gate.
 pub(super) fn move_renderer(
     context: &Context<'_>,
-    (promotion, output): (&Promotion, Option<&Outcome>),
-    own: &Own<'_>,
+    (promotion, before): (&Promotion, &StoredStates),
+    (output, own): (Option<&Outcome>, &Own<'_>),
     memory: &mut Memory,
 ) -> Result<ReleaseMoves, ControllerError> {
     let none = ReleaseMoves::Found { steps: Vec::new(), subjects: Vec::new(), problems: Vec::new() };
     let is_known = output.is_some_and(is_complete);
     let pending = output.filter(|_| is_known);
     let pending = pending.and_then(|output| output.places.iter().find_map(|place| place.planned.renderer.as_ref()));
+    let has_state = before.advances.iter().flatten().any(|advances| advances.releases.contains_key(SUBJECT));
+    if pending.is_none() && !has_state {
+        return Ok(none);
+    }
+    // Releases may have moved since.
     let stored = rollout_store::read(context.access, context.environment)?;
     let advances = match known(&stored) {
         Ok(advances) => advances,
@@ -55,7 +61,7 @@ pub(super) fn move_renderer(
         RendererMove { context, promotion, own, hold: stored.hold(), version: &version }.decide(&before, memory)
     } else {
         let state = AdvanceState { at: Some(version.clone()), admitted: Some(version), ..without_candidate(&before) };
-        AdvanceStep { state, report: engine::promotion::report::Report::at_rest(), action: None, events: Vec::new() }
+        AdvanceStep { state, report: Report::at_rest(), action: None, events: Vec::new() }
     };
     if context.is_read_only {
         return Ok(found(decided));

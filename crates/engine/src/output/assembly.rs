@@ -36,7 +36,7 @@ pub struct Contents<'a> {
     pub compiled: &'a Compiled,
     /// The folders of assignments that are held.
     pub held: &'a Held,
-    /// The folders of an environment with rings. None: all places have the compiled folders.
+    /// The folders of an environment with rings, or of one that keeps published folders. None: all places have the compiled folders.
     pub rings: Option<&'a RingTree>,
 }
 
