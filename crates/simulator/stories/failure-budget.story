@@ -13,7 +13,7 @@
                             failures: 0 of 8 reconcilers failed, at most 1 may fail
                             compliant: 8 of 8 reconcilers applied the change
              prod shop  c1: all rings are done
-      02:04  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 1 may fail
       03:00             fail store-[1-2] on c2
       04:00             change c2
@@ -25,9 +25,9 @@
              prod shop  c2: 8 of 8 changed places of the ring `stores` have the revision, or get it now
              prod shop  c2: waits for failures: 8 places are not published yet
       04:02  prod shop  c2: waits for compliant: 0 of 8 reconcilers applied the change, 100% are needed
-      04:08  prod       c2: 2 of 8 reconcilers failed, at most 1 may fail
-             prod shop  c2: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail
+      04:08  prod shop  c2: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail
              prod shop  c2: waits for failures: 2 of 8 reconcilers failed, at most 1 may fail
+             prod       c2: the rollout of shop: ring `stores`: 2 of 8 reconcilers failed, at most 1 may fail; it moves again when the failures are gone, or a newer revision replaces it
 
 Expectations
       01:00  ok      store-6 has c1

@@ -1,9 +1,9 @@
       00:00               release search 1.0.0
-      00:01  prod search  1.0.0: the move begins with the ring `canary`
+      00:02  prod search  1.0.0: the move begins with the ring `canary`
              prod search  1.0.0: the ring `canary` begins
              prod search  1.0.0: 1 of 1 changed place of the ring `canary` have the revision, or get it now
              prod search  1.0.0: waits for failures: 1 place is not published yet
-      00:02  prod search  1.0.0: waits for compliant: 0 of 1 reconciler applied the change, 100% are needed
+      00:03  prod search  1.0.0: waits for compliant: 0 of 1 reconciler applied the change, 100% are needed
       00:08  prod search  1.0.0: waits for pause: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       01:08  prod search  1.0.0: the ring `canary` is done
                               failures: 0 of 1 reconciler failed, at most 0 may fail

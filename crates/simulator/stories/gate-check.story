@@ -1,13 +1,11 @@
       00:00         check smoke is unknown for 2h
                     change c1
-      00:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      00:02  stage  c1: the gates hold
+      00:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      00:03  prod   c1: waits for smoke: the check has no result: `smoke` does not answer
+      00:03  prod   c1: it is the newest revision that can move
+             prod   c1: waits for smoke: the check has no result: `smoke` does not answer
       00:08  stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail

@@ -1,20 +1,18 @@
       00:00         change c1
-      00:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      00:02  stage  c1: waits for healthy: 0 of 1 reconciler applied the change, 100% are needed
+      00:02  stage  c1: it is the newest revision that can move
+             stage  c1: waits for healthy: 0 of 1 reconciler applied the change, 100% are needed
       00:08  stage  c1: the gates hold
                         settled: `dev` has the revision
                         healthy: 1 of 1 reconciler applied the change
              stage  c1: a pull request waits for its merge
       00:18  stage  c1: the pull request is merged
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      00:19  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 98% are needed
-      00:23  stage  c1: the environment proved it
+      00:19  prod   c1: it is the newest revision that can move
+             prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 98% are needed
+      00:23  prod   c1: waits for an-hour: good since 2026-03-02T08:23:00Z; 1h end at 2026-03-02T09:23:00Z
+             stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod   c1: waits for an-hour: good since 2026-03-02T08:23:00Z; 1h end at 2026-03-02T09:23:00Z
       01:23  prod   c1: the gates hold
                         settled: `stage` has the revision
                         healthy: 3 of 3 reconcilers applied the change

@@ -1,15 +1,13 @@
       00:00         git-host API is down for 6h
       01:00         change c1
-      01:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      01:02  stage  c1: the gates hold
+      01:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
       06:00  stage  c1: a pull request waits for its merge
       06:10  stage  c1: the pull request is merged
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      06:11  prod   c1: the gates hold
+      06:11  prod   c1: it is the newest revision that can move
+             prod   c1: the gates hold
                         settled: `stage` has the revision
              prod   c1: a pull request waits for its merge
       06:13  stage  c1: the environment proved it

@@ -11,11 +11,10 @@
       02:00             silence canary-1
       02:30  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
              prod shop  c1: waits for failures: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
-      02:31  prod       c1: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed (1 are silent), at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
       09:00             repair canary-1
       09:02  prod shop  c1: the failures are within the budget again
              prod shop  c1: waits for pause: good since 2026-03-02T17:02:00Z; 4h end at 2026-03-02T21:02:00Z
-      09:03  prod       c1: the failures are gone
       13:02  prod shop  c1: the ring `canary` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail
                             alive: 2 of 2 reconcilers applied the change
@@ -28,7 +27,8 @@
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
                             compliant: 4 of 4 reconcilers applied the change
              prod shop  c1: all rings are done
-      13:09  prod       c1: the environment proved it
+             prod       c1: the failures are gone
+             prod       c1: the environment proved it
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -1,16 +1,14 @@
       00:00         change c1
-      00:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      00:02  stage  c1: the gates hold
+      00:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      00:03  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
-      00:08  stage  c1: the environment proved it
+      00:03  prod   c1: it is the newest revision that can move
+             prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
+      00:08  prod   c1: waits for an-hour: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
+             stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod   c1: waits for an-hour: good since 2026-03-02T08:08:00Z; 1h end at 2026-03-02T09:08:00Z
       00:30         hub is down for 6h
              prod   c1: waits for healthy: the state of the fleet is not known: the hub can't be reached
       06:30  prod   c1: waits for an-hour: good since 2026-03-02T14:30:00Z; 1h end at 2026-03-02T15:30:00Z

@@ -23,7 +23,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 8 of 8 reconcilers applied the change
              prod shop  c1: all rings are done
-      01:07  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

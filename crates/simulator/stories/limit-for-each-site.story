@@ -28,10 +28,10 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      00:23  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
-      00:24  ok      at most 1 of prod where region=west change at once
-      00:24  ok      at most 1 of prod where region=east change at once
+      00:23  ok      at most 1 of prod where region=west change at once
+      00:23  ok      at most 1 of prod where region=east change at once
       00:22  ok      prod has c1 by 2h

@@ -32,9 +32,9 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 8 of 8 reconcilers applied the change
              prod shop  c1: all rings are done
-      00:43  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
-      00:44  ok      at most 1 of prod change at once
+      00:43  ok      at most 1 of prod change at once
       00:42  ok      prod has c1 by 4h

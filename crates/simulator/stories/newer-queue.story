@@ -22,7 +22,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      01:15  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
              prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
@@ -31,7 +31,7 @@
              prod shop  c2: the ring `canary` begins
              prod shop  c2: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c2: waits for failures: 2 places are not published yet
-      01:16  prod shop  c2: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      01:15  prod shop  c2: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       01:18  prod shop  c2: waits for pause: good since 2026-03-02T09:18:00Z; 1h end at 2026-03-02T10:18:00Z
       02:18  prod shop  c2: the ring `canary` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail
@@ -45,7 +45,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c2: all rings are done
-      02:25  prod       c2: the environment proved it
+             prod       c2: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
              prod       c3: it is the newest revision that can move
              prod       c3: the gates hold
@@ -54,7 +54,7 @@
              prod shop  c3: the ring `canary` begins
              prod shop  c3: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c3: waits for failures: 2 places are not published yet
-      02:26  prod shop  c3: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
+      02:25  prod shop  c3: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
       02:28  prod shop  c3: waits for pause: good since 2026-03-02T10:28:00Z; 1h end at 2026-03-02T11:28:00Z
       03:28  prod shop  c3: the ring `canary` is done
                             failures: 0 of 2 reconcilers failed, at most 0 may fail
@@ -68,7 +68,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c3: all rings are done
-      03:35  prod       c3: the environment proved it
+             prod       c3: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -44,7 +44,7 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c3: all rings are done
-      02:00  prod       c3: the environment proved it
+             prod       c3: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

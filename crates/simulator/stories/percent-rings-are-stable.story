@@ -20,7 +20,7 @@
                             failures: 0 of 20 reconcilers failed, at most 0 may fail
                             compliant: 16 of 16 reconcilers applied the change
              prod shop  c1: all rings are done
-      02:15  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 20 reconcilers failed, at most 0 may fail
       10:00             add store-[21-30] to prod
       10:01  prod shop  added-store-21: the move begins with the ring `few`
@@ -55,7 +55,7 @@
                             failures: 0 of 30 reconcilers failed, at most 0 may fail
                             compliant: 25 of 25 reconcilers applied the change
              prod shop  c2: all rings are done
-      22:15  prod       c2: the environment proved it
+             prod       c2: the environment proved it
                             failures: 0 of 30 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -1,7 +1,6 @@
       00:00                     release shop 2.4.0
-      00:01  prod shop release  2.4.0: it is the newest revision that can move
-             prod shop release  2.4.0: waits for settled: `stage`: it is not published yet
-      00:02  prod shop release  2.4.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:02  prod shop release  2.4.0: it is the newest revision that can move
+             prod shop release  2.4.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod shop release  2.4.0: waits for two-hours: good since 2026-03-02T08:08:00Z; 2h end at 2026-03-02T10:08:00Z
       02:08  prod shop release  2.4.0: the gates hold
                                     settled: `stage` has the revision
@@ -12,9 +11,8 @@
                                     compliant: 3 of 3 reconcilers applied the change
                                     failures: 0 of 3 reconcilers failed, at most 0 may fail
       10:00                     release shop 2.5.0
-      10:01  prod shop release  2.5.0: it is the newest revision that can move
-             prod shop release  2.5.0: waits for settled: `stage`: it is not published yet
-      10:02  prod shop release  2.5.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      10:02  prod shop release  2.5.0: it is the newest revision that can move
+             prod shop release  2.5.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       10:08  prod shop release  2.5.0: waits for two-hours: good since 2026-03-02T18:08:00Z; 2h end at 2026-03-02T20:08:00Z
       12:08  prod shop release  2.5.0: the gates hold
                                     settled: `stage` has the revision

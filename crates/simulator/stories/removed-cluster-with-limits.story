@@ -38,10 +38,10 @@
                             failures: 0 of 7 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      08:43  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 7 reconcilers failed, at most 0 may fail
 
 Expectations
       00:02  ok      prod shop rests by 6h
       08:42  ok      prod has c1 by 24h
-      08:44  ok      everything rests
+      08:43  ok      everything rests

@@ -29,10 +29,10 @@
                             failures: 0 of 7 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  removed-canary-1: all rings are done
-      06:09  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 7 reconcilers failed, at most 0 may fail
 
 Expectations
       05:00  ok      store-[1-6] lacks c1
       06:08  ok      store-[1-6] has c1 by 8h
-      06:10  ok      everything rests
+      06:09  ok      everything rests

@@ -8,13 +8,13 @@
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c1: waits for failures: 2 places are not published yet
       01:02  prod shop  c1: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
-      01:08  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: the sources have a proved revision again
+      01:08  prod shop  c1: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
+             prod       c1: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; 8 of 8 places do not have the proved revision yet
       01:13  prod shop  c1: all places have the proved revision again
-      01:14  prod       c1: the environment has the proved revision again
+             prod       c1: the environment has the proved revision again
       05:00             retry prod by ana
-             prod shop  retry by ana
-             prod       retry by ana
+             prod       c1: retry by ana
+             prod shop  c1: retry by ana
       05:01  prod       c1: requested by ana
              prod       c1: the gates hold
              prod       c1: waits for failures: the state of the fleet is not known: its output is not published yet
@@ -34,10 +34,10 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      05:15  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
       04:00  ok      prod lacks c1
       05:14  ok      prod has c1 by 8h
-      05:16  ok      everything rests
+      05:15  ok      everything rests

@@ -10,11 +10,10 @@
       00:08  prod shop  c1: waits for pause: good since 2026-03-02T08:08:00Z; 6h end at 2026-03-02T14:08:00Z
       00:30             abort prod shop by ana because customers complain
              prod shop  c1: abort by ana: customers complain
-             prod       c1: abort by ana: customers complain
+             prod       c1: the rollout of shop: abort by ana: customers complain; it starts again with `kalypso retry`, and a newer revision without
       05:00             retry prod shop by ben
-             prod shop  retry by ben
-      05:01  prod       c1: the failures are gone
-             prod shop  c1: the move begins with the ring `canary`
+             prod shop  c1: retry by ben
+      05:01  prod shop  c1: the move begins with the ring `canary`
              prod shop  c1: the ring `canary` begins
              prod shop  c1: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c1: waits for failures: 2 places are not published yet
@@ -31,7 +30,8 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      11:09  prod       c1: the environment proved it
+             prod       c1: the failures are gone
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -20,7 +20,7 @@
                            failures: 0 of 5 reconcilers failed, at most 0 may fail
                            compliant: 3 of 3 reconcilers applied the change
              dev shop  c1: all rings are done
-      01:14  dev       c1: the environment proved it
+             dev       c1: the environment proved it
                            failures: 0 of 5 reconcilers failed, at most 0 may fail
       03:00            revert c1
       03:01  dev       revert-c1: it takes the environment back to what it has proved
@@ -29,7 +29,7 @@
              dev       revert-c1: waits for failures: the state of the fleet is not known: its output is not published yet
              dev shop  c1: the sources have a proved revision again
       03:08  dev shop  c1: all places have the proved revision again
-      03:09  dev       revert-c1: the environment proved it
+             dev       revert-c1: the environment proved it
                            failures: 0 of 5 reconcilers failed, at most 0 may fail
 
 Expectations

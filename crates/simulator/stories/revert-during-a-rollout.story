@@ -16,7 +16,7 @@
              prod       revert-c1: waits for failures: the state of the fleet is not known: its output is not published yet
              prod shop  c1: the sources have a proved revision again
       00:33  prod shop  c1: all places have the proved revision again
-      00:34  prod       revert-c1: the environment proved it
+             prod       revert-c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -28,12 +28,12 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      01:23  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
       00:20  ok      canary-1 has c1
       00:20  ok      store-[1-6] lacks c1
       01:22  ok      prod has c1 by 3h
-      01:24  ok      at most 2 of prod change at once
-      01:24  ok      everything rests
+      01:23  ok      at most 2 of prod change at once
+      01:23  ok      everything rests

@@ -15,14 +15,13 @@
              prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
              prod shop  c1: waits for failures: 6 places are not published yet
       00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
-      00:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; the ring returns to the proved revision
+      00:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; the ring returns to the proved revision
              prod shop  c1: waits for failures: 1 of 8 reconcilers failed, at most 0 may fail
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; it moves again with `kalypso retry`, or a newer revision replaces it
       05:00             repair store-2
                         retry prod shop by ana
              prod shop  c1: retry by ana
-      05:01  prod       c1: the failures are gone
-             prod shop  c1: the ring `stores` begins
+      05:01  prod shop  c1: the ring `stores` begins
              prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
              prod shop  c1: waits for failures: 6 places are not published yet
       05:02  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
@@ -30,7 +29,8 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      05:09  prod       c1: the environment proved it
+             prod       c1: the failures are gone
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
@@ -38,4 +38,4 @@ Expectations
       04:00  ok      store-[1-6] lacks c1
       04:00  ok      canary-1 has c1
       05:08  ok      prod has c1 by 7h
-      05:10  ok      everything rests
+      05:09  ok      everything rests

@@ -15,10 +15,10 @@
              prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
              prod shop  c1: waits for failures: 6 places are not published yet
       00:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
-      00:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: the sources have a proved revision again
+      00:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; 8 of 8 places do not have the proved revision yet
       00:28  prod shop  c1: all places have the proved revision again
-      00:29  prod       c1: the environment has the proved revision again
+             prod       c1: the environment has the proved revision again
       10:00             change c2
                         repair store-2
       10:01  prod       c2: it is the newest revision that can move
@@ -40,11 +40,11 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c2: all rings are done
-      10:15  prod       c2: the environment proved it
+             prod       c2: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
       04:00  ok      prod lacks c1
       04:00  ok      prod shop rejected
       10:14  ok      prod has c2 by 14h
-      10:16  ok      everything rests
+      10:15  ok      everything rests

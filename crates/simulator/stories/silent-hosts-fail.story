@@ -1,13 +1,11 @@
       00:00         silence stage-3
       01:00         change c1
-      01:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      01:02  stage  c1: the gates hold
+      01:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      01:03  prod   c1: waits for present: 0 of 3 reconcilers applied the change, 100% are needed, 1 are silent
+      01:03  prod   c1: it is the newest revision that can move
+             prod   c1: waits for present: 0 of 3 reconcilers applied the change, 100% are needed, 1 are silent
       01:08  stage  c1: the environment proved it
                         compliant: 2 of 2 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail

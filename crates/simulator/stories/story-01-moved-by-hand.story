@@ -1,21 +1,19 @@
       00:00         change c1
-      00:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      00:02  stage  c1: the gates hold
+      00:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      00:03  prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
-      00:08  stage  c1: the environment proved it
+      00:03  prod   c1: it is the newest revision that can move
+             prod   c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
+      00:08  prod   c1: waits for a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
+             stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod   c1: waits for a-day: good since 2026-03-02T08:08:00Z; 1d end at 2026-03-03T08:08:00Z
       00:30         write c1 into prod by hand
              prod   c1: a person wrote it into the branch of the environment; it waits for its gates
       01:00         override prod by ana because the fix can not wait
              prod   c1: override `c1` by ana: the fix can not wait
-             prod   c1: waits for compliant: 4 places are not published yet
+             prod   c1: waits for compliant: the state of the fleet is not known: it is not published yet
       01:03  prod   c1: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

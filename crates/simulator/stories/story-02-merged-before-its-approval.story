@@ -1,7 +1,6 @@
       00:00        change c1
-      00:01  prod  c1: it is the newest revision that can move
-             prod  c1: waits for settled: `stage`: it is not published yet
-      00:02  prod  c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
+      00:02  prod  c1: it is the newest revision that can move
+             prod  c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
       00:08  prod  c1: waits for two-eyes: 0 of 2 approvals
              prod  c1: a pull request waits for reviews
       01:00        merge prod by hand

@@ -25,7 +25,7 @@
                                     failures: 0 of 6 reconcilers failed, at most 0 may fail
                                     compliant: 4 of 4 reconcilers applied the change
              prod shop          2.4.0: all rings are done
-      14:15  prod shop release  2.4.0: the environment proved it
+             prod shop release  2.4.0: the environment proved it
                                     failures: 0 of 6 reconcilers failed, at most 0 may fail
 
 Expectations
@@ -34,4 +34,4 @@ Expectations
       02:03  ok      stage has shop 2.4.0 by 3h
       14:00  ok      prod lacks shop 2.4.0 at 14h
       14:14  ok      prod has shop 2.4.0 by 16h
-      14:16  ok      everything rests
+      14:15  ok      everything rests

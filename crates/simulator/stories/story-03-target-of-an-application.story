@@ -1,10 +1,9 @@
       00:00                         retarget shop in prod with more-memory
-             prod application/shop  more-memory: it is the newest commit
+      00:01  prod application/shop  more-memory: it is the newest commit
              prod application/shop  more-memory: waits for two-eyes: 0 of 1 approval
       02:00                         release shop 2.0.0
-             prod shop release      2.0.0: it is the newest revision that can move
-             prod shop release      2.0.0: waits for settled: `stage`: it is not published yet
-      02:01  prod shop release      2.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      02:01  prod shop release      2.0.0: it is the newest revision that can move
+             prod shop release      2.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       02:03  prod shop release      2.0.0: the gates hold
                                         settled: `stage` has the revision
                                         healthy: 2 of 2 reconcilers applied the change
@@ -27,7 +26,7 @@
                                         failures: 0 of 5 reconcilers failed, at most 0 may fail
                                         compliant: 3 of 3 reconcilers applied the change
              prod shop              2.0.0: all rings are done
-      04:14  prod shop release      2.0.0: the environment proved it
+             prod shop release      2.0.0: the environment proved it
                                         failures: 0 of 5 reconcilers failed, at most 0 may fail
       06:00                         approve prod application/shop by dora
              prod application/shop  more-memory: approve by dora

@@ -2,16 +2,15 @@
       00:01  stage        c1: it is the newest revision that can move
              stage        c1: the gates hold
              stage        c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod         c1: it is the newest revision that can move
-             prod         c1: waits for settled: `stage`: it is not published yet
-      00:02  prod         c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
-      00:08  stage        c1: the environment proved it
-                              compliant: 3 of 3 reconcilers applied the change
-                              failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod         c1: the gates hold
+      00:02  prod         c1: it is the newest revision that can move
+             prod         c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
+      00:08  prod         c1: the gates hold
                               settled: `stage` has the revision
                               healthy: 3 of 3 reconcilers applied the change
              prod         c1: waits for compliant: the state of the fleet is not known: its output is not published yet
+             stage        c1: the environment proved it
+                              compliant: 3 of 3 reconcilers applied the change
+                              failures: 0 of 3 reconcilers failed, at most 0 may fail
       00:10               configure prod prices
              prod values  prices: it is the newest commit
              prod values  prices: waits for two-eyes: 0 of 1 approval
@@ -26,7 +25,7 @@
              prod values  more-prices: approve by ana
              prod values  more-prices: the gates hold
       03:00               configure prod tax
-             prod values  tax: it is the newest commit
+      03:01  prod values  tax: it is the newest commit
              prod values  tax: waits for two-eyes: 0 of 1 approval
       03:10               skip prod values gate two-eyes by ben because the law changes tonight
              prod values  tax: skip of the gate `two-eyes` by ben: the law changes tonight

@@ -33,7 +33,7 @@
                             night: the window is open in 1 of 1 time zone
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      19:07  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 7 reconcilers failed, at most 0 may fail
 
 Expectations
@@ -43,5 +43,5 @@ Expectations
       04:00  ok      berlin-[1-3] has c1
       04:00  ok      tokyo-[1-3] lacks c1
       18:00  ok      tokyo-[1-3] lacks c1
-      19:08  ok      at most 2 of prod change at once
+      19:07  ok      at most 2 of prod change at once
       19:06  ok      prod has c1 by 20h

@@ -28,7 +28,7 @@
                             night: the window is open until Tue 2026-03-03 04:15 (UTC)
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      22:07  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
 
 Expectations

@@ -1,7 +1,6 @@
       00:00                     release shop 2.0.0
-      00:01  prod shop release  2.0.0: it is the newest revision that can move
-             prod shop release  2.0.0: waits for settled: `stage`: it is not published yet
-      00:02  prod shop release  2.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:02  prod shop release  2.0.0: it is the newest revision that can move
+             prod shop release  2.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod shop release  2.0.0: the gates hold
                                     settled: `stage` has the revision
                                     healthy: 2 of 2 reconcilers applied the change
@@ -15,10 +14,10 @@
                                     failures: 0 of 6 reconcilers failed, at most 0 may fail
                                     compliant: 6 of 6 reconcilers applied the change
              prod shop          2.0.0: all rings are done
-      00:15  prod shop release  2.0.0: the environment proved it
+             prod shop release  2.0.0: the environment proved it
                                     failures: 0 of 6 reconcilers failed, at most 0 may fail
       04:00                     pin shop 1.0.0 in prod where printer=old
-             prod values        pin-shop-1.0.0: it is the newest commit
+      04:01  prod values        pin-shop-1.0.0: it is the newest commit
              prod values        pin-shop-1.0.0: waits for two-eyes: 0 of 1 approval
       05:00                     approve prod values by ana
              prod values        pin-shop-1.0.0: approve by ana
@@ -33,9 +32,8 @@
                                     compliant: 1 of 1 reconciler applied the change
              prod shop          pin-shop-1.0.0: all rings are done
       08:00                     release shop 3.0.0
-      08:01  prod shop release  3.0.0: it is the newest revision that can move
-             prod shop release  3.0.0: waits for settled: `stage`: it is not published yet
-      08:02  prod shop release  3.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      08:02  prod shop release  3.0.0: it is the newest revision that can move
+             prod shop release  3.0.0: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       08:08  prod shop release  3.0.0: the gates hold
                                     settled: `stage` has the revision
                                     healthy: 2 of 2 reconcilers applied the change
@@ -49,7 +47,7 @@
                                     failures: 0 of 5 reconcilers failed, at most 0 may fail
                                     compliant: 5 of 5 reconcilers applied the change
              prod shop          3.0.0: all rings are done
-      08:14  prod shop release  3.0.0: the environment proved it
+             prod shop release  3.0.0: the environment proved it
                                     failures: 0 of 6 reconcilers failed, at most 0 may fail
 
 Expectations
@@ -58,5 +56,5 @@ Expectations
       08:00  ok      clinic-6 has shop 1.0.0
       04:59  ok      clinic-6 has shop 2.0.0 at 4h59m
       08:13  ok      clinic-[1-5] has shop 3.0.0 by 10h
-      08:15  ok      clinic-6 has shop 1.0.0
-      08:15  ok      everything rests
+      08:14  ok      clinic-6 has shop 1.0.0
+      08:14  ok      everything rests

@@ -1,8 +1,7 @@
       00:00                      fail host-1 on 2.0.0-1
                                  release agent tag=2.0.0,version=2.0.0-1
-      00:01  prod agent release  tag=2.0.0,version=2.0.0-1: it is the newest revision that can move
-             prod agent release  tag=2.0.0,version=2.0.0-1: waits for settled: `stage`: it is not published yet
-      00:02  prod agent release  tag=2.0.0,version=2.0.0-1: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:02  prod agent release  tag=2.0.0,version=2.0.0-1: it is the newest revision that can move
+             prod agent release  tag=2.0.0,version=2.0.0-1: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       04:00                      repair host-1
       04:03  prod agent release  tag=2.0.0,version=2.0.0-1: the gates hold
                                      settled: `stage` has the revision

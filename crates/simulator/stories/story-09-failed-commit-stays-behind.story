@@ -1,28 +1,25 @@
       00:00         fail dev on broken
                     change broken
-      00:01  stage  broken: it is the newest revision that can move
-             stage  broken: waits for settled: `dev`: it is not published yet
-      00:02  stage  broken: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:02  stage  broken: it is the newest revision that can move
+             stage  broken: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       01:00         revert broken
                     change repaired
-             stage  broken: `repaired` replaces it
+      01:01  stage  broken: `repaired` replaces it
              stage  repaired: it is the newest revision that can move
-             stage  repaired: waits for settled: `dev`: it is not published yet
-      01:01  stage  repaired: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+             stage  repaired: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       01:03  stage  repaired: the gates hold
                         settled: `dev` has the revision
                         healthy: 2 of 2 reconcilers applied the change
              stage  repaired: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   repaired: it is the newest revision that can move
-             prod   repaired: waits for settled: `stage`: it is not published yet
-      01:04  prod   repaired: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
-      01:08  stage  repaired: the environment proved it
-                        compliant: 3 of 3 reconcilers applied the change
-                        failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod   repaired: the gates hold
+      01:04  prod   repaired: it is the newest revision that can move
+             prod   repaired: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
+      01:08  prod   repaired: the gates hold
                         settled: `stage` has the revision
                         healthy: 3 of 3 reconcilers applied the change
              prod   repaired: waits for compliant: the state of the fleet is not known: its output is not published yet
+             stage  repaired: the environment proved it
+                        compliant: 3 of 3 reconcilers applied the change
+                        failures: 0 of 3 reconcilers failed, at most 0 may fail
       01:13  prod   repaired: the environment proved it
                         compliant: 4 of 4 reconcilers applied the change
                         failures: 0 of 4 reconcilers failed, at most 0 may fail

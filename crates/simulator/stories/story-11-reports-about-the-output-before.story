@@ -1,5 +1,5 @@
       00:00        change c1
-      00:01  prod  c1: it is the newest revision that can move
+      00:02  prod  c1: it is the newest revision that can move
              prod  c1: waits for settled: `stage`: it is not published yet
       00:31  prod  c1: waits for healthy: 0 of 3 reconcilers applied the change, 100% are needed
       00:33  prod  c1: the gates hold
@@ -12,13 +12,13 @@
       20:00        hub misses publications for 4h
                    fail stage-3 on c2
                    change c2
-      20:01  prod  c2: it is the newest revision that can move
+      20:02  prod  c2: it is the newest revision that can move
              prod  c2: waits for settled: `stage`: it is not published yet
       20:31  prod  c2: waits for healthy: 3 places are not published yet
 
 Expectations
       00:29  ok      prod waits for it is not published yet
-      01:00  ok      prod waits for 4 places are not published yet
+      01:00  ok      prod waits for it is not published yet
       23:00  ok      prod waits for 3 places are not published yet
    1d 01:00  ok      prod waits for 2 of 3 reconcilers applied the change
       01:00  ok      prod lacks c1 at 1h

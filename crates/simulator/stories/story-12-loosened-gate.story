@@ -1,7 +1,6 @@
       00:00        change loosen with without-people
-      00:01  prod  loosen: it is the newest revision that can move
-             prod  loosen: waits for settled: `stage`: it is not published yet
-      00:02  prod  loosen: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:02  prod  loosen: it is the newest revision that can move
+             prod  loosen: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       00:08  prod  loosen: waits for two-eyes: 0 of 1 approval
       03:00        approve prod by ana
              prod  loosen: approve by ana
@@ -14,9 +13,8 @@
                        compliant: 3 of 3 reconcilers applied the change
                        failures: 0 of 3 reconcilers failed, at most 0 may fail
       04:00        change next
-      04:01  prod  next: it is the newest revision that can move
-             prod  next: waits for settled: `stage`: it is not published yet
-      04:02  prod  next: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      04:02  prod  next: it is the newest revision that can move
+             prod  next: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       04:08  prod  next: the gates hold
                        settled: `stage` has the revision
                        healthy: 2 of 2 reconcilers applied the change
@@ -26,9 +24,8 @@
                        failures: 0 of 3 reconcilers failed, at most 0 may fail
       05:00        change drop without to-prod
                    fail stage-1 on drop
-      05:01  prod  drop: it is the newest revision that can move
-             prod  drop: waits for settled: `stage`: it is not published yet
-      05:02  prod  drop: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      05:02  prod  drop: it is the newest revision that can move
+             prod  drop: waits for healthy: 0 of 2 reconcilers applied the change, 100% are needed
       08:00        repair stage-1
       08:03  prod  drop: the gates hold
                        settled: `stage` has the revision

@@ -1,16 +1,14 @@
       01:00         change c1
-      01:01  stage  c1: it is the newest revision that can move
-             stage  c1: waits for settled: `dev`: it is not published yet
-      01:02  stage  c1: the gates hold
+      01:02  stage  c1: it is the newest revision that can move
+             stage  c1: the gates hold
                         settled: `dev` has the revision
              stage  c1: waits for compliant: the state of the fleet is not known: its output is not published yet
-             prod   c1: it is the newest revision that can move
-             prod   c1: waits for settled: `stage`: it is not published yet
-      01:03  prod   c1: waits for alive: 0 of 3 reconcilers applied the change, 100% are needed
-      01:08  stage  c1: the environment proved it
+      01:03  prod   c1: it is the newest revision that can move
+             prod   c1: waits for alive: 0 of 3 reconcilers applied the change, 100% are needed
+      01:08  prod   c1: waits for soaked: good since 2026-03-02T09:08:00Z; 12h end at 2026-03-02T21:08:00Z
+             stage  c1: the environment proved it
                         compliant: 3 of 3 reconcilers applied the change
                         failures: 0 of 3 reconcilers failed, at most 0 may fail
-             prod   c1: waits for soaked: good since 2026-03-02T09:08:00Z; 12h end at 2026-03-02T21:08:00Z
       02:00         silence stage-3
       02:30  prod   c1: waits for alive: 2 of 3 reconcilers applied the change, 100% are needed, 1 are silent
       20:00         repair stage-3

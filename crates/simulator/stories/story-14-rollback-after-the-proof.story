@@ -18,24 +18,23 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      00:15  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
       02:00             hold prod shop by ana because the stores close
              prod shop  hold by ana: the stores close
       03:00             rollback prod shop by ana because prices are wrong
-             prod shop  rollback to `start` by ana: prices are wrong
+             prod shop  c1: rollback to `start` by ana: prices are wrong
       03:08  prod shop  c1: all places have the proved revision again
       04:01             resume prod shop by ana
-             prod shop  resume by ana
+             prod shop  c1: resume by ana
       05:00             change c2
       05:01  prod       c2: it is the newest revision that can move
              prod       c2: the gates hold
              prod       c2: waits for failures: the state of the fleet is not known: its output is not published yet
-             prod       c2: rolled back by ana: prices are wrong
+             prod       c2: the rollout of shop: rolled back by ana: prices are wrong; the newest revision moves again with `kalypso retry`
       07:00             retry prod shop by ana
-             prod shop  retry by ana
-      07:01  prod       c2: the failures are gone
-             prod shop  c2: the move begins with the ring `canary`
+             prod shop  c1: retry by ana
+      07:01  prod shop  c2: the move begins with the ring `canary`
              prod shop  c2: the ring `canary` begins
              prod shop  c2: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c2: waits for failures: 2 places are not published yet
@@ -51,7 +50,8 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c2: all rings are done
-      07:15  prod       c2: the environment proved it
+             prod       c2: the failures are gone
+             prod       c2: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations

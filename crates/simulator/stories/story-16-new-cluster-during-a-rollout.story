@@ -30,10 +30,10 @@
                             failures: 0 of 10 reconcilers failed, at most 0 may fail
                             compliant: 8 of 8 reconcilers applied the change
              prod shop  added-store-7: all rings are done
-      01:15  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 10 reconcilers failed, at most 0 may fail
 
 Expectations
       01:13  ok      store-[7-8] has c1 by 6h
       01:14  ok      prod has c1 by 6h
-      01:16  ok      everything rests
+      01:15  ok      everything rests

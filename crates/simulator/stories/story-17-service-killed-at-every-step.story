@@ -18,20 +18,20 @@
              prod shop  c1: 6 of 6 changed places of the ring `stores` have the revision, or get it now
              prod shop  c1: waits for failures: 6 places are not published yet
       01:19  prod shop  c1: waits for compliant: 0 of 6 reconcilers applied the change, 100% are needed
-      01:22  prod       c1: 1 of 8 reconcilers failed, at most 0 may fail
-             prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
+      01:22  prod shop  c1: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail
              prod shop  c1: waits for failures: 1 of 8 reconcilers failed, at most 0 may fail
+             prod       c1: the rollout of shop: ring `stores`: 1 of 8 reconcilers failed, at most 0 may fail; it moves again when the failures are gone, or a newer revision replaces it
       04:00             repair store-2
       04:02  prod shop  c1: the failures are within the budget again
              prod shop  c1: the ring `stores` is done
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      04:03  prod       c1: the failures are gone
+             prod       c1: the failures are gone
              prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
       03:00  ok      prod stopped
       04:02  ok      prod has c1 by 6h
-      04:04  ok      everything rests
+      04:03  ok      everything rests

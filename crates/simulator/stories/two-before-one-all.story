@@ -1,8 +1,7 @@
       00:00        fail qa-1 on c1
       00:10        change c1
-      00:11  prod  c1: it is the newest revision that can move
-             prod  c1: waits for stage/settled: `stage`: it is not published yet
-      00:12  prod  c1: waits for stage/healthy: 0 of 2 reconcilers applied the change, 100% are needed
+      00:12  prod  c1: it is the newest revision that can move
+             prod  c1: waits for stage/healthy: 0 of 2 reconcilers applied the change, 100% are needed
       00:18  prod  c1: waits for qa/healthy: 1 of 2 reconcilers applied the change, 100% are needed, 1 failed
       06:00        repair qa-1
       06:03  prod  c1: the gates hold

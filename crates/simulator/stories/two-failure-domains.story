@@ -22,13 +22,13 @@
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
                             compliant: 6 of 6 reconcilers applied the change
              prod shop  c1: all rings are done
-      00:19  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 8 reconcilers failed, at most 0 may fail
 
 Expectations
-      00:20  ok      at most 2 of prod where region=west change at once
-      00:20  ok      at most 2 of prod where region=east change at once
-      00:20  ok      at most 1 of prod where rack=a change at once
-      00:20  ok      at most 1 of prod where rack=b change at once
-      00:20  ok      at most 1 of prod where rack=c change at once
+      00:19  ok      at most 2 of prod where region=west change at once
+      00:19  ok      at most 2 of prod where region=east change at once
+      00:19  ok      at most 1 of prod where rack=a change at once
+      00:19  ok      at most 1 of prod where rack=b change at once
+      00:19  ok      at most 1 of prod where rack=c change at once
       00:18  ok      prod has c1 by 3h

@@ -41,7 +41,7 @@
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
                             compliant: 4 of 4 reconcilers applied the change
              prod shop  urgent: all rings are done
-      08:17  prod       c1: the environment proved it
+             prod       c1: the environment proved it
                             failures: 0 of 6 reconcilers failed, at most 0 may fail
    1d 00:00             fail canary-1 on c2
                         change c2
@@ -53,10 +53,10 @@
              prod shop  c2: 2 of 2 changed places of the ring `canary` have the revision, or get it now
              prod shop  c2: waits for failures: 2 places are not published yet
    1d 00:02  prod shop  c2: waits for compliant: 0 of 2 reconcilers applied the change, 100% are needed
-   1d 00:08  prod       c2: 1 of 6 reconcilers failed, at most 0 may fail
-             prod shop  c2: the sources have a proved revision again
+   1d 00:08  prod shop  c2: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail
+             prod       c2: the rollout of shop: ring `canary`: 1 of 2 reconcilers failed, at most 0 may fail; 6 of 6 places do not have the proved revision yet
    1d 00:13  prod shop  c2: all places have the proved revision again
-   1d 00:14  prod       c2: the environment has the proved revision again
+             prod       c2: the environment has the proved revision again
    1d 02:00             configure prod tax
    1d 02:01  prod shop  tax: the move begins with the ring `canary`
              prod shop  tax: the ring `canary` begins

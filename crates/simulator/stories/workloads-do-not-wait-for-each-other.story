@@ -1,15 +1,15 @@
       00:00               fail store-1 on 1.6.0
       00:10               release search 1.6.0
                           release shop 2.0.0
-      00:11  prod shop    2.0.0: the move begins with the ring `stores`
+      00:12  prod shop    2.0.0: the move begins with the ring `stores`
+             prod search  1.6.0: the move begins with the ring `stores`
              prod shop    2.0.0: the ring `stores` begins
              prod shop    2.0.0: 1 of 4 changed places of the ring `stores` have the revision, or get it now
              prod shop    2.0.0: waits for failures: 1 place is not published yet
-             prod search  1.6.0: the move begins with the ring `stores`
              prod search  1.6.0: the ring `stores` begins
              prod search  1.6.0: 1 of 4 changed places of the ring `stores` have the revision, or get it now
              prod search  1.6.0: waits for failures: 1 place is not published yet
-      00:12  prod shop    2.0.0: waits for compliant: 3 places are not published yet
+      00:13  prod shop    2.0.0: waits for compliant: 3 places are not published yet
              prod search  1.6.0: waits for compliant: 3 places are not published yet
       00:17  prod shop    2.0.0: 2 of 4 changed places of the ring `stores` have the revision, or get it now
              prod shop    2.0.0: waits for failures: 1 place is not published yet

@@ -62,9 +62,10 @@ impl Change {
         self.add_events(environment, (Some(workload), None), events);
     }
 
-    /// Sets what is on its way as it was given to [`Self::new`].
-    pub(super) fn set_advances(&mut self) {
-        self.has_advances = true;
+    /// Removes the states of workloads' releases.
+    pub(super) fn forget_releases(&mut self, workloads: &[Arc<str>]) {
+        self.has_advances |= !workloads.is_empty();
+        self.advances.releases.retain(|workload, _| !workloads.contains(workload));
     }
 
     /// Sets the commits of all sources beside the main branch.
@@ -143,12 +144,6 @@ impl Change {
 
     fn add_events(&mut self, environment: &EnvironmentName, (subject, by): Subject<'_>, events: &[Event]) {
         self.events.extend(events.iter().map(|event| events::of(environment, subject, event, by)));
-    }
-
-    /// This change, with the rollouts of another one for the same decision, whose event it has.
-    pub(super) fn with_rollouts_of(mut self, other: Self) -> Self {
-        self.rollouts.extend(other.rollouts);
-        self
     }
 
     /// Whether there is nothing to store.

@@ -6,21 +6,24 @@ mod values;
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
+use engine::promotion::command;
+use engine::promotion::command::{About, Applied, Changed, Command, CommandKind, NotApplied, Refusal};
 use engine::promotion::report::Event;
-use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
+use model::object::Promotion;
 use model::object::promotion::{GateKind, Ring};
 use model::object::release::shown;
 
 use super::changes::Change;
 use super::plane::{KnownBranches, Plane};
+use super::recorded;
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
 use crate::renderer::SUBJECT;
 use crate::rings::platform;
-use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredStates};
+use crate::rollout_store::{self, StateFileError, StoreError, StoredRollout, StoredSource, StoredStates};
 use crate::write_lease::WriteLease;
 
 /// A decision of a person.
@@ -135,19 +138,12 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     };
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
-        let (change, receipt) = match decision.subject {
-            Some(subject) if sources::is_source(subject) => sources::of_source(access, decision, (&stored, &command))?,
-            _ if command.kind == CommandKind::Retry => retry(&plane, decision, (&stored, &command))?,
-            None => of_platform(&plane, decision, (&stored, &command))?,
-            Some(subject) => of_workload((&plane, subject), decision, (&stored, &command))?,
-        };
+        let known = KnownFacts { access, plane: &plane, stored: &stored, environment };
+        let (change, receipt) = known.apply(decision, &command)?;
         let change = sources::with_held_sources(access, decision, (change, &stored));
         let change = match (&command.kind, decision.subject) {
             (CommandKind::Rollback { with_values: true, .. }, None) => {
                 values::with_earlier_values(access, decision, (change, &stored))?
-            }
-            (CommandKind::Retry | CommandKind::Request { .. }, None) => {
-                values::with_newest_values(decision, (change, &stored))
             }
             _ => change,
         };
@@ -193,60 +189,6 @@ pub fn override_gates(
     Ok(receipts)
 }
 
-/// A retry of commits, or of a release, also lets the rollouts of what they bring start again: otherwise the rings would reject it once more.
-fn retry(
-    plane: &Plane<'_>,
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let of_subject = match decision.subject {
-        None => of_platform(plane, decision, (stored, command)),
-        Some(subject) => of_release((plane, subject), decision, (stored, command)),
-    };
-    let of_subject = match (of_subject, decision.subject) {
-        (Err(error @ (CommandError::State(_) | CommandError::OtherRevision { .. })), None) => return Err(error),
-        // The workload may have only a rollout.
-        (Err(error), Some(subject)) => {
-            return match of_rollout((plane.access, subject), decision, (stored, command)) {
-                Err(CommandError::UnknownSubject { .. }) => Err(error),
-                answer => answer,
-            };
-        }
-        (found, _) => found,
-    };
-    let rollouts = retried_rollouts(decision.subject, (stored, command));
-    let (mut change, receipt) = match (of_subject, rollouts.first()) {
-        (Ok(found), _) => found,
-        (Err(_), Some((_, _, event))) => {
-            let change = Change::new(stored, rollout_store::Advances::default());
-            (change, Receipt::of(decision, None, event))
-        }
-        (Err(error), None) => return Err(error),
-    };
-    for (name, after, event) in rollouts {
-        change.decide_rollout(decision.environment, (name, after), (&event, &command.by));
-    }
-    Ok((change, receipt))
-}
-
-/// The rollouts that start again with a workload, or with the commit of the environment, and the event of each.
-fn retried_rollouts<'s>(
-    subject: Option<&str>,
-    (stored, command): (&'s StoredStates, &Command),
-) -> Vec<(&'s Arc<str>, StoredRollout, Event)> {
-    let commit = stored.advances.iter().flatten().find_map(|found| found.platform.clone()).unwrap_or_default();
-    let is_meant = |name: &str, rollout: &StoredRollout| match subject {
-        Some(subject) => subject == name,
-        None => is_retried_with(&commit, &rollout.state),
-    };
-    let retried = |(name, rollout): (&'s Arc<str>, &StoredRollout)| {
-        let state = is_meant(name, rollout).then(|| apply_to_rollout(&rollout.state, command).ok()).flatten()?;
-        Some((name, StoredRollout { state, ..rollout.clone() }, command.event(about_rollout(rollout))))
-    };
-    let readable = stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)));
-    readable.filter_map(retried).collect()
-}
-
 /// People approve at gates for approvals only, before the environment or in one of its rings.
 fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
     let Some(step) = plane.step(environment) else { return Ok(()) };
@@ -276,142 +218,92 @@ fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandErro
     Ok(Command { kind, ..command.clone() })
 }
 
-fn of_platform(
-    plane: &Plane<'_>,
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let environment = decision.environment;
-    let promotion = plane.in_force(environment, (stored, None));
-    let is_of_environment = matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
-    if promotion.is_none_or(|promotion| !promotion.select.platform && !is_of_environment) {
-        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: "main".to_owned() });
+/// What is known beside the states when a person decides.
+struct KnownFacts<'a> {
+    access: &'a Arc<RepositoryAccess>,
+    plane: &'a Plane<'a>,
+    stored: &'a StoredStates,
+    environment: &'a EnvironmentName,
+}
+
+impl KnownFacts<'_> {
+    /// The change that a decision makes.
+    fn apply(&self, decision: &PersonDecision<'_>, command: &Command) -> Result<(Change, Receipt), CommandError> {
+        let Self { stored, environment, .. } = *self;
+        let about = match decision.subject {
+            None => About::Environment,
+            Some(SUBJECT) => About::Renderer,
+            Some(subject) if sources::is_source(subject) => About::Source(subject),
+            Some(subject) => About::Workload(subject),
+        };
+        let promotion = self.plane.in_force(environment, stored);
+        let with_promotion = WithPromotion { known: self, promotion: promotion.as_ref() };
+        let applied = command::apply(&recorded::state(stored), (about, decision.revision), command, &with_promotion);
+        let is_of_rollouts =
+            |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
+        match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {
+            (Some(Err(error)), Ok(applied), _) if !is_of_rollouts(applied) => return Err(error.clone().into()),
+            (Some(Err(error)), Err(_), _) | (_, Err(_), Some(Err(error))) => return Err(error.clone().into()),
+            _ => {}
+        }
+        let unknown = |subject| CommandError::UnknownSubject { environment: environment.clone(), subject };
+        let Applied { revision, event, changes } = applied.map_err(|refusal| match refusal {
+            NotApplied::UnknownSubject(_) => unknown(decision.subject.unwrap_or("main").to_owned()),
+            NotApplied::OtherRevision { about, moving } => CommandError::OtherRevision { about, moving },
+            NotApplied::Refused(refusal) => refusal.into(),
+        })?;
+        let mut change = Change::new(stored, advances(stored).unwrap_or_default());
+        for (changed, event) in changes {
+            self.record(&mut change, changed, (&event, &command.by));
+        }
+        Ok((change, Receipt::of(decision, revision, &event)))
     }
-    let advances = advances(stored)?;
-    let before = advances.platform.clone().unwrap_or_default();
-    let revision = about(&before, command);
-    check_revision(decision.revision, revision.as_ref())?;
-    let after = apply_to_advance(&before, command)?;
-    let event = command.event(revision.clone());
-    let has_entered = before.current.as_ref().is_some_and(|current| current.phase.is_admitted());
-    let mut change = Change::new(stored, advances);
-    change.decide_platform(environment, after, (&event, &command.by));
-    if command.kind == CommandKind::Abort && has_entered {
-        // What the commit brings moves no further through the rings either.
-        for (name, rollout) in stored.rollouts.iter().filter_map(|(name, rollout)| Some((name, rollout.as_ref().ok()?)))
-        {
-            let Ok(state) = apply_to_rollout(&rollout.state, command) else { continue };
-            let event = command.event(about_rollout(rollout));
-            let rollout = StoredRollout { state, ..rollout.clone() };
-            change.decide_rollout(environment, (name, rollout), (&event, &command.by));
+
+    fn record(&self, change: &mut Change, changed: Changed, decided: (&Event, &str)) {
+        let environment = self.environment;
+        match changed {
+            Changed::Main(state) => change.decide_platform(environment, state, decided),
+            Changed::Release(workload, state) => change.decide_release(environment, (&workload, state), decided),
+            Changed::Renderer(state) => change.decide_release(environment, (&SUBJECT.into(), state), decided),
+            Changed::Source(name, state) => {
+                let recorded =
+                    self.stored.advances.iter().flatten().find_map(|known| known.sources.get(&name).cloned());
+                let source = recorded.or_else(|| sources::read(self.access, environment).remove(&name));
+                let source = StoredSource { state, ..source.unwrap_or_default() };
+                change.decide_source(environment, (&name, source), decided);
+            }
+            Changed::Rollout(workload, state) => {
+                let before = self.stored.rollouts.get(&workload).cloned().and_then(Result::ok).unwrap_or_default();
+                change.decide_rollout(environment, (&workload, StoredRollout { state, ..before }), decided);
+            }
         }
     }
-    Ok((change, Receipt::of(decision, revision, &event)))
 }
 
-/// A decision about a workload: about what moves in the rings, or about its release on the way into the environment. A gate that the ring does not have is one of the
-/// release.
-fn of_workload(
-    (plane, subject): (&Plane<'_>, &str),
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let of_release = || of_release((plane, subject), decision, (stored, command));
-    if matches!(command.kind, CommandKind::Hold | CommandKind::Resume) {
-        return hold_of_workload((plane, subject), decision, (stored, command));
-    }
-    if is_release(subject, (stored, command)) {
-        return of_release();
-    }
-    let in_rings = if waits_for_approval((plane, subject), decision, (stored, command)) {
-        of_rollout((plane.access, subject), decision, (stored, command))
-    } else {
-        Err(Refusal::NoApproval.into())
-    };
-    match in_rings {
-        Err(CommandError::Refused(Refusal::NoApproval)) if has_release(subject, stored) => of_release(),
-        // The gate may be one before the environment.
-        Err(CommandError::Refused(refusal @ Refusal::NoSuchGate { .. })) if has_release(subject, stored) => {
-            of_release().map_err(|_| refusal.into())
-        }
-        decided => decided,
-    }
+/// The same, with the promotion in force.
+struct WithPromotion<'a> {
+    known: &'a KnownFacts<'a>,
+    promotion: Option<&'a Promotion>,
 }
 
-/// A hold of a workload, or its end: of its release on the way into the environment, and of what moves in the rings. One of them may be held already.
-fn hold_of_workload(
-    (plane, subject): (&Plane<'_>, &str),
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let of_rollout = of_rollout((plane.access, subject), decision, (stored, command));
-    let of_release = if has_release(subject, stored) {
-        of_release((plane, subject), decision, (stored, command))
-    } else {
-        Err(CommandError::UnknownSubject { environment: decision.environment.clone(), subject: subject.to_owned() })
-    };
-    match (of_release, of_rollout) {
-        (Ok((release, receipt)), Ok((rollout, _))) => Ok((release.with_rollouts_of(rollout), receipt)),
-        (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
-        (Err(CommandError::UnknownSubject { .. }), Err(error)) | (Err(error), Err(_)) => Err(error),
+impl command::Known for WithPromotion<'_> {
+    fn promotion(&self) -> Option<&Promotion> {
+        self.promotion
     }
-}
 
-/// Whether the ring that moves has a gate for approvals, if the decision is one.
-fn waits_for_approval(
-    (plane, subject): (&Plane<'_>, &str),
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> bool {
-    let rollout = stored.rollouts.get(subject).and_then(|found| found.as_ref().ok());
-    let (CommandKind::Approve { .. }, Some(current)) =
-        (&command.kind, rollout.and_then(|rollout| rollout.state.current.as_ref()))
-    else {
-        return true;
-    };
-    let promotion = plane.in_force(decision.environment, (stored, None));
-    let ring = promotion.as_ref().and_then(|promotion| promotion.rings.get(current.ring));
-    ring.into_iter().flat_map(Ring::gates).any(|gate| matches!(gate.kind, GateKind::Approval(_)))
-}
-
-fn has_release(subject: &str, stored: &StoredStates) -> bool {
-    matches!(&stored.advances, Some(Ok(advances)) if advances.releases.contains_key(subject))
-}
-
-/// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
-/// one, unless it requests a release.
-fn is_release(subject: &str, (stored, command): (&StoredStates, &Command)) -> bool {
-    match command.kind {
-        CommandKind::Request { .. } => return true,
-        // Only rings know the folders that a workload had.
-        CommandKind::Rollback { with_values: true, .. } => return false,
-        _ => {}
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
+        let rollout = self.known.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
+        let sources = |revision: &Revision| rollout?.revisions.get(revision);
+        command.with_target(state, |revision| Some(platform(self.known.access, workload, sources(revision)?)))
     }
-    let in_rings = stored.rollouts.get(subject);
-    let moves = |rollout: &Result<StoredRollout, _>| rollout.as_ref().is_ok_and(|found| found.state.current.is_some());
-    has_release(subject, stored) && !in_rings.is_some_and(moves)
-}
 
-fn of_release(
-    (plane, subject): (&Plane<'_>, &str),
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let environment = decision.environment;
-    let is_known = subject == SUBJECT && has_release(subject, stored);
-    if !is_known && plane.step(environment).is_none_or(|step| step.promotion.select.workloads.is_none()) {
-        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
+    fn with_whole_name(&self, workload: &str, state: &AdvanceState, command: &Command) -> Command {
+        names::whole(self.known.plane, (self.known.environment, workload), (state, command))
     }
-    let advances = advances(stored)?;
-    let before = advances.releases.get(subject).cloned().unwrap_or_default();
-    let command = &names::whole(plane, (environment, subject), (&before, command));
-    let revision = about(&before, command);
-    check_revision(decision.revision, revision.as_ref())?;
-    let after = apply_to_advance(&before, command)?;
-    let event = command.event(revision.clone());
-    let mut change = Change::new(stored, advances);
-    change.decide_release(environment, (&subject.into(), after), (&event, &command.by));
-    Ok((change, Receipt::of(decision, revision, &event)))
+
+    fn beginning(&self, source: &str) -> Option<AdvanceState> {
+        Some(sources::read(self.known.access, self.known.environment).remove(source)?.state)
+    }
 }
 
 fn advances(stored: &StoredStates) -> Result<rollout_store::Advances, StateFileError> {
@@ -419,63 +311,6 @@ fn advances(stored: &StoredStates) -> Result<rollout_store::Advances, StateFileE
         Some(Ok(advances)) => Ok(advances.clone()),
         Some(Err(error)) => Err(error.clone()),
         None => Ok(rollout_store::Advances::default()),
-    }
-}
-
-/// The revision that a command is about.
-fn about(before: &AdvanceState, command: &Command) -> Option<Revision> {
-    match &command.kind {
-        CommandKind::Request { revision } | CommandKind::Override { revision } => Some(revision.clone()),
-        _ => moving(before).cloned(),
-    }
-}
-
-fn of_rollout(
-    (access, subject): (&RepositoryAccess, &str),
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let environment = decision.environment;
-    let Some((name, found)) = stored.rollouts.get_key_value(subject) else {
-        if matches!(command.kind, CommandKind::Rollback { with_values: true, .. }) {
-            return Err(Refusal::NoValues.into());
-        }
-        return Err(CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() });
-    };
-    let before = found.clone()?;
-    let revision = match &command.kind {
-        // What every place has may return, too.
-        CommandKind::Rollback { .. } => before.state.present().cloned(),
-        _ => about_rollout(&before),
-    };
-    check_revision(decision.revision, revision.as_ref())?;
-    let platform = |revision: &_| Some(platform(access, subject, before.revisions.get(revision)?));
-    let command = &command.with_target(&before.state, platform)?;
-    let state = apply_to_rollout(&before.state, command)?;
-    let event = command.event(revision.clone());
-    let mut change = Change::new(stored, rollout_store::Advances::default());
-    change.decide_rollout(environment, (name, StoredRollout { state, ..before }), (&event, &command.by));
-    Ok((change, Receipt::of(decision, revision, &event)))
-}
-
-/// The revision of a rollout that a command is about.
-fn about_rollout(rollout: &StoredRollout) -> Option<Revision> {
-    let moving = rollout.state.current.as_ref().map(|current| current.revision.clone());
-    moving.or_else(|| rollout.state.rejected_revision().cloned())
-}
-
-fn moving(state: &AdvanceState) -> Option<&Revision> {
-    state.current.as_ref().map(|current| &current.revision).or(state.last_rejected().map(|rejected| &rejected.revision))
-}
-
-fn check_revision(about: Option<&str>, moving: Option<&Revision>) -> Result<(), CommandError> {
-    let Some(about) = about else { return Ok(()) };
-    match moving {
-        Some(moving) if moving.0.starts_with(about) => Ok(()),
-        moving => {
-            let moving = moving.map_or_else(|| "nothing".to_owned(), |moving| moving.0.to_string());
-            Err(CommandError::OtherRevision { about: about.to_owned(), moving })
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::promotion::evidence::Measured;
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -10,7 +9,6 @@ use model::name::EnvironmentName;
 use super::evidence::Evidence;
 use super::people::KnownAuthors;
 use super::plane::{KnownBranches, Plane};
-use super::published_folders::GitOpsCommit;
 use crate::access::RepositoryAccess;
 use crate::pull_requests::GitHosts;
 use crate::source_difference::KnownDifferences;
@@ -30,15 +28,6 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The state of all places of an environment, or of a workload in it, for the output that it published, or why it is not known.
-    pub(super) fn published(
-        &self,
-        of: (&str, Option<&str>),
-        commits: Result<&[GitOpsCommit], Arc<str>>,
-    ) -> Result<Measured, Arc<str>> {
-        self.evidence.published(self.access, of, commits)
-    }
-
     /// Checks that a write may begin now.
     pub(super) fn check_lease(&self) -> Result<(), LeaseEnded> {
         self.lease.map_or(Ok(()), WriteLease::check)

@@ -74,20 +74,19 @@ impl<'a> Plane<'a> {
         (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
     }
 
-    /// The promotion into an environment, with all gates in force: those at the head of the main branch, those at the commit of a candidate, and those that were
-    /// admitted. None: there is none.
-    pub fn in_force(
-        &self,
-        environment: &EnvironmentName,
-        (stored, candidate): (&StoredStates, Option<GitId>),
-    ) -> Option<Promotion> {
-        let head = self.line.head().and_then(line::commit);
-        let at_candidate = candidate.filter(|candidate| Some(*candidate) != head);
-        let at_candidate = at_candidate.and_then(|candidate| self.promotion_at(environment, candidate));
-        let at_candidate = at_candidate.as_ref().map(|promotion| &promotion.spec);
-        let at_head = self.step(environment).map(|step| &*step.promotion);
-        let others: Vec<_> = at_head.into_iter().chain(at_candidate).collect();
-        in_force(stored.admitted_promotion(), &others)
+    /// The promotion into an environment, with all gates in force without a candidate: those at the head of the main branch, and those that were admitted. None: there
+    /// is none.
+    pub fn in_force(&self, environment: &EnvironmentName, stored: &StoredStates) -> Option<Promotion> {
+        let at_head = self.promotion(environment, None);
+        in_force(stored.admitted_promotion(), &at_head.iter().collect::<Vec<_>>())
+    }
+
+    /// The promotion into an environment at a commit of the main branch, or at its head. None: there is none.
+    pub(super) fn promotion(&self, environment: &EnvironmentName, commit: Option<&Revision>) -> Option<Promotion> {
+        match commit {
+            Some(commit) => Some(self.promotion_at(environment, line::commit(commit)?)?.spec),
+            None => Some((*self.step(environment)?.promotion).clone()),
+        }
     }
 
     /// The `Promotion` of an environment at a commit of the main branch, with its file.

@@ -1,16 +1,14 @@
-//! The workloads of an environment on their way through its rings: collects evidence, and decides.
+//! The workloads of an environment on their way through its rings: reads what a decision needs, and what is stored with it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::promotion::evidence::PlaceState;
-use engine::promotion::membership::effective_rings;
-use engine::promotion::report::{Event, Report};
-use engine::promotion::rollout::{self, Changed, RingPlaces, RolloutInput, RolloutStep};
 use engine::promotion::state::{GateRecord, Move, Position, Revision, RolloutState};
+use engine::promotion::step::{Evidence, Known, RolloutFacts};
 use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
-use hub_api::promotions::SubjectStatus;
 use model::git_id::GitId;
 use model::object::promotion::{Gate, GateKind, Promotion, Ring};
 
@@ -18,41 +16,21 @@ use super::changes::forget_texts;
 use super::context::{Context, Memory};
 use super::evidence::CheckSubject;
 use super::place_sums::PlaceSums;
-use super::status;
 use crate::publish::{Outcome, PlaceOutcome};
 use crate::push::Delivered;
 use crate::rings::{BranchSide, Newest, Returning, Rings, WorkloadPlaces};
-use crate::rollout_position;
 use crate::rollout_store::{RevisionSources, StoredRollout, StoredStates};
-
-/// What was decided about the workloads of an environment.
-#[derive(Default)]
-pub(super) struct Rollouts {
-    /// The workloads with a new state, and what happened.
-    pub(super) changed: Vec<(Arc<str>, StoredRollout, Vec<Event>)>,
-    /// Where each workload stands.
-    pub(super) statuses: Vec<SubjectStatus>,
-    /// Why the environment is not settled: a rollout is open.
-    pub(super) open: Option<Arc<str>>,
-    /// Why the environment can't take its commit without a change: a rollout stopped or was rolled back.
-    pub(super) failed: Option<Arc<str>>,
-    /// Whether a rollout moves.
-    pub(super) is_moving: bool,
-    /// Whether a rollout stopped.
-    pub(super) is_stopped: bool,
-    /// States that can't be read.
-    pub(super) problems: Vec<String>,
-}
 
 /// A destination of a publication with rings.
 #[derive(Clone, Copy)]
-struct Destination<'a> {
+pub(super) struct Destination<'a> {
     place: &'a PlaceOutcome,
-    rings: &'a Rings,
+    pub(super) rings: &'a Rings,
 }
 
 impl<'a> Destination<'a> {
-    fn all(outcome: &'a Outcome) -> Vec<Self> {
+    /// All destinations. Empty: the environment has no rings.
+    pub(super) fn all(outcome: &'a Outcome) -> Vec<Self> {
         let of = |place: &'a PlaceOutcome| Some(Self { place, rings: place.planned.rings.as_ref()? });
         outcome.places.iter().filter_map(of).collect()
     }
@@ -62,7 +40,7 @@ impl<'a> Destination<'a> {
     }
 
     /// The head of the branch that clusters pull.
-    fn head(self) -> Option<(&'a str, GitId)> {
+    pub(super) fn head(self) -> Option<(&'a str, GitId)> {
         let target = &self.place.planned.target;
         let pushed = match &self.place.delivered {
             Some(Delivered::Pushed { branch, commit, .. }) if **branch == *target.place.branch => Some(*commit),
@@ -72,82 +50,12 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Decides about all workloads of an environment with rings, after a publication with the stored states. Empty if it has no rings.
-pub(super) fn decide(
-    context: &Context<'_>,
-    promotion: &Promotion,
-    (stored, outcome): (&StoredStates, &Outcome),
-    memory: &mut Memory,
-) -> Rollouts {
-    let destinations = Destination::all(outcome);
-    let mut found = Rollouts::default();
-    let Some(first) = destinations.first() else { return found };
-    let promotion = Promotion { rings: effective_rings(promotion), ..promotion.clone() };
-    let position = rollout_position::of(destinations.iter().filter_map(|destination| destination.head()));
-    for workload in first.rings.workloads() {
-        let rollout = match stored.rollouts.get(&workload) {
-            Some(Err(error)) => {
-                found.problems.push(error.to_string());
-                found.open = Some(format!("the state of the rollout of {workload} can't be read").into());
-                continue;
-            }
-            Some(Ok(rollout)) => rollout.clone(),
-            None => StoredRollout::default(),
-        };
-        let one = Workload { context, promotion: &promotion, name: &workload, destinations: &destinations };
-        match one.step(&rollout, (stored, &position), memory) {
-            Ok(step) => found.add(&one, rollout, step),
-            Err(reason) => {
-                found.problems.push(format!("{workload}: {reason}"));
-                found.open = Some(format!("the rollout of {workload} can't be evaluated").into());
-            }
-        }
-    }
-    found
-}
-
-impl Rollouts {
-    fn add(&mut self, one: &Workload<'_>, before: StoredRollout, step: RolloutStep) {
-        let RolloutStep { state, report, events } = step;
-        let desired = one.desired();
-        let is_open =
-            state.current.is_some() || desired.as_ref() != state.stable.as_ref().map(|stable| &stable.revision);
-        if is_open && self.open.is_none() {
-            self.open = Some(waits(one.name, &report));
-        }
-        let is_failed = state.failed_because(desired.as_ref()).is_some();
-        if is_failed && self.failed.is_none() {
-            self.failed = Some(failure(one.name, &report));
-        }
-        self.is_moving |= state.current.is_some();
-        self.is_stopped |= is_failed && state.current.is_some();
-        self.statuses.push(status::of_rollout((one.name, desired.as_ref()), &state, &report));
-        if is_worth_storing(&before.state, &state) || !events.is_empty() {
-            self.changed.push((Arc::clone(one.name), one.stored(before, state), events));
-        }
-    }
-}
-
-fn waits(workload: &str, report: &Report) -> Arc<str> {
-    match report.waiting.first() {
-        Some(waiting) => format!("the rollout of {workload} waits for {}: {}", waiting.what, waiting.text).into(),
-        None => format!("the rollout of {workload} is open").into(),
-    }
-}
-
-fn failure(workload: &str, report: &Report) -> Arc<str> {
-    match report.waiting.first() {
-        Some(waiting) => format!("the rollout of {workload}: {}", waiting.text).into(),
-        None => format!("the rollout of {workload} was rolled back or aborted").into(),
-    }
-}
-
 /// A workload in an environment with rings.
-struct Workload<'a> {
-    context: &'a Context<'a>,
-    promotion: &'a Promotion,
-    name: &'a Arc<str>,
-    destinations: &'a [Destination<'a>],
+pub(super) struct Workload<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) name: &'a Arc<str>,
+    pub(super) destinations: &'a [Destination<'a>],
+    pub(super) position: &'a Position,
 }
 
 impl Workload<'_> {
@@ -165,21 +73,16 @@ impl Workload<'_> {
         self.destinations.first()?.rings.returning(self.name)
     }
 
-    /// A step. At rest, no evidence is collected.
-    fn step(
+    /// What is known of the workload. At rest, no evidence is collected.
+    pub(super) fn facts<'f>(
         &self,
-        rollout: &StoredRollout,
-        (stored, position): (&StoredStates, &Position),
+        stored: &StoredStates,
+        promotion: &Promotion,
         memory: &mut Memory,
-    ) -> Result<RolloutStep, Arc<str>> {
+    ) -> Known<RolloutFacts<'f>> {
         let Some(first) = self.destinations.first() else { return Err("it has no destination".into()) };
+        let rollout = &stored.rollouts.get(self.name).cloned().and_then(Result::ok).unwrap_or_default();
         let places = first.rings.places(first.side(), self.name).map_err(reason)?;
-        let desired = self.desired();
-        let gates = self.gates(rollout);
-        let checks = match &rollout.state.current {
-            Some(current) => self.context.evidence.checks(&gates, self.subject(current)),
-            None => BTreeMap::new(),
-        };
         let is_as_published = self.destinations.iter().all(|each| {
             let published = each.rings.states.rollouts.get(self.name);
             published == stored.rollouts.get(self.name)
@@ -189,47 +92,38 @@ impl Workload<'_> {
             Some(_) => (self.known().and_then(|()| self.measured(&places)), self.changed(&places)?),
             None => (Err("nothing moves".into()), None),
         };
-        let author = self.author(rollout, memory);
-        let failing = self.failing(&places);
-        let difference = rollout.state.difference();
-        let changed = difference.zip(changed.as_deref());
-        let is_only_new = changed.is_some_and(|(_, changed)| self.is_only_new(&places, changed));
-        let input = RolloutInput {
-            now: self.context.now,
-            promotion: self.promotion,
-            hold: stored.hold(),
-            desired: desired.as_ref(),
+        let gates = gates(promotion, rollout);
+        let checks = match &rollout.state.current {
+            Some(current) => self.context.evidence.checks(&gates, self.subject(promotion, current)),
+            None => BTreeMap::new(),
+        };
+        let author = self.author((rollout, &gates), memory);
+        let ahead = self.newest().and_then(Newest::ahead);
+        let ahead =
+            ahead.map(|ahead| ahead.map(|found| (found.revision.clone(), found.rest.cloned())).map_err(Arc::from));
+        let back = self.returning();
+        Ok(RolloutFacts {
+            desired: self.desired(),
             part: self.newest().map(|newest| newest.part).unwrap_or_default(),
             is_lost: self.destinations.iter().any(|each| each.rings.is_lost(self.name)),
-            ahead: self.newest().and_then(Newest::ahead),
-            back: self.returning().map(|found| found.map(|found| &found.revision)),
-            position,
-            places: RingPlaces {
-                ring: &places.ring,
-                domain: &places.domain,
-                hash: &places.hash,
-                domains: &places.domains,
-                failing: &failing,
-            },
-            measured: measured.as_deref().map_err(Arc::clone),
-            changed: changed.map(|((base, revision), places)| Changed { base, revision, places, is_only_new }),
-            checks: &checks,
-            approvals: &[],
-            author: author.as_deref(),
-            teams: self.context.evidence.teams,
-        };
-        Ok(rollout::step(&input, &rollout.state))
-    }
-
-    /// The gates of the ring that moves.
-    fn gates(&self, rollout: &StoredRollout) -> Vec<Gate> {
-        let ring = rollout.state.current.as_ref().and_then(|current| self.promotion.rings.get(current.ring));
-        ring.into_iter().flat_map(Ring::gates).cloned().collect()
+            ahead,
+            back: back.map(|found| found.map(|found| found.revision.clone()).map_err(Arc::from)),
+            position: self.position.clone(),
+            failing: self.failing(&places),
+            is_only_new: changed.as_deref().is_some_and(|changed| self.is_only_new(&places, changed)),
+            ring: places.ring.into(),
+            domain: places.domain.into(),
+            hash: places.hash.into(),
+            domains: places.domains.into(),
+            measured: measured.map(Cow::Owned),
+            changed: changed.map(Cow::Owned),
+            evidence: Evidence { checks, author, approvals: Vec::new() },
+        })
     }
 
     /// The author of the commit of the main branch that brings the moving revision, if it brings one and its ring has a gate for approvals.
-    fn author(&self, rollout: &StoredRollout, memory: &mut Memory) -> Option<Arc<str>> {
-        if !self.gates(rollout).iter().any(|gate| matches!(gate.kind, GateKind::Approval(_))) {
+    fn author(&self, (rollout, gates): (&StoredRollout, &[Gate]), memory: &mut Memory) -> Option<Arc<str>> {
+        if !gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_))) {
             return None;
         }
         let own = repository(self.context.access.settings.repo.as_str());
@@ -246,12 +140,12 @@ impl Workload<'_> {
         is_new.then(|| memory.authors.author(self.context.access, self.context.hosts, moving)).flatten()
     }
 
-    fn subject<'s>(&'s self, current: &'s Move) -> CheckSubject<'s> {
+    fn subject<'s>(&'s self, promotion: &'s Promotion, current: &'s Move) -> CheckSubject<'s> {
         CheckSubject {
             environment: self.context.environment.as_str(),
             workload: Some(self.name),
             revision: &current.revision.0,
-            ring: self.promotion.rings.get(current.ring).map(|ring| &*ring.name),
+            ring: promotion.rings.get(current.ring).map(|ring| &*ring.name),
         }
     }
 
@@ -310,7 +204,7 @@ impl Workload<'_> {
     }
 
     /// The new state with the sources of its revisions, and its targets.
-    fn stored(&self, before: StoredRollout, state: RolloutState) -> StoredRollout {
+    pub(super) fn stored(&self, before: StoredRollout, state: RolloutState) -> StoredRollout {
         let Some(first) = self.destinations.first() else { return StoredRollout { state, ..before } };
         let named: BTreeSet<&Revision> = [
             state.stable.as_ref().map(|stable| &stable.revision),
@@ -344,12 +238,18 @@ impl Workload<'_> {
     }
 }
 
+/// The gates of the ring that moves.
+fn gates(promotion: &Promotion, rollout: &StoredRollout) -> Vec<Gate> {
+    let ring = rollout.state.current.as_ref().and_then(|current| promotion.rings.get(current.ring));
+    ring.into_iter().flat_map(Ring::gates).cloned().collect()
+}
+
 fn reason(error: impl ToString) -> Arc<str> {
     error.to_string().into()
 }
 
 /// Whether a new state differs from the stored one in more than the texts of gates.
-fn is_worth_storing(before: &RolloutState, after: &RolloutState) -> bool {
+pub(super) fn is_worth_storing(before: &RolloutState, after: &RolloutState) -> bool {
     let without_texts = |state: &RolloutState| {
         let mut state = state.clone();
         let gates: Option<&mut Vec<GateRecord>> = state.current.as_mut().map(|current| &mut current.gates);

@@ -5,6 +5,7 @@ use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
 use engine::promotion::state::{
     AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
 };
+use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,
     RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
@@ -13,6 +14,9 @@ use jiff::Timestamp;
 use model::name::EnvironmentName;
 
 use super::events::timestamp;
+use super::facts::StepFacts;
+use super::sources;
+use crate::renderer::SUBJECT;
 
 /// An environment of which nothing is evaluated yet.
 pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timestamp) -> PromotionStatus {
@@ -25,6 +29,35 @@ pub fn of_environment(graph: &Graph, environment: &EnvironmentName, now: Timesta
         problem: None,
         subjects: Vec::new(),
     }
+}
+
+/// Where everything stands that moves into an environment.
+pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan) -> PromotionStatus {
+    let mut status = of_environment(&facts.context.plane.graph, facts.context.environment, facts.context.now);
+    status.problem = plan.problem.as_ref().map(ToString::to_string);
+    let main = facts.standing.at.as_ref();
+    let moves = plan.moves.iter().map(|PlannedMove { subject, step, .. }| match subject {
+        Subject::Main => of_platform(main, &step.state, &step.report),
+        Subject::Release(workload) => {
+            let at = plan.promotion.as_ref().and_then(|promotion| facts.release(workload, promotion)?.at());
+            of_release(workload, at.as_ref(), (&step.state, &step.report))
+        }
+        Subject::Renderer => of_release(SUBJECT, step.state.admitted.as_ref(), (&step.state, &step.report)),
+    });
+    let has_main = plan.moves.iter().any(|planned| planned.subject == Subject::Main);
+    // A hold of the environment is also where its commits do not move.
+    if let Some(hold) = facts.stored.hold().filter(|_| !has_main && plan.problem.is_none() && plan.promotion.is_some())
+    {
+        let state = AdvanceState { hold: Some(hold.clone()), ..AdvanceState::default() };
+        status.subjects.push(of_platform(main, &state, &Report::at_rest()));
+    }
+    status.subjects.extend(moves);
+    status.subjects.extend(sources::statuses(facts, plan));
+    let rollouts = plan.rollouts.iter();
+    status.subjects.extend(rollouts.map(|PlannedRollout { workload, desired, step }| {
+        of_rollout((workload, desired.as_ref()), &step.state, &step.report)
+    }));
+    status
 }
 
 /// The state of the platform's commits in an environment.

@@ -1,8 +1,8 @@
 //! Promotion: decides when a change moves to the next environment, and to the next ring of an environment.
 //!
-//! Three state machines, all pure functions of a stored state, evidence and the time: [`rollout::step`] moves a workload through the rings of one
-//! environment, [`advance::step`] moves a commit or a release into the next environment, and [`source::step`] lets in newer commits of all other sources.
-//! [`command`] applies the commands of people to all of them. [`proposal::objection`] says whether output that waits in a pull request may be merged.
+//! [`step()`] decides about everything that is on its way into an environment, for all programs. It combines three state machines, all pure functions of a stored state,
+//! evidence and the time: [`rollout::step`] moves a workload through the rings of one environment, [`advance::step`] moves a commit or a release into the next
+//! environment, and [`source::step`] lets in newer commits of all other sources. [`command`] applies the commands of people to all of them. [`proposal::objection`] says whether output that waits in a pull request may be merged.
 
 pub mod advance;
 pub mod command;
@@ -23,5 +23,8 @@ pub mod ring_checks;
 pub mod rollout;
 pub mod source;
 pub mod state;
+pub mod step;
 pub mod unguarded;
 pub mod vector;
+
+pub use step::step;

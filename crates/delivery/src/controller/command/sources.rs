@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance};
+use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use model::name::EnvironmentName;
 
-use super::{CommandError, PersonDecision, Receipt, about, advances, check_revision};
+use super::{CommandError, PersonDecision, advances};
 use crate::access::RepositoryAccess;
 use crate::controller::changes::Change;
 use crate::controller::line;
@@ -20,32 +20,6 @@ use crate::rollout_store::{self, StoredSource, StoredStates};
 pub(super) fn is_source(subject: &str) -> bool {
     let is_below = |parent: &str| subject.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'));
     subject == VALUES || is_below(VALUES) || is_below(APPLICATION)
-}
-
-/// A decision about a source. One that no gate is for is recorded with a hold.
-pub(super) fn of_source(
-    access: &Arc<RepositoryAccess>,
-    decision: &PersonDecision<'_>,
-    (stored, command): (&StoredStates, &Command),
-) -> Result<(Change, Receipt), CommandError> {
-    let environment = decision.environment;
-    let subject = decision.subject.unwrap_or_default();
-    if matches!(command.kind, CommandKind::Rollback { with_values: true, .. }) {
-        return Err(Refusal::NoValues.into());
-    }
-    let advances = advances(stored)?;
-    let recorded = advances.sources.get_key_value(subject).map(|(name, known)| (Arc::clone(name), known.clone()));
-    let found = || read(access, environment).remove(subject).map(|source| (Arc::from(subject), source));
-    let is_hold = command.kind == CommandKind::Hold;
-    let unknown = || CommandError::UnknownSubject { environment: environment.clone(), subject: subject.to_owned() };
-    let (name, before) = recorded.or_else(|| found().filter(|_| is_hold)).ok_or_else(unknown)?;
-    let revision = about(&before.state, command);
-    check_revision(decision.revision, revision.as_ref())?;
-    let state = apply_to_advance(&before.state, command)?;
-    let event = command.event(revision.clone());
-    let mut change = Change::new(stored, advances);
-    change.decide_source(environment, (&name, StoredSource { state, ..before }), (&event, &command.by));
-    Ok((change, Receipt::of(decision, revision, &event)))
 }
 
 /// A hold of an environment also records the sources that it holds, so that nothing of them is published between the decision and the next step.

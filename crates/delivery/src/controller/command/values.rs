@@ -51,19 +51,3 @@ pub(super) fn with_earlier_values(
     }
     Ok(change)
 }
-
-/// Ends the hold of the sources that a rollback of the environment restored, when a person moves its commits again.
-pub(super) fn with_newest_values(
-    decision: &PersonDecision<'_>,
-    (mut change, stored): (Change, &StoredStates),
-) -> Change {
-    let Some(known) = stored.advances.iter().flatten().next() else { return change };
-    let Some(rolled_back) = known.platform.as_ref().and_then(|platform| platform.stays.as_ref()) else { return change };
-    for (name, source) in known.sources.iter().filter(|(_, source)| source.state.hold.as_ref() == Some(rolled_back)) {
-        let state = AdvanceState { hold: None, ..source.state.clone() };
-        let event = decision.command.event(None);
-        let freed = StoredSource { state, ..source.clone() };
-        change.decide_source(decision.environment, (name, freed), (&event, &decision.command.by));
-    }
-    change
-}

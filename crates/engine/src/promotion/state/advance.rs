@@ -147,6 +147,12 @@ impl Candidate {
 }
 
 impl AdvanceState {
+    /// The state of what is recorded for the first time: the output has this revision.
+    #[must_use]
+    pub fn beginning(at: Revision) -> Self {
+        Self { at: Some(at.clone()), admitted: Some(at), ..Self::default() }
+    }
+
     /// Whether a revision was rolled back or aborted.
     pub fn is_rejected(&self, revision: &Revision) -> bool {
         rejections::contains(&self.rejected, revision)

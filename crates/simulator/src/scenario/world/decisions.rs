@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
-use engine::promotion::state::Revision;
+use engine::promotion::command::{About, Changed, Command, CommandKind, Known, Refusal, apply};
+use engine::promotion::report::Event;
+use engine::promotion::state::{AdvanceState, Revision, RolloutState};
+use engine::promotion::step::Subject;
+use model::object::Promotion;
 
 use super::World;
 use super::subject::PLATFORM;
@@ -11,60 +14,57 @@ use super::values::Source;
 use crate::scenario::definition::PersonDecision;
 
 impl World {
-    /// A person decides about a workload in an environment, or about the commits of the main branch.
-    ///
-    /// For a workload, the decision is about its rollout; if that refuses it, about its release on the way into the environment. A retry and a hold are about both, and a
-    /// retry of the commits of the main branch is about all rollouts, too.
+    /// A person decides about a workload in an environment, about one of its sources, or about the commits of the main branch.
     pub(super) fn decide(
         &mut self,
-        (environment, workload): (&str, Option<&Arc<str>>),
+        (environment, name): (&str, Option<&Arc<str>>),
         (by, reason): (&Arc<str>, &Arc<str>),
         decision: &PersonDecision,
     ) {
         let Some(number) = self.number(environment) else { return };
-        let source = workload.and_then(|name| self.source_called(name));
-        let workload = workload.and_then(|name| self.workloads.iter().position(|known| known == name));
-        let subject = workload.map_or(PLATFORM, |workload| workload + 1);
+        let source = name.and_then(|name| self.source_called(name));
+        let subject = name.and_then(|name| self.workload_number(name)).map_or(PLATFORM, |workload| workload + 1);
         let kind = self.command_of(decision, (number, subject, source));
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
-        if let Some(source) = source {
-            if let Err(refusal) = self.command_source(number, source, &command) {
-                let place = self.source_name(number, source);
+        let about = match (source, name) {
+            (Some(source), _) => About::Source(&self.subject_of(source)),
+            (None, Some(name)) => About::Workload(name),
+            (None, None) => About::Environment,
+        };
+        let applied = apply(&self.stored(number), (about, None), &command, &WorldKnown { world: self, number });
+        match applied {
+            Ok(applied) => {
+                applied.changes.into_iter().for_each(|(changed, event)| self.change_state(number, changed, event))
+            }
+            Err(refusal) => {
+                let place = match source {
+                    Some(source) => self.source_name(number, source),
+                    None => self.subject_name(number, subject),
+                };
                 self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
             }
-            return;
         }
-        let is_retry = command.kind == CommandKind::Retry;
-        let is_of_both = matches!(command.kind, CommandKind::Retry | CommandKind::Hold | CommandKind::Resume);
-        let rollouts = match workload {
-            _ if !self.environments[number].has_rings() => 0..0,
-            Some(workload) => workload..workload + 1,
-            None if is_retry => 0..self.workloads.len(),
-            None => 0..0,
+    }
+
+    fn change_state(&mut self, number: usize, changed: Changed, event: Event) {
+        let (subject, state) = match changed {
+            Changed::Main(state) => (PLATFORM, state),
+            Changed::Release(workload, state) => (self.subject_number(&Subject::Release(workload)), state),
+            Changed::Renderer(_) => return,
+            Changed::Source(name, state) => {
+                let Some(source) = self.source_called(&name) else { return };
+                self.tell_events(&self.source_name(number, source), &[event]);
+                return self.set_source(number, source, state);
+            }
+            Changed::Rollout(name, state) => {
+                let Some(workload) = self.workload_number(&name) else { return };
+                self.tell_events(&format!("{} {name}", self.environments[number].name), &[event]);
+                return self.set_rollout(number, workload, state);
+            }
         };
-        let environment = &self.environments[number];
-        let commit = &environment.subjects[PLATFORM].state;
-        let is_meant = |of: &usize| workload.is_some() || is_retried_with(commit, &environment.workloads[*of].state);
-        let rollouts: Vec<_> = rollouts.filter(is_meant).collect();
-        let of_rollout = |workload| self.command_rollout((number, workload), &command);
-        let answers: Vec<_> = rollouts.into_iter().map(of_rollout).collect();
-        let is_done = answers.iter().any(Result::is_ok);
-        if is_done && !is_of_both {
-            return;
-        }
-        let is_of_environment = workload.is_none() && matches!(command.kind, CommandKind::Hold | CommandKind::Resume);
-        let answer = if is_of_environment || self.is_moved(number, subject) {
-            self.command_subject((number, subject), &command).map_err(|refusal| refusal.to_string())
-        } else {
-            Err(format!("it does not move into {}", self.environments[number].name))
-        };
-        if let Err(refusal) = answer
-            && !is_done
-        {
-            let refusal = answers.into_iter().find_map(Result::err).map_or(refusal, |refusal| refusal.to_string());
-            let place = self.subject_name(number, subject);
-            self.tell((&place, "refused"), format!("{} by {by} is refused: {refusal}", command.kind.name()));
-        }
+        self.tell_events(&self.subject_name(number, subject), &[event]);
+        self.environments[number].subjects[subject].state = state;
+        self.render_admitted(number, subject);
     }
 
     /// The command of a decision about a subject, or about a source.
@@ -83,8 +83,10 @@ impl World {
             PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
                 let known = &self.environments[number];
-                let state = source.map_or(&known.subjects[subject].state, |source| &known.source(source).state);
-                let waiting = state.current.as_ref();
+                let waiting = match source {
+                    Some(source) => known.source(source).state.as_ref().and_then(|state| state.current.as_ref()),
+                    None => known.subjects[subject].state.current.as_ref(),
+                };
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
                 CommandKind::Override { revision }
             }
@@ -96,31 +98,42 @@ impl World {
         }
     }
 
-    fn command_rollout(&mut self, (number, workload): (usize, usize), command: &Command) -> Result<(), Refusal> {
-        let place = format!("{} {}", self.environments[number].name, self.workloads[workload]);
+    fn set_rollout(&mut self, number: usize, workload: usize, state: RolloutState) {
         let rollout = &mut self.environments[number].workloads[workload];
-        let command = &rollout.with_target(workload, command)?;
-        let state = apply_to_rollout(&rollout.state, command)?;
-        let revision =
-            state.current.as_ref().or(rollout.state.current.as_ref()).map(|current| current.revision.clone());
         rollout.state = state;
         // A rollback may lead to another proved revision than before.
         rollout.memory.changed = None;
-        self.tell_events(&place, &[command.event(revision)]);
         let (environment, mut repository) = self.environment(number);
         environment.keep_positions(workload);
         environment.follow(workload, &mut repository);
-        Ok(())
+    }
+}
+
+/// What is known beside the states when a person decides.
+struct WorldKnown<'a> {
+    world: &'a World,
+    number: usize,
+}
+
+impl Known for WorldKnown<'_> {
+    fn promotion(&self) -> Option<&Promotion> {
+        self.world.environments[self.number].promotion.as_ref()
     }
 
-    fn command_subject(&mut self, (number, subject): (usize, usize), command: &Command) -> Result<(), Refusal> {
-        let place = self.subject_name(number, subject);
-        let known = &mut self.environments[number].subjects[subject];
-        let state = apply_to_advance(&known.state, command)?;
-        let revision = state.current.as_ref().or(known.state.current.as_ref()).map(|current| current.revision.clone());
-        known.state = state;
-        self.tell_events(&place, &[command.event(revision)]);
-        self.render_admitted(number, subject);
-        Ok(())
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
+        let environment = &self.world.environments[self.number];
+        match self.world.workloads.iter().position(|name| **name == *workload) {
+            Some(number) => environment.workloads[number].with_target(number, state, command),
+            None => Ok(command.clone()),
+        }
+    }
+
+    fn with_whole_name(&self, _: &str, _: &AdvanceState, command: &Command) -> Command {
+        command.clone()
+    }
+
+    fn beginning(&self, source: &str) -> Option<AdvanceState> {
+        let source = self.world.source_called(source)?;
+        Some(AdvanceState::beginning(self.world.environments[self.number].source(source).read.clone()))
     }
 }

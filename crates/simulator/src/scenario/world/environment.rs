@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, Refusal};
 use engine::promotion::report::Report;
-use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
 use engine::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use engine::promotion::vector::{AheadOf, Part, Vector};
@@ -81,9 +80,14 @@ pub(in crate::scenario) struct Rollout {
 
 impl Rollout {
     /// The command with the revision to which a rollback returns.
-    pub(super) fn with_target(&self, workload: usize, command: &Command) -> Result<Command, Refusal> {
+    pub(super) fn with_target(
+        &self,
+        workload: usize,
+        state: &RolloutState,
+        command: &Command,
+    ) -> Result<Command, Refusal> {
         let platform = |sources: &Sources| (sources.main, sources.releases[workload]);
-        command.with_target(&self.state, |revision| self.revisions.sources(revision).map(platform))
+        command.with_target(state, |revision| self.revisions.sources(revision).map(platform))
     }
 
     /// Why the revision of the sources waits for `retry`. None: it does not.
@@ -98,13 +102,6 @@ pub(super) struct Newest {
     pub(super) part: Part,
     /// The revision for places that the move has reached, and for the others.
     pub(super) ahead: Option<Result<(Revision, Option<Revision>), &'static str>>,
-}
-
-impl Newest {
-    pub(super) fn ahead(&self) -> Option<Result<Ahead<'_>, &str>> {
-        let ahead = self.ahead.as_ref()?;
-        Some(ahead.as_ref().map(|(revision, rest)| Ahead { revision, rest: rest.as_ref() }).map_err(|why| *why))
-    }
 }
 
 /// The contents that a state refers to.

@@ -5,6 +5,7 @@ mod controller;
 mod decisions;
 mod environment;
 mod events;
+mod facts;
 mod moves;
 mod promotions;
 mod proposals;

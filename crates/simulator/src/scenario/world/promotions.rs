@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::promotion::in_force::{admits, in_force};
+use engine::promotion::in_force::in_force;
 use engine::promotion::membership;
-use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::state::Revision;
 use model::object::promotion::Promotion;
 
-use super::subject::PLATFORM;
 use super::{World, ring_columns};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::{PromotionEdit, Scenario};
@@ -31,14 +30,13 @@ impl World {
     }
 
     /// Whether a commit of the main branch writes or deletes a promotion.
-    pub(super) fn has_promotion_edits(&self) -> bool {
+    fn has_promotion_edits(&self) -> bool {
         self.main.iter().any(|commit| commit.promotion.is_some())
     }
 
-    /// The promotion into an environment with all gates in force, also those at the commit of a candidate.
-    pub(super) fn promotion_in_force(&self, number: usize, candidate: Option<&Revision>) -> Option<Promotion> {
-        let of_candidate = candidate.and_then(|candidate| self.promotion_at(number, self.commits_of(candidate)));
-        let others: Vec<_> = self.promotion_at(number, self.main.len()).into_iter().chain(of_candidate).collect();
+    /// The promotion into an environment with all gates in force, without those of a candidate.
+    fn promotion_in_force(&self, number: usize) -> Option<Promotion> {
+        let others: Vec<_> = self.promotion_of(number, None).into_iter().collect();
         let found = in_force(self.environments[number].admitted_promotion.as_ref(), &others)?;
         Some(Promotion { rings: membership::effective_rings(&found), ..found })
     }
@@ -48,12 +46,15 @@ impl World {
         self.main.iter().position(|commit| commit.name == revision.0).map_or(0, |position| position + 1)
     }
 
-    /// Keeps the promotion of the commit that an environment has proved.
-    pub(super) fn admit_promotion(&mut self, number: usize, before: &AdvanceState) {
-        let environment = &self.environments[number];
-        let is_first = environment.admitted_promotion.is_none();
-        let Some(commit) = admits((before, is_first), &environment.subjects[PLATFORM].state).cloned() else { return };
-        let admitted = self.promotion_at(number, self.commits_of(&commit)).cloned();
+    /// The promotion into an environment at a commit of the main branch, or at its head.
+    pub(super) fn promotion_of(&self, number: usize, commit: Option<&Revision>) -> Option<&Promotion> {
+        self.promotion_at(number, commit.map_or(self.main.len(), |commit| self.commits_of(commit)))
+    }
+
+    /// Keeps the promotion of a commit that is admitted now.
+    pub(super) fn admit_promotion(&mut self, number: usize, commit: Option<&Revision>) {
+        let Some(commit) = commit else { return };
+        let admitted = self.promotion_of(number, Some(commit)).cloned();
         if self.environments[number].admitted_promotion != admitted {
             self.environments[number].admitted_promotion = admitted;
             self.read_promotion(number);
@@ -68,7 +69,7 @@ impl World {
     }
 
     fn read_promotion(&mut self, number: usize) {
-        let promotion = self.promotion_in_force(number, None);
+        let promotion = self.promotion_in_force(number);
         let environment = &mut self.environments[number];
         environment.rings = ring_columns(&environment.fleet, promotion.as_ref());
         environment.promotion = promotion;

@@ -1,54 +1,25 @@
 //! Pull requests of a world: what moves into an environment waits in them for the reviews of people and for its merge.
 
-use engine::promotion::advance::{Action, AdvanceStep};
-use engine::promotion::proposal::proposed_early;
-use engine::promotion::report::ReportPhase;
 use engine::promotion::state::Revision;
-use model::object::promotion::{ChangeDelivery, Promotion};
+use engine::promotion::step::Write;
+use model::object::promotion::ChangeDelivery;
 
 use super::subject::Proposal;
 use super::{World, seconds};
 use crate::scenario::task::Task;
 
-/// What a step without an action does with pull requests.
-pub(super) enum Proposing {
-    /// One is open, so that people can review the revision.
-    Early(Revision),
-    /// One stays open for the revision, if there is one: it waits for its gates.
-    Keep(Revision),
-    /// None is open.
-    Withdraw,
-}
-
-/// What a step does with pull requests if it demands no action.
-pub(super) fn to_propose(promotion: &Promotion, step: &AdvanceStep) -> Proposing {
-    let current = step.state.current.as_ref().filter(|_| step.report.phase == ReportPhase::Gated);
-    match (proposed_early(promotion, step), current) {
-        (Some(revision), _) => Proposing::Early(revision.clone()),
-        (None, Some(current)) => Proposing::Keep(current.revision.clone()),
-        (None, None) => Proposing::Withdraw,
-    }
-}
-
 impl World {
     /// Does what a step demands. True: something is different now.
-    pub(super) fn act(
-        &mut self,
-        (number, subject): (usize, usize),
-        action: Option<&Action>,
-        otherwise: Proposing,
-    ) -> bool {
+    pub(super) fn act(&mut self, (number, subject): (usize, usize), write: Write) -> bool {
         let delivery = self.environments[number].promotion.as_ref().map(|promotion| promotion.delivery);
-        match (action, otherwise) {
-            (Some(Action::Write { revision } | Action::RollBack { to: revision }), _) => {
-                if delivery == Some(ChangeDelivery::Direct) {
-                    return self.name(number, subject, revision.clone());
-                }
-                self.propose((number, subject), revision, true);
+        match write {
+            Write::Put { revision, .. } if delivery == Some(ChangeDelivery::Direct) => {
+                return self.name(number, subject, revision);
             }
-            (None, Proposing::Early(revision)) => self.propose((number, subject), &revision, false),
-            (None, Proposing::Keep(revision)) => self.withdraw((number, subject), Some(&revision)),
-            (None, Proposing::Withdraw) => self.withdraw((number, subject), None),
+            Write::Put { revision, .. } => self.propose((number, subject), &revision, true),
+            Write::Review(revision) => self.propose((number, subject), &revision, false),
+            Write::Withdraw { keep } => self.withdraw((number, subject), keep.as_ref()),
+            Write::Nothing => {}
         }
         false
     }

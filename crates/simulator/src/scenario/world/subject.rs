@@ -3,6 +3,7 @@
 use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Revision};
 
+use super::subjects::START;
 use crate::scenario::contents::Commit;
 
 /// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
@@ -28,10 +29,19 @@ pub(in crate::scenario) struct Proposal {
 }
 
 /// The commits of a source of an environment that are not admitted yet: of its values, or of an application team.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::scenario) struct Values {
     /// The commits, oldest first.
     pub(in crate::scenario) pending: Vec<Commit>,
-    pub(in crate::scenario) state: AdvanceState,
+    /// The last commit that the output has.
+    pub(in crate::scenario) read: Revision,
+    /// What is recorded. None: nothing holds the source.
+    pub(in crate::scenario) state: Option<AdvanceState>,
     pub(in crate::scenario) report: Option<Report>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { pending: Vec::new(), read: Revision(START.into()), state: None, report: None }
+    }
 }

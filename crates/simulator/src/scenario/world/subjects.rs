@@ -2,30 +2,25 @@
 
 use std::sync::Arc;
 
-use engine::promotion::advance::{self, AdvanceInput, AdvanceStep, FromEnvironment};
 use engine::promotion::evidence::Measured;
-use engine::promotion::origin::for_origin;
 use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
-use model::object::promotion::{ChangeOrigin, Promotion};
+use engine::promotion::step::PlannedMove;
+use model::object::promotion::Promotion;
 
 use super::World;
-use super::controller::is_restless;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
-use super::proposals::to_propose;
 use super::subject::{PLATFORM, Subject};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
 
 /// The revision of an environment that has no commit of the scenario.
-const START: &str = "start";
-/// The largest number of steps of one subject in one step of the controller.
-const REPEATS_MAX: usize = 4;
-
+pub(super) const START: &str = "start";
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
 fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
     promotion.is_some_and(|promotion| match subject {
         PLATFORM => promotion.select.platform,
+        _ if promotion.from.is_empty() => false,
         _ => promotion.select.workloads.as_ref().is_some_and(|selector| selector.matches(labels)),
     })
 }
@@ -93,44 +88,27 @@ impl World {
         }
     }
 
-    /// Steps of all subjects into an environment. True: one needs another step later.
-    pub(super) fn step_subjects(&mut self, number: usize) -> bool {
-        let mut is_restless = false;
-        for subject in 0..=self.workloads.len() {
-            if self.is_moved(number, subject) {
-                is_restless |= self.step_subject(number, subject);
-            } else if let Some(newest) =
-                self.line(subject).first().filter(|_| subject != PLATFORM || !self.main.is_empty())
-            {
-                self.write(number, subject, &newest.clone());
-            }
+    /// The newest revision of a subject that no promotion moves is there at once.
+    pub(super) fn follow_newest(&mut self, number: usize, subject: usize) {
+        self.environments[number].subjects[subject].report = None;
+        let newest = self.line(subject).into_iter().next();
+        if let Some(newest) = newest.filter(|_| subject != PLATFORM || !self.main.is_empty()) {
+            self.write(number, subject, &newest);
         }
-        is_restless
     }
 
-    fn step_subject(&mut self, number: usize, subject: usize) -> bool {
-        let mut is_changed = false;
-        for _ in 0..REPEATS_MAX {
-            let Some((promotion, step)) = self.decide_subject(number, subject) else { break };
-            let proposed = to_propose(&promotion, &step);
-            let AdvanceStep { state, action, report, events } = step;
-            let place = self.subject_name(number, subject);
-            self.tell_events(&place, &events);
-            let known = &mut self.environments[number].subjects[subject];
-            let is_same = known.state == state;
-            let before = std::mem::replace(&mut known.state, state);
-            known.report = Some(report);
-            if subject == PLATFORM {
-                self.admit_promotion(number, &before);
-            }
-            let has_acted =
-                self.render_admitted(number, subject) | self.act((number, subject), action.as_ref(), proposed);
-            is_changed |= !is_same || has_acted;
-            if is_same && !has_acted {
-                break;
-            }
-        }
-        is_changed || self.environments[number].subjects[subject].report.as_ref().is_some_and(is_restless)
+    /// Keeps the state of a subject, and carries out what is to be written. False: everything is as before.
+    pub(super) fn keep_subject(&mut self, number: usize, planned: PlannedMove) -> bool {
+        let PlannedMove { subject, step, write, .. } = planned;
+        let subject = self.subject_number(&subject);
+        let place = self.subject_name(number, subject);
+        self.tell_events(&place, &step.events);
+        let known = &mut self.environments[number].subjects[subject];
+        let is_changed = known.state != step.state;
+        known.state = step.state;
+        known.report = Some(step.report);
+        let has_acted = self.render_admitted(number, subject) | self.act((number, subject), write);
+        is_changed || has_acted
     }
 
     /// The name of a subject in the story.
@@ -140,54 +118,6 @@ impl World {
             None => environment.to_string(),
             Some(workload) => format!("{environment} {} release", self.workloads[workload]),
         }
-    }
-
-    fn decide_subject(&self, number: usize, subject: usize) -> Option<(Promotion, AdvanceStep)> {
-        let origin = if subject == PLATFORM { ChangeOrigin::Main } else { ChangeOrigin::Release };
-        let promotion = for_origin(self.environments[number].promotion.as_ref()?, origin);
-        let step = self.decide_by((number, subject), &promotion);
-        let candidate = step.state.current.as_ref().map(|current| &current.revision);
-        if subject != PLATFORM || candidate.is_none() || !self.has_promotion_edits() {
-            return Some((promotion, step));
-        }
-        // The gates of the candidate itself count too, and its environments before.
-        let promotion = for_origin(&self.promotion_in_force(number, candidate)?, origin);
-        let step = self.decide_by((number, subject), &promotion);
-        Some((promotion, step))
-    }
-
-    fn decide_by(&self, (number, subject): (usize, usize), promotion: &Promotion) -> AdvanceStep {
-        let environment = &self.environments[number];
-        let now = self.service_time();
-        let line = self.line(subject);
-        let before = promotion.from.iter().filter_map(|name| self.number(name));
-        let from: Vec<_> = before.map(|from| self.environment_before(from, subject)).collect();
-        let state = &environment.subjects[subject].state;
-        let moving = state.current.as_ref().map(|current| &current.revision);
-        let author = moving.or(line.first()).and_then(|revision| self.author_of(subject, revision));
-        let at = environment.subjects[subject].named.clone();
-        let reverts_to = line.first().and_then(|head| self.reverts_to((number, subject), head));
-        let input = AdvanceInput {
-            now,
-            promotion,
-            hold: environment.hold().filter(|_| subject != PLATFORM),
-            line: &line,
-            head: line.first(),
-            from: &from,
-            at: at.as_ref(),
-            baseline: None,
-            reverts_to: reverts_to.as_ref(),
-            to_settled: settled(environment, subject),
-            to_failed: failed(environment, subject),
-            // Its GitOps branches have no pull requests.
-            is_proposed: false,
-            to_measured: self.measured(number, subject),
-            checks: &self.system.results(&promotion.gates, now.as_second()),
-            approvals: &[],
-            author: author.as_deref(),
-            teams: &self.system.teams,
-        };
-        advance::step(&input, state)
     }
 
     /// The commit that an environment has proved, and whose effect a commit of the main branch has again.
@@ -206,14 +136,6 @@ impl World {
         let wanted = effect(head);
         let proofs = self.environments[number].subjects[subject].state.proofs.iter().rev();
         proofs.map(|proof| &proof.revision).find(|proof| *proof != head && effect(proof) == wanted).cloned()
-    }
-
-    fn environment_before(&self, number: usize, subject: usize) -> FromEnvironment {
-        let environment = &self.environments[number];
-        let state = &environment.subjects[subject].state;
-        let has = (self.revision_of(number, subject), settled(environment, subject));
-        let from = FromEnvironment::new(Arc::clone(&environment.name), has, Some(state));
-        FromEnvironment { measured: self.measured(number, subject), ..from }
     }
 
     /// The state of all places of an environment, for the workloads that a subject concerns.
@@ -311,26 +233,22 @@ fn concerned(environment: &Environment, subject: usize) -> impl Iterator<Item = 
 }
 
 /// Whether an environment has published its revision, and no rollout is open in it, or why not.
-fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
-    for rollout in concerned(environment, subject) {
-        if environment.has_rings() {
-            let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
-            if rollout.state.current.is_some() {
-                return Err("a rollout is open".into());
-            }
-            if stable != rollout.compiled.as_ref() {
-                return Err("a rollout has not begun, or its revision was rejected".into());
-            }
+pub(super) fn settled(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
+    for rollout in concerned(environment, subject).filter(|_| environment.has_rings()) {
+        let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
+        if rollout.state.current.is_some() {
+            return Err("a rollout is open".into());
         }
-        if environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published {
-            return Err("it is not published yet".into());
+        if stable != rollout.compiled.as_ref() {
+            return Err("a rollout has not begun, or its revision was rejected".into());
         }
     }
-    Ok(())
+    published(environment, subject)
 }
 
-/// Why an environment can't take its revision without a change.
-fn failed(environment: &Environment, subject: usize) -> Option<Arc<str>> {
-    let mut rollouts = concerned(environment, subject).filter(|_| environment.has_rings());
-    rollouts.find_map(|rollout| rollout.state.failed_because(rollout.compiled.as_ref()))
+/// Whether an environment has published its revision, or why not.
+pub(super) fn published(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
+    let mut rollouts = concerned(environment, subject);
+    let is_open = |rollout: &Rollout| environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published;
+    if rollouts.any(is_open) { Err("it is not published yet".into()) } else { Ok(()) }
 }

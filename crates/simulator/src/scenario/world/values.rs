@@ -1,12 +1,13 @@
 //! Sources of environments in a world: values on their own branches, and targets of application teams. They wait for the gates that ask people or the clock.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::promotion::command::{Command, Refusal, apply_to_advance};
 use engine::promotion::origin::for_origin;
 use engine::promotion::report::ReportPhase;
-use engine::promotion::source::{People, SourceInput, step};
-use engine::promotion::state::Revision;
+use engine::promotion::source::SourceStep;
+use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::step::PlannedSource;
 use model::object::promotion::{ChangeOrigin, Gate};
 
 use super::World;
@@ -31,10 +32,18 @@ pub(in crate::scenario) enum Source {
 }
 
 impl Source {
-    fn origin(self) -> ChangeOrigin {
+    pub(super) fn origin(self) -> ChangeOrigin {
         match self {
             Self::Values => ChangeOrigin::Values,
             Self::Application(_) => ChangeOrigin::Application,
+        }
+    }
+
+    /// The account of who writes its commits.
+    pub(super) fn author(self) -> &'static str {
+        match self {
+            Self::Values => AUTHOR,
+            Self::Application(_) => TEAM,
         }
     }
 }
@@ -68,10 +77,10 @@ impl Environment {
 }
 
 impl World {
-    /// A commit of a source.
+    /// A commit of a source. The next step of the controller sees it.
     pub(super) fn add_to_source(&mut self, number: usize, source: Source, commit: Commit) {
         self.environments[number].source_mut(source).pending.push(commit);
-        self.step_source(number, source);
+        self.wake();
     }
 
     /// A commit of an application team that changes the target of a workload in an environment.
@@ -83,55 +92,47 @@ impl World {
         self.add_to_source(number, Source::Application(workload_number), commit);
     }
 
-    /// Lets commits of all sources in when their gates hold. True: they need another step later.
-    pub(super) fn step_sources(&mut self, number: usize) -> bool {
-        let mut is_restless = false;
+    /// Keeps the states of all sources of an environment, and lets in what is admitted. A source without a decision waits for nothing. False: everything is as before.
+    pub(super) fn keep_sources(&mut self, number: usize, planned: Vec<PlannedSource>) -> bool {
+        let mut is_changed = false;
+        let mut decided: BTreeMap<_, _> = planned.into_iter().map(|planned| (planned.name, planned.step)).collect();
         for source in self.environments[number].sources() {
-            is_restless |= self.step_source(number, source);
-        }
-        is_restless
-    }
-
-    fn step_source(&mut self, number: usize, source: Source) -> bool {
-        let environment = &self.environments[number];
-        let known = environment.source(source);
-        let Some(newest) = known.pending.last().filter(|_| !self.system.is_service_down()) else {
-            return false;
-        };
-        let head = Revision(newest.name.clone());
-        let input = SourceInput {
-            now: self.service_time(),
-            gates: &environment.gates_of(source),
-            head: &head,
-            is_change: true,
-            people: People { approvals: &[], author: Some(if source == Source::Values { AUTHOR } else { TEAM }) },
-            unmerged: None,
-            teams: &self.system.teams,
-            hold: environment.hold(),
-        };
-        let found = step(&input, &known.state);
-        let is_admitted = found.state.admitted.as_ref() == Some(&head);
-        let waits = found.report.phase != ReportPhase::Rest || !found.report.waiting.is_empty();
-        if waits || known.report.is_some() {
-            self.tell_events(&self.source_name(number, source), &found.events);
-        }
-        let known = self.environments[number].source_mut(source);
-        (known.state, known.report) = (found.state, waits.then_some(found.report));
-        if is_admitted {
-            for commit in std::mem::take(&mut known.pending) {
-                self.commit(number, commit);
+            let (is_admitted, state) = match decided.remove(&*self.subject_of(source)) {
+                Some(Ok(step)) => self.keep_source(number, source, step),
+                Some(Err(state)) => (false, Some(*state)),
+                None => {
+                    self.environments[number].source_mut(source).report = None;
+                    (true, None)
+                }
+            };
+            let known = self.environments[number].source_mut(source);
+            is_changed |= std::mem::replace(&mut known.state, state.clone()) != state;
+            if is_admitted {
+                for commit in std::mem::take(&mut known.pending) {
+                    self.environments[number].source_mut(source).read = Revision(Arc::clone(&commit.name));
+                    self.commit(number, commit);
+                    is_changed = true;
+                }
             }
         }
-        waits
+        is_changed
     }
 
-    pub(super) fn command_source(&mut self, number: usize, source: Source, command: &Command) -> Result<(), Refusal> {
-        let known = &self.environments[number].source(source).state;
-        let state = apply_to_advance(known, command)?;
-        let revision = state.current.as_ref().or(known.current.as_ref()).map(|current| current.revision.clone());
-        self.environments[number].source_mut(source).state = state;
-        self.tell_events(&self.source_name(number, source), &[command.event(revision)]);
-        Ok(())
+    /// The state of a source after a step, and whether its newest commit is admitted.
+    fn keep_source(&mut self, number: usize, source: Source, step: SourceStep) -> (bool, Option<AdvanceState>) {
+        let SourceStep { state, report, events } = step;
+        let waits = report.phase != ReportPhase::Rest || !report.waiting.is_empty();
+        let known = self.environments[number].source_mut(source);
+        let has_waited = std::mem::replace(&mut known.report, waits.then_some(report)).is_some();
+        let newest = known.pending.last().map(|newest| Revision(Arc::clone(&newest.name)));
+        if waits || has_waited {
+            self.tell_events(&self.source_name(number, source), &events);
+        }
+        (newest.is_some() && state.admitted == newest, Some(state))
+    }
+
+    pub(super) fn set_source(&mut self, number: usize, source: Source, state: AdvanceState) {
+        self.environments[number].source_mut(source).state = Some(state);
     }
 
     /// The moves of the sources of an environment: of the one that decisions call so, or of all.
@@ -141,7 +142,8 @@ impl World {
         let seen = |source| {
             let known = self.environments[number].source(source);
             let report = known.report.as_ref()?;
-            Some(SeenMove::new(self.source_name(number, source), report, !known.state.rejected.is_empty()))
+            let is_rejected = known.state.as_ref().is_some_and(|state| !state.rejected.is_empty());
+            Some(SeenMove::new(self.source_name(number, source), report, is_rejected))
         };
         sources.filter_map(seen).collect()
     }

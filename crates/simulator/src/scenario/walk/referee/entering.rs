@@ -175,7 +175,8 @@ impl Referee {
         (promotion, revision, is_skipped): (&Promotion, &Revision, &impl Fn(&str) -> bool),
     ) -> Result<(), &'static str> {
         let Some(number) = world.number(before) else { return Err("it does not exist") };
-        let Some(SubjectRecord { at, measured, is_settled, good_since, .. }) = self.subjects.get(&(number, subject))
+        let Some(SubjectRecord { at, measured, is_settled, good_since, proved, .. }) =
+            self.subjects.get(&(number, subject))
         else {
             return Err("it is not known");
         };
@@ -188,9 +189,16 @@ impl Referee {
         let now = world.revision_of(number, subject).filter(|_| world.is_settled(number, subject));
         // So does an abort end the rollout that was open before the step.
         let is_settled = *is_settled || now.is_some();
-        let position_of = |at: Option<&Revision>| at.and_then(position);
-        let at = [position_of(at.as_ref()), position_of(now.as_ref())].into_iter().flatten().min();
-        let contains = at.zip(position(revision)).is_some_and(|(at, revision)| at <= revision);
+        let contains = if subject == 0 {
+            let position_of = |at: Option<&Revision>| at.and_then(position);
+            let at = [position_of(at.as_ref()), position_of(now.as_ref())].into_iter().flatten().min();
+            at.zip(position(revision)).is_some_and(|(at, revision)| at <= revision)
+        } else {
+            // No release contains another one: the environment has it, or has shown exactly this one before.
+            [at, &now].contains(&&Some(revision.clone()))
+                || proved.contains(revision)
+                || good_since.contains_key(revision)
+        };
         if !contains {
             return Err("it does not have the revision");
         }

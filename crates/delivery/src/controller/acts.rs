@@ -1,0 +1,130 @@
+//! Carries out what a step decided, write by write. Each of them is done again by the next step, if it was not done.
+
+use engine::promotion::command::{Command, apply_to_advance};
+use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::step::{Plan, PlannedMove, Subject};
+use model::object::Promotion;
+
+use super::changes::Change;
+use super::commit_move::{self, CommitMoveError};
+use super::commit_status;
+use super::error::ControllerError;
+use super::facts::StepFacts;
+use super::line;
+use super::platform::{self, Acted};
+use crate::rollout_store::{self, Advances};
+
+/// What was carried out.
+pub(super) enum Performed {
+    /// A branch moved, or a decision ended: everything is read again.
+    Again {
+        /// Whether the sources of the environment changed.
+        has_moved: bool,
+    },
+    /// Nothing moved.
+    Done {
+        /// What could not be written, and why.
+        problems: Vec<String>,
+    },
+}
+
+/// Carries out a plan. A repository or host of one workload that fails does not stop the others.
+pub(super) fn perform(facts: &StepFacts<'_>, plan: &Plan) -> Result<Performed, ControllerError> {
+    let mut problems = Vec::new();
+    let Some(promotion) = &plan.promotion else { return Ok(Performed::Done { problems }) };
+    for planned in &plan.moves {
+        let acted = match (act(facts, promotion, planned), &planned.subject) {
+            (Err(ControllerError::Move(error)), Subject::Release(_)) => Acted::Problem(error.to_string().into()),
+            (acted, _) => acted?,
+        };
+        match (acted, &planned.subject) {
+            (Acted::Moved, _) => return Ok(Performed::Again { has_moved: true }),
+            (Acted::LostRace, _) => return Ok(Performed::Again { has_moved: false }),
+            (Acted::Declined(command, revision), _) => {
+                decline(facts, promotion, (planned, &command, &revision))?;
+                return Ok(Performed::Again { has_moved: false });
+            }
+            (Acted::Problem(problem), Subject::Release(workload)) => problems.push(format!("{workload}: {problem}")),
+            (Acted::Problem(_) | Acted::Nothing, _) => {}
+        }
+        problems.extend(set_status(facts, planned).err());
+    }
+    Ok(Performed::Done { problems })
+}
+
+fn act(
+    facts: &StepFacts<'_>,
+    promotion: &Promotion,
+    PlannedMove { subject, step, write, .. }: &PlannedMove,
+) -> Result<Acted, ControllerError> {
+    match subject {
+        Subject::Main => platform::act((facts.context, facts.standing), promotion.delivery, (step, write)),
+        Subject::Release(workload) => match facts.release(workload, promotion) {
+            Some(release) => release.act((step, write)),
+            None => Ok(Acted::Nothing),
+        },
+        Subject::Renderer => Ok(Acted::Nothing),
+    }
+}
+
+/// Ends a move whose pull request a person closed. A person may have decided something else meanwhile, so the answer is applied to the newest state.
+fn decline(
+    facts: &StepFacts<'_>,
+    promotion: &Promotion,
+    (planned, command, revision): (&PlannedMove, &Command, &Revision),
+) -> Result<(), ControllerError> {
+    let context = facts.context;
+    let stored = rollout_store::read(context.access, context.environment)?;
+    let advances = match &stored.advances {
+        Some(Ok(advances)) => advances.clone(),
+        Some(Err(_)) => return Ok(()),
+        None => Advances::default(),
+    };
+    let before = match &planned.subject {
+        Subject::Main => advances.platform.clone(),
+        Subject::Release(workload) => advances.releases.get(workload).cloned(),
+        Subject::Renderer => None,
+    };
+    let is_about = |state: &AdvanceState| state.current.as_ref().is_some_and(|found| found.revision == *revision);
+    let after = before.filter(is_about).and_then(|before| apply_to_advance(&before, command).ok());
+    let Some(after) = after else { return Ok(()) };
+    let mut change = Change::new(&stored, advances);
+    let event = command.event(after.last_rejected().map(|rejected| rejected.revision.clone()));
+    match &planned.subject {
+        Subject::Release(workload) => change.set_release(context.environment, (workload, &after), &[event]),
+        _ => change.set_platform(context, &after, &[event]),
+    }
+    if change.store(context)? {
+        settle_declined(facts, promotion, (&planned.subject, revision))?;
+    }
+    Ok(())
+}
+
+fn settle_declined(
+    facts: &StepFacts<'_>,
+    promotion: &Promotion,
+    (subject, revision): (&Subject, &Revision),
+) -> Result<(), ControllerError> {
+    let context = facts.context;
+    match (subject, line::commit(revision)) {
+        (Subject::Release(workload), _) => match facts.release(workload, promotion) {
+            Some(release) => release.settle_declined(revision),
+            None => Ok(()),
+        },
+        (_, Some(commit)) => {
+            let at = (context.environment, &facts.standing.promoted);
+            Ok(commit_move::settle_declined(context.hosts, at, commit).map_err(CommitMoveError::from)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Sets the status of the commit of the main branch that moves.
+fn set_status(facts: &StepFacts<'_>, planned: &PlannedMove) -> Result<(), String> {
+    let context = facts.context;
+    let stage = commit_status::stage(&planned.step.state).filter(|_| planned.subject == Subject::Main);
+    let Some(((revision, stage), hosts)) = stage.zip(context.hosts) else { return Ok(()) };
+    let Some(commit) = line::commit(revision) else { return Ok(()) };
+    let set = commit_status::set_promotion_status(context.access, hosts, context.environment, (commit, stage));
+    set.map_err(|error| error.to_string())
+}

@@ -1,0 +1,75 @@
+//! The environments before another one, as their records describe them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::promotion::advance::FromEnvironment;
+use engine::promotion::state::{AdvanceState, Revision};
+use engine::promotion::step::Subject;
+use model::name::EnvironmentName;
+
+use super::context::Context;
+use super::plane::KnownBranches;
+use super::published_folders::GitOpsCommit;
+use super::settled;
+use crate::renderer::SUBJECT;
+use crate::rollout_store;
+
+/// An environment before.
+pub(super) struct BeforeEnvironment {
+    name: Arc<str>,
+    /// The commit of the main branch that its output has, and the state of these commits.
+    main: (Option<Revision>, Option<AdvanceState>),
+    /// The releases that it has, and the version that rendered it.
+    releases: BTreeMap<Arc<str>, Arc<str>>,
+    /// The states of its releases.
+    states: BTreeMap<Arc<str>, AdvanceState>,
+    /// The commits of its GitOps branches at which it is settled, or why it is not.
+    pub(super) settled: Result<Vec<GitOpsCommit>, Arc<str>>,
+}
+
+impl BeforeEnvironment {
+    /// Reads an environment. Of one that can't be read, nothing is known.
+    pub(super) fn read(context: &Context<'_>, name: &Arc<str>, branches: &mut KnownBranches) -> Self {
+        Self::try_read(context, name, branches).unwrap_or_else(|reason| Self {
+            name: Arc::clone(name),
+            main: (None, None),
+            releases: BTreeMap::new(),
+            states: BTreeMap::new(),
+            settled: Err(reason),
+        })
+    }
+
+    fn try_read(context: &Context<'_>, name: &Arc<str>, branches: &mut KnownBranches) -> Result<Self, Arc<str>> {
+        let no_such = || Arc::from("there is no such environment");
+        let reason = |error: &dyn std::fmt::Display| Arc::from(error.to_string());
+        let environment = EnvironmentName::new(Arc::clone(name)).map_err(|_| no_such())?;
+        let standing = context.plane.standing(&environment, branches).map_err(|error| reason(&error))?;
+        let standing = standing.ok_or_else(no_such)?;
+        let record = settled::read(context.access, &environment).map_err(|error| reason(&error))?;
+        let advances = rollout_store::read_advances(context.access, &environment).map_err(|error| reason(&error))?;
+        let advances = advances.transpose().map_err(|error| reason(&error))?;
+        Ok(Self {
+            name: Arc::clone(name),
+            main: (standing.has().cloned(), standing.state.clone()),
+            settled: context.plane.settled(&environment, &standing).map(|record| record.gitops),
+            releases: record.map(|record| record.releases).unwrap_or_default(),
+            states: advances.map(|advances| advances.releases).unwrap_or_default(),
+        })
+    }
+
+    /// What it shows of a subject, without the state of its places.
+    pub(super) fn shows(&self, subject: &Subject) -> FromEnvironment {
+        let (has, state) = match subject {
+            Subject::Main => (self.main.0.clone(), self.main.1.as_ref()),
+            Subject::Release(workload) => self.release(workload),
+            Subject::Renderer => self.release(SUBJECT),
+        };
+        let settled = self.settled.as_ref().map(|_| ()).map_err(Arc::clone);
+        FromEnvironment::new(Arc::clone(&self.name), (has, settled), state)
+    }
+
+    fn release(&self, name: &str) -> (Option<Revision>, Option<&AdvanceState>) {
+        (self.releases.get(name).cloned().map(Revision), self.states.get(name))
+    }
+}

@@ -1,0 +1,332 @@
+//! What a step knows of its environment: read from git, from the hub and from the git hosts, where the decision asks for it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::promotion::advance::FromEnvironment;
+use engine::promotion::evidence::Measured;
+use engine::promotion::graph::StepSource;
+use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
+use engine::promotion::step::{
+    Before, Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+};
+use git::Commit;
+use jiff::Timestamp;
+use model::object::Promotion;
+use model::object::promotion::GateKind;
+
+use super::StepRequest;
+use super::before::BeforeEnvironment;
+use super::commit_move::proposing_branch;
+use super::context::{Context, Memory};
+use super::evidence::CheckSubject;
+use super::line;
+use super::people;
+use super::plane::Standing;
+use super::published_folders::GitOpsCommit;
+use super::recorded;
+use super::release_facts::PublishedRelease;
+use super::releases::ReleaseMove;
+use super::rollouts::{Destination, Workload};
+use super::sources;
+use crate::publish::{End, Outcome, PlaceOutcome};
+use crate::renderer::SUBJECT;
+use crate::rollout_position;
+use crate::rollout_store::{Advances, StateFileError, StoredStates};
+
+/// What rendered an environment whose publications do not name a version.
+const UNKNOWN_RENDERER: &str = "earlier";
+
+/// What a step knows of its environment.
+pub(super) struct StepFacts<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) request: &'a StepRequest<'a>,
+    pub(super) standing: &'a Standing,
+    pub(super) stored: &'a StoredStates,
+    /// The stored changes on their way into the environment. None: they can't be read.
+    pub(super) advances: Option<&'a Advances>,
+    /// The commits of the GitOps branches with its output, if all of it is published, or why it is not.
+    settled: Result<Vec<GitOpsCommit>, Arc<str>>,
+    baseline: Option<Revision>,
+    destinations: Vec<Destination<'a>>,
+    position: Position,
+    memory: RefCell<&'a mut Memory>,
+    before: RefCell<BTreeMap<Arc<str>, BeforeEnvironment>>,
+}
+
+impl<'a> StepFacts<'a> {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        request: &'a StepRequest<'a>,
+        (standing, stored, advances): (&'a Standing, &'a StoredStates, Option<&'a Advances>),
+        memory: &'a mut Memory,
+    ) -> Self {
+        let is_known = context.plane.problem.is_none()
+            && context.plane.step(context.environment).is_none_or(|step| step.problem.is_none());
+        let destinations = request.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
+        Self {
+            settled: settled(context, request, standing),
+            baseline: baseline(request.output),
+            position: rollout_position::of(destinations.iter().filter_map(|destination| destination.head())),
+            destinations,
+            memory: RefCell::new(memory),
+            before: RefCell::default(),
+            context,
+            request,
+            standing,
+            stored,
+            advances,
+        }
+    }
+
+    /// The stored states. A source with another repository or branch than before begins anew.
+    pub(super) fn state(&self) -> State {
+        let mut state = recorded::state(self.stored);
+        let recorded = self.advances.map(|advances| &advances.sources);
+        for source in self.published_sources() {
+            let is_same = recorded.and_then(|recorded| recorded.get(&source.name));
+            if is_same.is_some_and(|recorded| recorded.source != source.source_name()) {
+                state.sources.remove(&source.name);
+            }
+        }
+        state
+    }
+
+    /// The sources beside the main branch that the publication read. Empty: they are not known.
+    pub(super) fn published_sources(&self) -> &'a [crate::found_sources::Source] {
+        self.request.published.and_then(|published| published.sources.as_deref()).unwrap_or_default()
+    }
+
+    /// A workload in the rings.
+    pub(super) fn workload<'s>(&'s self, name: &'s Arc<str>) -> Workload<'s> {
+        Workload { context: self.context, name, destinations: &self.destinations, position: &self.position }
+    }
+
+    /// The release of a workload on its way into the environment. None: it is not published.
+    pub(super) fn release<'s>(&'s self, workload: &'s Arc<str>, promotion: &'s Promotion) -> Option<ReleaseMove<'s>> {
+        let published: &PublishedRelease = self.request.published?.releases.get(workload)?;
+        Some(ReleaseMove { context: self.context, promotion, workload, published, standing: self.standing })
+    }
+
+    /// The commits of the GitOps branches with the output of the environment.
+    pub(super) fn gitops(&self) -> Option<&[GitOpsCommit]> {
+        self.settled.as_deref().ok()
+    }
+
+    fn with_before<T>(&self, name: &Arc<str>, look: impl FnOnce(&BeforeEnvironment) -> T) -> T {
+        let mut known = self.before.borrow_mut();
+        let read = || BeforeEnvironment::read(self.context, name, &mut self.memory.borrow_mut().branches);
+        look(known.entry(Arc::clone(name)).or_insert_with(read))
+    }
+}
+
+impl Facts for StepFacts<'_> {
+    fn now(&self) -> Timestamp {
+        self.context.now
+    }
+
+    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+        self.context.evidence.teams
+    }
+
+    fn promotion(&self, commit: Option<&Revision>) -> Option<Promotion> {
+        self.context.plane.promotion(self.context.environment, commit)
+    }
+
+    fn problem(&self, promotion: &Promotion) -> Option<Arc<str>> {
+        problem(self.context, (promotion, self.stored), self.standing)
+    }
+
+    fn line(&self) -> &[Revision] {
+        &self.context.plane.line.commits
+    }
+
+    fn named(&self) -> Option<&Revision> {
+        self.standing.at.as_ref()
+    }
+
+    fn baseline(&self) -> Option<&Revision> {
+        self.baseline.as_ref()
+    }
+
+    fn reverts_to(&self, state: &AdvanceState) -> Option<Revision> {
+        reverts_to(self.context, state)
+    }
+
+    fn settled(&self) -> Known<()> {
+        self.settled.as_ref().map(|_| ()).map_err(Arc::clone)
+    }
+
+    fn is_proposed(&self) -> bool {
+        self.request.published.is_some_and(super::Published::is_proposed)
+    }
+
+    fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
+        self.with_before(environment, |before| before.shows(subject))
+    }
+
+    fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured> {
+        let workload = match subject {
+            Subject::Release(workload) => Some(&**workload),
+            Subject::Main | Subject::Renderer => None,
+        };
+        let measured = |name: &str, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
+            let Context { access, evidence, .. } = self.context;
+            evidence.published(access, (name, workload), settled.as_deref().map_err(Arc::clone))
+        };
+        match environment {
+            Before::Itself => measured(self.context.environment.as_str(), &self.settled),
+            Before::Environment(name) => self.with_before(name, |before| measured(name, &before.settled)),
+        }
+    }
+
+    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence {
+        let workload = match subject {
+            Subject::Main => None,
+            Subject::Release(workload) => Some(&**workload),
+            Subject::Renderer => Some(SUBJECT),
+        };
+        let environment = self.context.environment.as_str();
+        let of_check = CheckSubject { environment, workload, revision: &revision.0, ring: None };
+        let checks = self.context.evidence.checks(&promotion.gates, of_check);
+        let needs_people = promotion.gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_)));
+        let (author, approvals) = match subject {
+            _ if !needs_people => (None, Vec::new()),
+            Subject::Main => self.people_of(revision),
+            Subject::Release(workload) => {
+                let approvals = self.release(workload, promotion).map(|release| release.approvals(&revision.0));
+                (None, approvals.unwrap_or_default())
+            }
+            Subject::Renderer => (None, Vec::new()),
+        };
+        Evidence { checks, approvals, author }
+    }
+
+    fn releases(&self) -> Option<Vec<Release>> {
+        let releases = self.request.published?.releases.iter();
+        let one = |(workload, release): (&Arc<str>, &PublishedRelease)| Release {
+            workload: Arc::clone(workload),
+            labels: release.labels.clone(),
+        };
+        Some(releases.map(one).collect())
+    }
+
+    fn named_release(&self, workload: &Arc<str>, promotion: &Promotion) -> Option<Revision> {
+        self.release(workload, promotion)?.at()
+    }
+
+    fn renderer(&self) -> Option<Renderer> {
+        let is_known = self.request.output.is_some_and(is_complete);
+        let places = self.request.output.filter(|_| is_known).map(|output| output.places.as_slice());
+        let pending = places.unwrap_or_default().iter().find_map(|place| place.planned.renderer.as_ref());
+        let published = |pending: &crate::renderer::Pending| pending.published.clone();
+        let changes = pending.map(|pending| Revision(published(pending).unwrap_or_else(|| UNKNOWN_RENDERER.into())));
+        Some(Renderer { version: Revision(Arc::clone(&self.context.access.renderer)), changes, is_known })
+    }
+
+    fn sources(&self) -> Option<Vec<Source>> {
+        self.advances?;
+        let sources = self.request.published?.sources.as_ref()?;
+        Some(sources.iter().map(sources::of_step).collect())
+    }
+
+    fn heads(&self, waiting: &[WaitingSource]) -> Vec<Known<SourceHead>> {
+        sources::heads(self, waiting, &mut self.memory.borrow_mut())
+    }
+
+    fn rollouts(&self) -> Vec<Arc<str>> {
+        self.destinations.first().map(|first| first.rings.workloads()).into_iter().flatten().collect()
+    }
+
+    fn rollout(&self, workload: &Arc<str>, _: &RolloutState, promotion: &Promotion) -> Known<RolloutFacts<'_>> {
+        if let Some(Err(error)) = self.stored.rollouts.get(workload) {
+            return Err(error.to_string().into());
+        }
+        self.workload(workload).facts(self.stored, promotion, &mut self.memory.borrow_mut())
+    }
+}
+
+impl StepFacts<'_> {
+    fn people_of(&self, commit: &Revision) -> (Option<Arc<str>>, Vec<engine::promotion::evidence::Approver>) {
+        let Some(id) = line::commit(commit) else { return (None, Vec::new()) };
+        let Context { access, hosts, environment, now, .. } = *self.context;
+        let author = self.memory.borrow_mut().authors.author(access, hosts, id);
+        let branch = proposing_branch(environment);
+        let into = (&self.standing.promoted.head, branch.as_str());
+        (author, people::approvals(hosts, into, (&commit.0, now)))
+    }
+}
+
+/// The commits of the GitOps branches with the output of the environment, if all of it is published, or why it is not.
+fn settled(
+    context: &Context<'_>,
+    request: &StepRequest<'_>,
+    standing: &Standing,
+) -> Result<Vec<GitOpsCommit>, Arc<str>> {
+    let recorded = || context.plane.settled(context.environment, standing).map(|record| record.gitops);
+    let Some(published) = request.published else { return recorded() };
+    if published.has_rings() && request.output.is_none() {
+        return recorded();
+    }
+    if published.commit != standing.commit() || published.head != Some(standing.head()) {
+        return Err("its newest commits are not published yet".into());
+    }
+    published.complete.clone().map(|()| published.gitops.clone())
+}
+
+/// What the environment had published before, if its last publication was refused: the refused commit is not there.
+fn baseline(output: Option<&Outcome>) -> Option<Revision> {
+    let refused = |place: &&PlaceOutcome| !place.refusals.is_empty();
+    let refused = output?.places.iter().find(refused)?;
+    let commit = refused.planned.earlier.as_ref()?.loaded.fleet.promoted_commit()?;
+    Some(Revision(Arc::clone(commit)))
+}
+
+/// Whether it is known of all destinations what the version of this program changes there.
+fn is_complete(output: &Outcome) -> bool {
+    matches!(output.end, End::Complete) && output.failures.is_empty() && !output.places.is_empty()
+}
+
+/// Why no change can move into the environment. None: changes can.
+fn problem(
+    context: &Context<'_>,
+    (promotion, stored): (&Promotion, &StoredStates),
+    standing: &Standing,
+) -> Option<Arc<str>> {
+    let environment = context.environment;
+    let step = context.plane.step(environment);
+    let text = |error: &StateFileError| Some(error.to_string().into());
+    if let Some(Err(error)) = &stored.promotion {
+        return text(error);
+    }
+    if let Some(Err(error)) = &stored.advances {
+        return text(error);
+    }
+    // Behind a gate, an environment that follows the head of the main branch could only have what the gate has not let in yet.
+    let is_declared = step.is_none_or(|step| matches!(step.source, StepSource::Object(_)));
+    let is_gated = || is_declared && promotion.is_gate_of_commits();
+    let follows_head = standing.promoted.is_declared() && standing.promoted.commit.is_none();
+    let without_commit = || {
+        let text = format!(
+            "BaseRepo `main` has no commit, although a gate is before `{environment}`: `kalypso check -e {environment}` says which commit to write"
+        );
+        (follows_head && is_gated()).then(|| text.into())
+    };
+    context.plane.problem.clone().or_else(|| step?.problem.clone()).or_else(without_commit)
+}
+
+/// The commit that the environment has proved, and whose files the head of the main branch has again. None: there is none, or it can't be read.
+fn reverts_to(context: &Context<'_>, state: &AdvanceState) -> Option<Revision> {
+    let head = context.plane.line.head()?;
+    let settings = &context.access.settings;
+    let repositories = &*context.access.repositories;
+    let tree = |revision: &Revision| {
+        let id = line::commit(revision)?;
+        let revision = git::Revision::Commit { id, branch: Some(settings.branch.as_str().into()) };
+        Some(repositories.info(&Commit { url: settings.repo.clone(), revision, id }).ok()?.tree)
+    };
+    let wanted = tree(head)?;
+    let proofs = state.proofs.iter().rev().map(|proof| &proof.revision);
+    proofs.filter(|proof| *proof != head).find(|proof| tree(proof) == Some(wanted)).cloned()
+}

@@ -1,0 +1,120 @@
+//! Stores what a step decided: all new states as one commit, and the record that the environment is settled.
+
+use std::sync::Arc;
+
+use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, State, Subject};
+
+use super::changes::{Change, is_worth_storing};
+use super::error::ControllerError;
+use super::facts::StepFacts;
+use super::settled::{self, Settled};
+use super::{platform, releases, rollouts, sources};
+use crate::renderer::SUBJECT;
+use crate::rollout_store::{self, Advances, StoredStates};
+
+/// What was stored.
+pub(super) enum Stored {
+    /// Another program stored states at the same time: everything is read again.
+    LostRace,
+    /// Another revision is admitted: everything is read again, and published.
+    Admitted,
+    /// The new states, or nothing new.
+    Done {
+        /// Whether the output follows from other states of rollouts now.
+        must_publish: bool,
+    },
+}
+
+/// Stores what a step decided.
+pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, ControllerError> {
+    let context = facts.context;
+    let before = facts.advances.cloned().unwrap_or_default();
+    let mut change = Change::new(facts.stored, before.clone());
+    let mut has_admitted = sources::record(facts, plan, (&before, &mut change));
+    let must_publish = record_rollouts(facts, plan, &mut change);
+    for planned in &plan.moves {
+        record_move(facts, planned, (&before, &mut change));
+        has_admitted |= planned.admits();
+    }
+    change.set_promotion(platform::admitted_promotion(context, (facts.stored, plan.admits.as_ref())));
+    change.forget_releases(&plan.forgotten);
+    if !change.is_empty() && !change.store(context)? {
+        return Ok(Stored::LostRace);
+    }
+    if !settle(facts, plan)? {
+        return Ok(Stored::LostRace);
+    }
+    Ok(if has_admitted || !plan.forgotten.is_empty() { Stored::Admitted } else { Stored::Done { must_publish } })
+}
+
+/// The stored states, without those that can't be read.
+pub(super) fn state(stored: &StoredStates) -> State {
+    let Advances { platform, mut releases, sources } =
+        stored.advances.iter().flatten().next().cloned().unwrap_or_default();
+    let rollouts = stored.rollouts.iter();
+    State {
+        main: platform,
+        renderer: releases.remove(SUBJECT),
+        releases,
+        sources: sources.into_iter().map(|(name, recorded)| (name, recorded.state)).collect(),
+        rollouts: rollouts
+            .filter_map(|(name, rollout)| Some((Arc::clone(name), rollout.as_ref().ok()?.state.clone())))
+            .collect(),
+        promotion: stored.admitted_promotion().cloned(),
+    }
+}
+
+fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (&Advances, &mut Change)) {
+    let PlannedMove { subject, step, .. } = planned;
+    let environment = facts.context.environment;
+    let is_news = is_worth_storing(&planned.before, &step.state) || !step.events.is_empty();
+    match subject {
+        Subject::Main if is_news => change.set_platform(facts.context, &step.state, &step.events),
+        Subject::Release(workload) if is_news => {
+            change.set_release(environment, (workload, &step.state), &step.events);
+        }
+        Subject::Renderer if is_news || !before.releases.contains_key(SUBJECT) => {
+            change.set_release(environment, (&SUBJECT.into(), &step.state), &step.events);
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether a rollout has another state.
+fn record_rollouts(facts: &StepFacts<'_>, plan: &Plan, change: &mut Change) -> bool {
+    let mut is_changed = false;
+    for PlannedRollout { workload, step, .. } in &plan.rollouts {
+        let before = facts.stored.rollouts.get(workload).cloned().and_then(Result::ok).unwrap_or_default();
+        if rollouts::is_worth_storing(&before.state, &step.state) || !step.events.is_empty() {
+            let stored = facts.workload(workload).stored(before, step.state.clone());
+            change.set_rollout(facts.context.environment, (workload, Some(stored)), &step.events);
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+/// Stores the record that the environment is settled, if it is, and no publication said so before. False: another program stored states at the same time.
+fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
+    let context = facts.context;
+    let (Some(published), Some(gitops)) = (facts.request.published, facts.gitops()) else { return Ok(true) };
+    let is_compared = !published.has_rings() || facts.request.output.is_some();
+    if plan.settled.is.is_err() || !is_compared {
+        return Ok(true);
+    }
+    let StoredStates { head, .. } = rollout_store::read(context.access, context.environment)?;
+    let known = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
+    let mut releases = releases::to_record(context, &published.releases);
+    releases.insert(SUBJECT.into(), Arc::clone(&context.access.renderer));
+    let record = Settled {
+        commit: facts.standing.commit(),
+        head: facts.standing.head(),
+        since: context.now,
+        releases,
+        gitops: gitops.to_vec(),
+    };
+    if known.is_some_and(|known| Settled { since: record.since, ..known } == record) {
+        return Ok(true);
+    }
+    Ok(settled::write(context.access, context.environment, (head.as_ref(), &record), context.lease)?)
+}

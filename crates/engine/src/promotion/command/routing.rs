@@ -1,0 +1,344 @@
+//! What a decision of a person is about: finds the moves that a command changes, and applies it to all of them.
+
+use std::sync::Arc;
+
+use model::object::Promotion;
+use model::object::promotion::{GateKind, Ring};
+
+use super::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
+use crate::promotion::report::Event;
+use crate::promotion::state::{AdvanceState, Revision, RolloutState};
+use crate::promotion::step::State;
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About<'a> {
+    /// The commits of the main branch, or the whole environment.
+    Environment,
+    /// A workload: what moves in the rings, or its release on the way into the environment.
+    Workload(&'a str),
+    /// The version of the program that renders.
+    Renderer,
+    /// A source of values or of an application.
+    Source(&'a str),
+}
+
+/// What a program knows beside the stored states.
+pub trait Known {
+    /// The promotion in force. None: there is none.
+    fn promotion(&self) -> Option<&Promotion>;
+
+    /// The command about a rollout with the revision to which a rollback returns: [`Command::with_target`].
+    ///
+    /// # Errors
+    /// There is no such revision.
+    fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal>;
+
+    /// The command about a release with the whole text of the release that it requests.
+    fn with_whole_name(&self, workload: &str, state: &AdvanceState, command: &Command) -> Command;
+
+    /// The beginning of a source that is not recorded. None: there is no such source.
+    fn beginning(&self, source: &str) -> Option<AdvanceState>;
+}
+
+/// What a command changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The revision that the decision is about. None: whichever moves.
+    pub revision: Option<Revision>,
+    /// What happened.
+    pub event: Event,
+    /// The moves with their new states, each with what happened to it.
+    pub changes: Vec<(Changed, Event)>,
+}
+
+/// A move with its new state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// The commits of the main branch.
+    Main(AdvanceState),
+    /// The release of a workload.
+    Release(Arc<str>, AdvanceState),
+    /// The version of the program that renders.
+    Renderer(AdvanceState),
+    /// A source of values or of an application.
+    Source(Arc<str>, AdvanceState),
+    /// A workload in the rings.
+    Rollout(Arc<str>, RolloutState),
+}
+
+/// The reason why a command is not applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotApplied {
+    /// Nothing of this name moves there.
+    #[error("`{0}` does not move there")]
+    UnknownSubject(String),
+    /// Another revision moves than the one that the decision is about.
+    #[error("the decision is about {about}, but {moving} moves now")]
+    OtherRevision {
+        /// The revision of the decision.
+        about: String,
+        /// What moves.
+        moving: String,
+    },
+    /// The command makes no sense in this state.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Applies the command of a person. `revision` is the one that it is about, or its first digits; None: the one that moves now.
+///
+/// - About the environment, a command is for the commits of the main branch. An abort of one that has entered also ends what it brings in the rings, and a retry lets the
+///   rollouts start again that it stopped. What a rollback held is freed when a person moves a commit.
+/// - About a workload, it is for what moves in the rings, and otherwise for its release on the way into the environment. A hold is for both.
+///
+/// # Errors
+/// The command makes no sense in these states. They stay as they are.
+pub fn apply(
+    state: &State,
+    (about, revision): (About<'_>, Option<&str>),
+    command: &Command,
+    known: &dyn Known,
+) -> Result<Applied, NotApplied> {
+    let decision = Decision { state, revision, command, known };
+    let mut applied = match about {
+        About::Source(name) => decision.of_source(name),
+        About::Renderer => decision.of_renderer(),
+        About::Environment if command.kind == CommandKind::Retry => decision.retry(None),
+        About::Workload(name) if command.kind == CommandKind::Retry => decision.retry(Some(name)),
+        About::Environment => decision.of_main(),
+        About::Workload(name) => decision.of_workload(name),
+    }?;
+    if about == About::Environment && matches!(command.kind, CommandKind::Retry | CommandKind::Request { .. }) {
+        applied.changes.extend(decision.freed_sources());
+    }
+    Ok(applied)
+}
+
+struct Decision<'a> {
+    state: &'a State,
+    revision: Option<&'a str>,
+    command: &'a Command,
+    known: &'a dyn Known,
+}
+
+impl Decision<'_> {
+    fn of_main(&self) -> Result<Applied, NotApplied> {
+        let is_of_environment = matches!(self.command.kind, CommandKind::Hold | CommandKind::Resume);
+        let moves = self.known.promotion().map(|promotion| promotion.select.platform || is_of_environment);
+        if moves != Some(true) {
+            return Err(NotApplied::UnknownSubject("main".to_owned()));
+        }
+        let before = self.state.main.clone().unwrap_or_default();
+        let (revision, after) = self.advance(&before, self.command)?;
+        let has_entered = before.current.as_ref().is_some_and(|current| current.phase.is_admitted());
+        let mut applied = self.applied(revision, Changed::Main(after));
+        if self.command.kind == CommandKind::Abort && has_entered {
+            // What the commit brings moves no further through the rings either.
+            applied.changes.extend(self.rollouts(|_, _| true));
+        }
+        Ok(applied)
+    }
+
+    fn of_renderer(&self) -> Result<Applied, NotApplied> {
+        let unknown = || NotApplied::UnknownSubject("the renderer".to_owned());
+        let before = self.state.renderer.as_ref().ok_or_else(unknown)?;
+        let (revision, after) = self.advance(before, self.command)?;
+        Ok(self.applied(revision, Changed::Renderer(after)))
+    }
+
+    /// A source that no gate is for is recorded with a hold.
+    fn of_source(&self, name: &str) -> Result<Applied, NotApplied> {
+        if matches!(self.command.kind, CommandKind::Rollback { with_values: true, .. }) {
+            return Err(Refusal::NoValues.into());
+        }
+        let is_hold = self.command.kind == CommandKind::Hold;
+        let recorded = self.state.sources.get(name).cloned();
+        let before = recorded.or_else(|| self.known.beginning(name).filter(|_| is_hold));
+        let before = before.ok_or_else(|| NotApplied::UnknownSubject(name.to_owned()))?;
+        let (revision, after) = self.advance(&before, self.command)?;
+        Ok(self.applied(revision, Changed::Source(name.into(), after)))
+    }
+
+    /// A gate that the ring does not have is one of the release.
+    fn of_workload(&self, name: &str) -> Result<Applied, NotApplied> {
+        if matches!(self.command.kind, CommandKind::Hold | CommandKind::Resume) {
+            return self.hold_of_workload(name);
+        }
+        if self.is_of_release(name) {
+            return self.of_release(name);
+        }
+        let in_rings =
+            if self.waits_for_approval(name) { self.of_rollout(name) } else { Err(Refusal::NoApproval.into()) };
+        match in_rings {
+            Err(NotApplied::Refused(Refusal::NoApproval)) if self.has_release(name) => self.of_release(name),
+            // The gate may be one before the environment.
+            Err(NotApplied::Refused(refusal @ Refusal::NoSuchGate { .. })) if self.has_release(name) => {
+                self.of_release(name).map_err(|_| refusal.into())
+            }
+            decided => decided,
+        }
+    }
+
+    /// A hold of a workload, or its end: of its release on the way into the environment, and of what moves in the rings. One of them may be held already.
+    fn hold_of_workload(&self, name: &str) -> Result<Applied, NotApplied> {
+        let of_release = if self.has_release(name) {
+            self.of_release(name)
+        } else {
+            Err(NotApplied::UnknownSubject(name.to_owned()))
+        };
+        match (of_release, self.of_rollout(name)) {
+            (Ok(mut release), Ok(rollout)) => {
+                release.changes.extend(rollout.changes);
+                Ok(release)
+            }
+            (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+            (Err(NotApplied::UnknownSubject(_)), Err(error)) | (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    /// A retry of commits, or of a release, also lets the rollouts of what they bring start again: otherwise the rings would reject it once more.
+    fn retry(&self, workload: Option<&str>) -> Result<Applied, NotApplied> {
+        let of_subject = match workload {
+            None => self.of_main(),
+            Some(name) => self.of_release(name),
+        };
+        let main = self.state.main.clone().unwrap_or_default();
+        let rollouts = self.rollouts(|name, rollout| match workload {
+            Some(meant) => meant == name,
+            None => is_retried_with(&main, rollout),
+        });
+        match (of_subject, workload, rollouts.first()) {
+            (Ok(mut found), _, _) => {
+                found.changes.extend(rollouts);
+                Ok(found)
+            }
+            (Err(error @ NotApplied::OtherRevision { .. }), None, _) => Err(error),
+            // The workload may have only a rollout.
+            (Err(error), Some(name), _) => match self.of_rollout(name) {
+                Err(NotApplied::UnknownSubject(_)) => Err(error),
+                answer => answer,
+            },
+            (Err(_), None, Some((_, event))) => Ok(Applied { revision: None, event: event.clone(), changes: rollouts }),
+            (Err(error), None, None) => Err(error),
+        }
+    }
+
+    /// The rollouts that the command changes, too.
+    fn rollouts(&self, is_meant: impl Fn(&str, &RolloutState) -> bool) -> Vec<(Changed, Event)> {
+        let one = |(name, before): (&Arc<str>, &RolloutState)| {
+            let after = is_meant(name, before).then(|| apply_to_rollout(before, self.command).ok()).flatten()?;
+            Some((Changed::Rollout(Arc::clone(name), after), self.command.event(about_rollout(before))))
+        };
+        self.state.rollouts.iter().filter_map(one).collect()
+    }
+
+    /// The sources that a rollback of the environment with its values holds.
+    fn freed_sources(&self) -> Vec<(Changed, Event)> {
+        let rolled_back = self.state.main.as_ref().and_then(|main| main.stays.as_ref());
+        let is_held = |source: &AdvanceState| source.hold.is_some() && source.hold.as_ref() == rolled_back;
+        let held = self.state.sources.iter().filter(|(_, source)| is_held(source));
+        let freed = held.map(|(name, source)| {
+            let freed = AdvanceState { hold: None, ..source.clone() };
+            (Changed::Source(Arc::clone(name), freed), self.command.event(None))
+        });
+        freed.collect()
+    }
+
+    /// Whether the ring that moves has a gate for approvals, if the decision is one.
+    fn waits_for_approval(&self, name: &str) -> bool {
+        let current = self.state.rollouts.get(name).and_then(|rollout| rollout.current.as_ref());
+        let (CommandKind::Approve { .. }, Some(current)) = (&self.command.kind, current) else { return true };
+        let ring = self.known.promotion().and_then(|promotion| promotion.rings.get(current.ring));
+        ring.into_iter().flat_map(Ring::gates).any(|gate| matches!(gate.kind, GateKind::Approval(_)))
+    }
+
+    fn has_release(&self, name: &str) -> bool {
+        self.state.releases.contains_key(name)
+    }
+
+    /// Whether a decision about a workload is about its release on the way into the environment. If a revision of it moves through the rings, the decision is about that
+    /// one, unless it requests a release.
+    fn is_of_release(&self, name: &str) -> bool {
+        match self.command.kind {
+            CommandKind::Request { .. } => return true,
+            // Only rings know the folders that a workload had.
+            CommandKind::Rollback { with_values: true, .. } => return false,
+            _ => {}
+        }
+        let in_rings = self.state.rollouts.get(name).and_then(|rollout| rollout.current.as_ref());
+        self.has_release(name) && in_rings.is_none()
+    }
+
+    fn of_release(&self, name: &str) -> Result<Applied, NotApplied> {
+        if self.known.promotion().is_none_or(|promotion| promotion.select.workloads.is_none()) {
+            return Err(NotApplied::UnknownSubject(name.to_owned()));
+        }
+        let before = self.state.releases.get(name).cloned().unwrap_or_default();
+        let command = self.known.with_whole_name(name, &before, self.command);
+        let (revision, after) = self.advance(&before, &command)?;
+        let event = command.event(revision.clone());
+        let changes = vec![(Changed::Release(name.into(), after), event.clone())];
+        Ok(Applied { revision, event, changes })
+    }
+
+    fn of_rollout(&self, name: &str) -> Result<Applied, NotApplied> {
+        let is_rollback = matches!(self.command.kind, CommandKind::Rollback { .. });
+        let Some(before) = self.state.rollouts.get(name) else {
+            if matches!(self.command.kind, CommandKind::Rollback { with_values: true, .. }) {
+                return Err(Refusal::NoValues.into());
+            }
+            return Err(NotApplied::UnknownSubject(name.to_owned()));
+        };
+        // What every place has may return, too.
+        let revision = if is_rollback { before.present().cloned() } else { about_rollout(before) };
+        self.check(revision.as_ref())?;
+        let command = self.known.with_target(name, before, self.command)?;
+        let after = apply_to_rollout(before, &command)?;
+        let event = command.event(revision.clone());
+        let changes = vec![(Changed::Rollout(name.into(), after), event.clone())];
+        Ok(Applied { revision, event, changes })
+    }
+
+    /// The revision that a command is about, and the state after it.
+    fn advance(
+        &self,
+        before: &AdvanceState,
+        command: &Command,
+    ) -> Result<(Option<Revision>, AdvanceState), NotApplied> {
+        let revision = match &command.kind {
+            CommandKind::Request { revision } | CommandKind::Override { revision } => Some(revision.clone()),
+            _ => about(before).cloned(),
+        };
+        self.check(revision.as_ref())?;
+        Ok((revision, apply_to_advance(before, command)?))
+    }
+
+    fn check(&self, moving: Option<&Revision>) -> Result<(), NotApplied> {
+        let Some(about) = self.revision else { return Ok(()) };
+        match moving {
+            Some(moving) if moving.0.starts_with(about) => Ok(()),
+            moving => {
+                let moving = moving.map_or_else(|| "nothing".to_owned(), |moving| moving.0.to_string());
+                Err(NotApplied::OtherRevision { about: about.to_owned(), moving })
+            }
+        }
+    }
+
+    fn applied(&self, revision: Option<Revision>, changed: Changed) -> Applied {
+        let event = self.command.event(revision.clone());
+        Applied { revision, event: event.clone(), changes: vec![(changed, event)] }
+    }
+}
+
+/// The revision of a move into an environment that a command is about.
+fn about(state: &AdvanceState) -> Option<&Revision> {
+    let moving = state.current.as_ref().map(|current| &current.revision);
+    moving.or_else(|| state.last_rejected().map(|rejected| &rejected.revision))
+}
+
+/// The revision of a rollout that a command is about.
+fn about_rollout(state: &RolloutState) -> Option<Revision> {
+    let moving = state.current.as_ref().map(|current| current.revision.clone());
+    moving.or_else(|| state.rejected_revision().cloned())
+}

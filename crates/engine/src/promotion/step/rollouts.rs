@@ -1,0 +1,119 @@
+//! The workloads of an environment on their way through its rings.
+
+use std::sync::Arc;
+
+use model::object::Promotion;
+
+use super::facts::{Facts, RolloutFacts};
+use super::{Plan, PlannedRollout, Settled, State};
+use crate::promotion::membership::effective_rings;
+use crate::promotion::report::Report;
+use crate::promotion::rollout::{self, Ahead, Changed, RingPlaces, RolloutInput, RolloutStep};
+use crate::promotion::state::RolloutState;
+
+/// Decides about all workloads in the rings, and whether they keep the environment from being settled.
+pub(super) fn plan(facts: &dyn Facts, state: &State, (in_force, plan): (&Promotion, &mut Plan)) {
+    let workloads = facts.rollouts();
+    if workloads.is_empty() {
+        return;
+    }
+    let promotion = Promotion { rings: effective_rings(in_force), ..in_force.clone() };
+    let mut open = None;
+    for workload in workloads {
+        let before = state.rollouts.get(&workload).cloned().unwrap_or_default();
+        match facts.rollout(&workload, &before, &promotion) {
+            Ok(found) => {
+                let step = decide(facts, state, (&promotion, &found, &before));
+                let planned = PlannedRollout { workload, desired: found.desired, step };
+                planned.note(&mut open, &mut plan.settled);
+                plan.rollouts.push(planned);
+            }
+            Err(reason) => {
+                plan.problems.push(format!("{workload}: {reason}"));
+                open = Some(format!("the rollout of {workload} can't be evaluated").into());
+            }
+        }
+    }
+    if let Some(open) = open {
+        plan.settled.is = Err(open);
+    }
+}
+
+fn decide(
+    facts: &dyn Facts,
+    state: &State,
+    (promotion, found, before): (&Promotion, &RolloutFacts<'_>, &RolloutState),
+) -> RolloutStep {
+    let ahead = found.ahead.as_ref().map(|ahead| match ahead {
+        Ok((revision, rest)) => Ok(Ahead { revision, rest: rest.as_ref() }),
+        Err(why) => Err(&**why),
+    });
+    let changed = before.difference().zip(found.changed.as_deref());
+    let input = RolloutInput {
+        now: facts.now(),
+        promotion,
+        hold: state.hold(),
+        desired: found.desired.as_ref(),
+        part: found.part,
+        is_lost: found.is_lost,
+        ahead,
+        back: found.back.as_ref().map(|back| back.as_ref().map_err(|why| &**why)),
+        position: &found.position,
+        places: RingPlaces {
+            ring: &found.ring,
+            domain: &found.domain,
+            hash: &found.hash,
+            domains: &found.domains,
+            failing: &found.failing,
+        },
+        measured: found.measured.as_deref().map_err(Arc::clone),
+        changed: changed.map(|((base, revision), places)| Changed {
+            base,
+            revision,
+            places,
+            is_only_new: found.is_only_new,
+        }),
+        checks: &found.evidence.checks,
+        approvals: &found.evidence.approvals,
+        author: found.evidence.author.as_deref(),
+        teams: facts.teams(),
+    };
+    rollout::step(&input, before)
+}
+
+impl PlannedRollout {
+    /// Whether a move is open: something moves, or the stable revision is not the one that the sources give.
+    pub fn is_open(&self) -> bool {
+        let RolloutState { current, stable, .. } = &self.step.state;
+        current.is_some() || self.desired.as_ref() != stable.as_ref().map(|stable| &stable.revision)
+    }
+
+    /// Whether the environment can't take its commit without a change: the rollout stopped, was aborted or rolled back.
+    pub fn is_failed(&self) -> bool {
+        self.step.state.failed_because(self.desired.as_ref()).is_some()
+    }
+
+    /// Notes the first reasons of all workloads.
+    fn note(&self, open: &mut Option<Arc<str>>, settled: &mut Settled) {
+        if self.is_open() {
+            open.get_or_insert_with(|| waits(&self.workload, &self.step.report));
+        }
+        if self.is_failed() {
+            settled.failed.get_or_insert_with(|| failure(&self.workload, &self.step.report));
+        }
+    }
+}
+
+fn waits(workload: &str, report: &Report) -> Arc<str> {
+    match report.waiting.first() {
+        Some(waiting) => format!("the rollout of {workload} waits for {}: {}", waiting.what, waiting.text).into(),
+        None => format!("the rollout of {workload} is open").into(),
+    }
+}
+
+fn failure(workload: &str, report: &Report) -> Arc<str> {
+    match report.waiting.first() {
+        Some(waiting) => format!("the rollout of {workload}: {}", waiting.text).into(),
+        None => format!("the rollout of {workload} was rolled back or aborted").into(),
+    }
+}

@@ -1,0 +1,281 @@
+//! What the controller of a world knows of an environment.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::promotion::advance::FromEnvironment;
+use engine::promotion::evidence::Measured;
+use engine::promotion::state::{AdvanceState, Revision, RolloutState};
+use engine::promotion::step::{
+    Before, Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+};
+use jiff::Timestamp;
+use model::object::promotion::{Promotion, Ring};
+
+use super::World;
+use super::environment::{Environment, Newest};
+use super::subject::PLATFORM;
+use super::subjects::{published, settled};
+
+/// What the controller of a world knows of an environment.
+pub(super) struct WorldFacts<'a> {
+    world: &'a World,
+    number: usize,
+    line: Vec<Revision>,
+    /// What was rendered for each workload before.
+    rendered: &'a [Rendered],
+}
+
+/// What the newest sources of a workload give, and the revision to which a rollback returns.
+pub(super) struct Rendered {
+    newest: Option<Newest>,
+    back: Option<Result<Revision, &'static str>>,
+}
+
+impl World {
+    /// Renders what a decision about the rollouts of an environment needs.
+    pub(super) fn render(&mut self, number: usize) -> Vec<Rendered> {
+        let has_rings = self.environments[number].has_rings();
+        let workloads = if has_rings { 0..self.workloads.len() } else { 0..0 };
+        let (environment, mut repository) = self.environment(number);
+        let render = |workload| {
+            environment.remember_changed(workload, &mut repository);
+            let newest = environment.wanted(workload, &mut repository);
+            Rendered { newest, back: environment.back(workload, &mut repository) }
+        };
+        workloads.map(render).collect()
+    }
+
+    /// The stored states of an environment.
+    pub(super) fn stored(&self, number: usize) -> State {
+        let environment = &self.environments[number];
+        let rollouts = self.workloads.iter().zip(&environment.workloads).filter(|_| environment.has_rings());
+        let rollouts = rollouts.map(|(name, rollout)| (Arc::clone(name), rollout.state.clone()));
+        let recorded = |source| {
+            let state = environment.source(source).state.clone()?;
+            Some((self.subject_of(source).into(), state))
+        };
+        // Only releases that a promotion moves are recorded.
+        let moved = (1..=self.workloads.len()).filter(|subject| self.is_moved(number, *subject));
+        let releases = moved.map(|subject| (Arc::clone(&self.workloads[subject - 1]), subject));
+        let releases = releases.map(|(name, subject)| (name, environment.subjects[subject].state.clone()));
+        State {
+            main: environment.subjects.get(PLATFORM).map(|subject| subject.state.clone()),
+            releases: releases.collect(),
+            renderer: None,
+            sources: environment.sources().filter_map(recorded).collect(),
+            rollouts: rollouts.collect(),
+            promotion: environment.admitted_promotion.clone(),
+        }
+    }
+
+    /// The number of a subject.
+    pub(super) fn subject_number(&self, subject: &Subject) -> usize {
+        match subject {
+            Subject::Release(workload) => self.workload_number(workload).map_or(PLATFORM, |workload| workload + 1),
+            Subject::Main | Subject::Renderer => PLATFORM,
+        }
+    }
+
+    pub(super) fn workload_number(&self, name: &Arc<str>) -> Option<usize> {
+        self.workloads.iter().position(|known| known == name)
+    }
+}
+
+impl<'a> WorldFacts<'a> {
+    pub(super) fn new(world: &'a World, number: usize, rendered: &'a [Rendered]) -> Self {
+        Self { line: world.line(PLATFORM), world, number, rendered }
+    }
+
+    fn environment(&self) -> &'a Environment {
+        &self.world.environments[self.number]
+    }
+
+    fn source(&self, name: &str) -> Option<super::values::Source> {
+        self.environment().sources().find(|source| self.world.subject_of(*source) == name)
+    }
+}
+
+impl Facts for WorldFacts<'_> {
+    fn now(&self) -> Timestamp {
+        self.world.service_time()
+    }
+
+    fn teams(&self) -> &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+        &self.world.system.teams
+    }
+
+    fn promotion(&self, commit: Option<&Revision>) -> Option<Promotion> {
+        self.world.promotion_of(self.number, commit).cloned()
+    }
+
+    fn problem(&self, _: &Promotion) -> Option<Arc<str>> {
+        None
+    }
+
+    fn line(&self) -> &[Revision] {
+        &self.line
+    }
+
+    fn named(&self) -> Option<&Revision> {
+        self.environment().subjects[PLATFORM].named.as_ref()
+    }
+
+    fn baseline(&self) -> Option<&Revision> {
+        None
+    }
+
+    fn reverts_to(&self, _: &AdvanceState) -> Option<Revision> {
+        self.world.reverts_to((self.number, PLATFORM), self.line.first()?)
+    }
+
+    fn settled(&self) -> Known<()> {
+        published(self.environment(), PLATFORM)
+    }
+
+    /// Its GitOps branches have no pull requests.
+    fn is_proposed(&self) -> bool {
+        false
+    }
+
+    fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
+        let subject = self.world.subject_number(subject);
+        let Some(number) = self.world.number(environment) else {
+            return FromEnvironment::new(Arc::clone(environment), (None, Err("it does not exist".into())), None);
+        };
+        let before = &self.world.environments[number];
+        let has = (self.world.revision_of(number, subject), settled(before, PLATFORM));
+        FromEnvironment::new(Arc::clone(environment), has, Some(&before.subjects[subject].state))
+    }
+
+    fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured> {
+        let number = match environment {
+            Before::Itself => Some(self.number),
+            Before::Environment(name) => self.world.number(name),
+        };
+        let subject = self.world.subject_number(subject);
+        number.map_or_else(|| Err("it does not exist".into()), |number| self.world.measured(number, subject))
+    }
+
+    fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence {
+        Evidence {
+            checks: self.world.system.results(&promotion.gates, self.now().as_second()),
+            approvals: Vec::new(),
+            author: self.world.author_of(self.world.subject_number(subject), revision),
+        }
+    }
+
+    fn releases(&self) -> Option<Vec<Release>> {
+        let workloads = self.world.scenario.workloads.iter();
+        let one = |workload: &crate::scenario::definition::WorkloadDefinition| Release {
+            workload: Arc::clone(&workload.name),
+            labels: Some(workload.labels.clone()),
+        };
+        Some(workloads.map(one).collect())
+    }
+
+    fn named_release(&self, workload: &Arc<str>, _: &Promotion) -> Option<Revision> {
+        let workload = self.world.workload_number(workload)?;
+        self.environment().subjects[workload + 1].named.clone()
+    }
+
+    fn renderer(&self) -> Option<Renderer> {
+        None
+    }
+
+    fn sources(&self) -> Option<Vec<Source>> {
+        let one = |source| Source {
+            name: self.world.subject_of(source).into(),
+            origin: source.origin(),
+            commit: self.environment().source(source).read.clone(),
+        };
+        Some(self.environment().sources().map(one).collect())
+    }
+
+    fn heads(&self, waiting: &[WaitingSource]) -> Vec<Known<SourceHead>> {
+        let one = |waiting: &WaitingSource| {
+            let source = self.source(&waiting.source.name).ok_or("it does not exist")?;
+            let known = self.environment().source(source);
+            let newest = known.pending.last();
+            Ok(SourceHead {
+                revision: newest.map_or_else(|| known.read.clone(), |newest| Revision(Arc::clone(&newest.name))),
+                is_change: newest.is_some(),
+                evidence: Evidence { author: Some(source.author().into()), ..Evidence::default() },
+                unmerged: None,
+            })
+        };
+        waiting.iter().map(one).collect()
+    }
+
+    fn rollouts(&self) -> Vec<Arc<str>> {
+        let environment = self.environment();
+        let rollouts = self.world.workloads.iter().zip(&environment.workloads).filter(|_| environment.has_rings());
+        let is_there =
+            |(_, rollout): &(&Arc<str>, &super::Rollout)| rollout.compiled.is_some() || rollout.state.current.is_some();
+        rollouts.filter(is_there).map(|(name, _)| Arc::clone(name)).collect()
+    }
+
+    fn rollout(&self, name: &Arc<str>, state: &RolloutState, promotion: &Promotion) -> Known<RolloutFacts<'_>> {
+        let workload = self.world.workload_number(name).ok_or("it does not exist")?;
+        let (environment, rendered) = (self.environment(), self.rendered.get(workload).ok_or("it is not rendered")?);
+        let rollout = &environment.workloads[workload];
+        let live = Live::new(environment, workload);
+        let columns = &environment.rings;
+        let changed = rollout.memory.changed.as_ref();
+        let changed = changed.filter(|(base, revision, _)| state.difference() == Some((base, revision)));
+        let measured = if self.world.system.is_hub_down() {
+            Err("the hub can't be reached".into())
+        } else {
+            Ok(live.pick(&rollout.reconcilers.states))
+        };
+        let ring = state.current.as_ref().and_then(|current| promotion.rings.get(current.ring));
+        let gates: Vec<_> = ring.into_iter().flat_map(Ring::gates).cloned().collect();
+        let moving = state.current.as_ref().map(|current| &current.revision).or(rollout.compiled.as_ref());
+        let newest = rendered.newest.as_ref();
+        let ahead = newest.and_then(|newest| newest.ahead.clone());
+        Ok(RolloutFacts {
+            desired: newest.map(|newest| newest.desired.clone()),
+            part: newest.map(|newest| newest.part).unwrap_or_default(),
+            is_lost: false,
+            ahead: ahead.map(|ahead| ahead.map_err(Arc::from)),
+            back: rendered.back.clone().map(|back| back.map_err(Arc::from)),
+            position: environment.position(),
+            ring: live.pick(&columns.ring),
+            domain: live.pick(&columns.domain),
+            hash: live.pick(&columns.hash),
+            domains: (&columns.domains).into(),
+            failing: Vec::new(),
+            measured,
+            changed: changed.map(|(.., places)| live.pick(places)),
+            is_only_new: environment.is_only_new(workload),
+            evidence: Evidence {
+                checks: self.world.system.results(&gates, self.now().as_second()),
+                approvals: Vec::new(),
+                author: moving.and_then(|revision| self.world.author(workload, revision)),
+            },
+        })
+    }
+}
+
+/// The places that a workload has or had, without clusters that are gone.
+struct Live {
+    /// None: all.
+    places: Option<Vec<usize>>,
+}
+
+impl Live {
+    fn new(environment: &Environment, workload: usize) -> Self {
+        let published = &environment.workloads[workload].reconcilers.published;
+        let is_live = |place: &usize| environment.fleet.is_there(*place) || published[*place] != 0;
+        let has_removed = environment.fleet.removed.iter().any(|removed| *removed != crate::scenario::fleet::NEVER);
+        Self { places: has_removed.then(|| (0..environment.fleet.len()).filter(is_live).collect()) }
+    }
+
+    fn pick<'c, T: Copy>(&self, column: &'c [T]) -> Cow<'c, [T]> {
+        match &self.places {
+            Some(places) => places.iter().filter_map(|place| column.get(*place).copied()).collect(),
+            None => column.into(),
+        }
+    }
+}
