@@ -47,5 +47,6 @@ pub mod shared_objects;
 mod source_difference;
 pub mod state_anchors;
 pub mod state_branch;
+mod state_file;
 pub mod untrusted_states;
 pub mod write_lease;

@@ -21,10 +21,11 @@ use model::name::{EnvironmentName, NameError};
 use model::object::release::Release;
 use model::progress::Progress;
 use model::tree::{Child, Entry, OpenError, Sealed, Tree, closed};
+use serde::{Deserialize, Serialize};
 
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
-pub use crate::rollout_store::StateFileError;
+pub use crate::state_file::StateFileError;
 
 /// The branch with the releases.
 pub const BRANCH: &str = "kalypso-releases";
@@ -36,9 +37,11 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 const RACES_MAX: usize = 5;
 
 /// A set of versions that were proved together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NamedRelease {
     /// The name.
+    #[serde(skip)]
     pub name: Arc<str>,
     /// When it was made.
     pub created: Timestamp,
@@ -51,15 +54,19 @@ pub struct NamedRelease {
     /// The commit of the environment's own branch.
     pub configuration: Option<GitId>,
     /// The workloads by name.
+    #[serde(default)]
     pub workloads: BTreeMap<Arc<str>, ReleasedWorkload>,
 }
 
 /// A workload in a release.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ReleasedWorkload {
     /// The key of `manifests` that names its version, and the version. None if its targets have different versions, or none.
+    #[serde(rename = "\0flatten", with = "file::version")]
     pub version: Option<(Arc<str>, Arc<str>)>,
     /// The versions of its configuration, each with the number of assignments.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub configurations: BTreeMap<Arc<str>, u64>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha1::{Digest, Sha1};
 
 /// The id of a git object: a blob, a tree or a commit.
@@ -68,6 +70,19 @@ impl fmt::Display for GitId {
 impl fmt::Debug for GitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for GitId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for GitId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_hex(&String::deserialize(deserializer)?)
+            .ok_or_else(|| D::Error::custom("the id of a commit is expected"))
     }
 }
 

@@ -48,7 +48,8 @@ pub fn check(text: &str) -> Result<(), NameError> {
 macro_rules! names {
     ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
         $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "Arc<str>")]
         pub struct $name(Arc<str>);
 
         impl $name {

@@ -15,13 +15,16 @@ use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::rollout::Counts;
 use model::tree::{Child, Sealed};
+use serde::{Deserialize, Serialize};
 
 use crate::access::{RepositoryAccess, destination_url};
 
 /// A commit of a GitOps branch, with the folder of the output in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GitOpsCommit {
     /// The repository, the branch and the path.
+    #[serde(rename = "\0flatten")]
     pub place: RepositoryPlace,
     /// The commit.
     pub commit: GitId,

@@ -103,7 +103,8 @@ fn settle(facts: &StepFacts<'_>, plan: &Plan) -> Result<bool, ControllerError> {
         return Ok(true);
     }
     let StoredStates { head, .. } = rollout_store::read(context.access, context.environment)?;
-    let known = head.as_ref().map(|head| settled::read_at(&*context.access.repositories, head)).transpose()?.flatten();
+    let read = |head| settled::read_at(&*context.access.repositories, head, context.environment);
+    let known = head.as_ref().map(read).transpose()?.flatten();
     let mut releases = releases::to_record(context, &published.releases);
     releases.insert(SUBJECT.into(), Arc::clone(&context.access.renderer));
     let record = Settled {

@@ -10,30 +10,27 @@ use git::{Commit, NewCommit, Person, Push, Pushed, Repositories, RepositoryError
 use jiff::Timestamp;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Sealed, Tree, closed};
+use serde::{Deserialize, Serialize};
 
 use super::published_folders::GitOpsCommit;
 use crate::access::RepositoryAccess;
-use crate::rollout_store::fields::{Item, StateFile};
-use crate::rollout_store::text::Value;
-use crate::rollout_store::{StateFileError, StoreError};
-use crate::state_branch;
+use crate::rollout_store::StoreError;
 use crate::untrusted_states::branch_name;
 use crate::write_lease::WriteLease;
+use crate::{state_branch, state_file};
 
 /// The file on the branch with the states of the environment.
 const FILE: &str = "settled.yaml";
-/// The version of the format.
-const API_VERSION: &str = "fleet.kalypso.io/v1alpha1";
 /// The kind of the file. It is not a kind of objects of a fleet.
 const KIND: &str = "Settled";
 /// The maximum size of the file, in bytes.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// The commits at which an environment is settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settled {
     /// The commit of the main branch. None: the environment does not build on the main branch.
     pub commit: Option<GitId>,
@@ -42,8 +39,10 @@ pub struct Settled {
     /// Since when.
     pub since: Timestamp,
     /// The releases of workloads that it has, by the name of the workload.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub releases: BTreeMap<Arc<str>, Arc<str>>,
-    /// The commits of the GitOps branches with its output, sorted.
+    /// The commits of the GitOps branches with its output, sorted. Earlier versions did not record them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gitops: Vec<GitOpsCommit>,
 }
 
@@ -54,59 +53,17 @@ impl Settled {
     }
 
     fn text(&self, environment: &EnvironmentName) -> String {
-        let releases = self.releases.iter().map(|(name, release)| (Arc::clone(name), Value::Text(Arc::clone(release))));
-        let gitops = |GitOpsCommit { place, commit }: &GitOpsCommit| {
-            Value::fields([
-                ("repo", Some(Value::text(Arc::clone(&place.repo)))),
-                ("branch", Some(Value::text(Arc::clone(&place.branch)))),
-                ("path", Some(Value::text(Arc::clone(&place.path)))),
-                ("commit", Some(Value::text(commit.to_string()))),
-            ])
-        };
-        let file = Value::fields([
-            ("apiVersion", Some(Value::text(API_VERSION))),
-            ("kind", Some(Value::text(KIND))),
-            ("environment", Some(Value::text(environment.as_str()))),
-            ("commit", self.commit.map(|commit| Value::text(commit.to_string()))),
-            ("head", Some(Value::text(self.head.to_string()))),
-            ("since", Some(Value::text(self.since.to_string()))),
-            ("releases", (!self.releases.is_empty()).then(|| Value::Fields(releases.collect()))),
-            ("gitops", Value::list(&self.gitops, gitops)),
-        ]);
-        file.written()
+        state_file::write(&header(environment), self)
     }
 
     /// None if the text has another form: then the environment does not count as settled.
-    fn parse(text: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?;
-        let file = StateFile { path: FILE, text };
-        let root = file.root().ok()?;
-        let item = Item { file: &file, node: &root };
-        let known = ["apiVersion", "kind", "environment", "commit", "head", "since", "releases", "gitops"];
-        let fields = item.fields(&known).ok()?;
-        let id = |item: Item<'_>| GitId::from_hex(&item.text().ok()?);
-        let commit = match fields.optional("commit") {
-            Some(commit) => Some(id(commit)?),
-            None => None,
-        };
-        let mut releases = BTreeMap::new();
-        for (name, release) in fields.optional("releases").map_or(Some(Vec::new()), |item| item.entries().ok())? {
-            releases.insert(name, release.text().ok()?);
-        }
-        let since = fields.optional("since")?.text().ok()?.parse().ok()?;
-        // Earlier versions did not record the commits.
-        let gitops = fields.list("gitops", |item| gitops_commit(item)).ok()?;
-        Some(Self { commit, head: id(fields.optional("head")?)?, since, releases, gitops })
+    fn parse(text: &[u8], environment: &EnvironmentName) -> Option<Self> {
+        state_file::read((FILE, std::str::from_utf8(text).ok()?), &header(environment)).ok()
     }
 }
 
-fn gitops_commit(item: Item<'_>) -> Result<GitOpsCommit, StateFileError> {
-    let fields = item.fields(&["repo", "branch", "path", "commit"])?;
-    let text = |key| fields.required(key)?.text();
-    let commit = fields.required("commit")?;
-    let id = GitId::from_hex(&commit.text()?).ok_or_else(|| commit.error("the id of a commit is expected"))?;
-    let place = RepositoryPlace { repo: text("repo")?, branch: text("branch")?, path: text("path")? };
-    Ok(GitOpsCommit { place, commit: id })
+fn header(environment: &EnvironmentName) -> [(&'static str, &str); 2] {
+    [("kind", KIND), ("environment", environment.as_str())]
 }
 
 /// Reads the record of an environment. None: it is not settled, as far as is known.
@@ -116,7 +73,7 @@ fn gitops_commit(item: Item<'_>) -> Result<GitOpsCommit, StateFileError> {
 pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<Option<Settled>, StoreError> {
     match state_branch::head(access, environment)? {
         None => Ok(None),
-        Some(head) => Ok(read_at(&*access.repositories, &head)?),
+        Some(head) => Ok(read_at(&*access.repositories, &head, environment)?),
     }
 }
 
@@ -124,11 +81,15 @@ pub fn read(access: &RepositoryAccess, environment: &EnvironmentName) -> Result<
 ///
 /// # Errors
 /// If the commit can't be read.
-pub fn read_at(repositories: &dyn Repositories, head: &Commit) -> Result<Option<Settled>, RepositoryError> {
+pub fn read_at(
+    repositories: &dyn Repositories,
+    head: &Commit,
+    environment: &EnvironmentName,
+) -> Result<Option<Settled>, RepositoryError> {
     let root = repositories.folder(head, "")?.unwrap_or_default();
     let Some(entry) = root.iter().find(|entry| entry.name == FILE) else { return Ok(None) };
     match repositories.content(head, entry.id, FILE_BYTES_MAX)? {
-        git::Content::Bytes(bytes) => Ok(Settled::parse(&bytes)),
+        git::Content::Bytes(bytes) => Ok(Settled::parse(&bytes, environment)),
         git::Content::TooLarge(_) => Ok(None),
     }
 }
@@ -171,19 +132,33 @@ pub fn write(
 mod tests {
     use super::*;
 
+    const TEXT: &str = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Settled
+environment: dev
+commit: \"4fb8c440e19eca604bbdc14dbba63e5fb98b2c52\"
+head: d670460b4b4aece5915caf5c68d12f560a9fe3e4
+since: \"2026-11-24T09:00:00Z\"
+releases:
+  checkout: \"1.0: \\\"x\\\"\"
+gitops:
+  - repo: \"https://git.example/a\"
+    branch: dev
+    path: \".\"
+    commit: d670460b4b4aece5915caf5c68d12f560a9fe3e4
+";
+
     #[test]
     fn what_is_written_is_read() {
-        let (commit, head) = (Some(GitId::of_blob(b"1")), GitId::of_blob(b"2"));
         let name = EnvironmentName::new("dev").unwrap();
-        for commit in [commit, None] {
-            let releases = BTreeMap::from([("checkout".into(), "1.0: \"x\"".into())]);
-            let place =
-                RepositoryPlace { repo: "https://git.example/a".into(), branch: "dev".into(), path: ".".into() };
-            let gitops = vec![GitOpsCommit { place, commit: head }];
-            let settled = Settled { commit, head, since: Timestamp::UNIX_EPOCH, releases, gitops };
-            assert_eq!(Settled::parse(settled.text(&name).as_bytes()), Some(settled));
+        let parsed = |text: &str| Settled::parse(text.as_bytes(), &name);
+        let without_commit = TEXT.replacen("commit: \"4fb8c440e19eca604bbdc14dbba63e5fb98b2c52\"\n", "", 1);
+        for text in [TEXT, &without_commit] {
+            assert_eq!(parsed(text).map(|settled| settled.text(&name)).as_deref(), Some(text));
         }
-        assert_eq!(Settled::parse(b"head: \"12\"\n"), None);
-        assert_eq!(Settled::parse(b"a: ["), None);
+        assert_eq!(parsed(TEXT).unwrap().gitops[0].place.path.as_ref(), ".");
+        assert_eq!(parsed(&TEXT.replace("environment: dev", "environment: prod")), None);
+        assert_eq!(parsed("head: \"12\"\n"), None);
+        assert_eq!(parsed("a: ["), None);
     }
 }

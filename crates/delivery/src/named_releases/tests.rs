@@ -59,12 +59,34 @@ fn a_release_never_changes() {
 }
 
 #[test]
+fn people_can_read_a_release() {
+    let expected = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: Release
+name: r
+created: \"2026-11-24T10:00:00Z\"
+by: \"Ann <ann@example.com>\"
+environment: stage
+platform: \"0101010101010101010101010101010101010101\"
+workloads:
+  cart: {}
+  checkout:
+    key: tag
+    version: \"1\"
+    configurations:
+      \"00112233aabbccdd\": 12
+      \"1234567812345678\": 1
+";
+    assert_eq!(file::write(&release("r", "1")), expected);
+}
+
+#[test]
 fn mistakes_in_a_file_have_their_line() {
     let read = |text: &str| file::read("r", ("releases/r.yaml", text)).map_err(|error| error.to_string());
     let text = file::write(&release("r", "1"));
     let wrong = |from: &str, to: &str| read(&text.replace(from, to)).unwrap_err();
     assert!(read(&text).is_ok());
-    assert_eq!(wrong("name: r", "name: s"), "releases/r.yaml:3:7: `name` must be `r`");
+    assert_eq!(wrong("name: r", "name: s"), "releases/r.yaml:3:7: `r` is expected, not `s`");
     assert!(wrong("platform:", "platfrom:").starts_with("releases/r.yaml:7:1: unknown field `platfrom`"));
     assert!(wrong("    key: tag\n", "").contains("`version` needs a `key`"));
     assert!(wrong("stage", "\"St age\"").starts_with("releases/r.yaml:6:14:"));

@@ -6,19 +6,7 @@ use std::sync::Arc;
 use model::source::Positions;
 use model::yaml::{Node, Options, Resolved, Span, read};
 
-/// The reason why a state file can't be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {message}")]
-pub struct StateFileError {
-    /// The path of the file.
-    pub file: Arc<str>,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// The reason.
-    pub message: String,
-}
+pub use crate::state_file::StateFileError;
 
 /// A state file.
 pub(crate) struct StateFile<'f> {

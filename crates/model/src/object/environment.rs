@@ -21,7 +21,8 @@ pub struct Environment {
 }
 
 /// A repository, branch and path: a folder or file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RepositoryPlace {
     /// The URL, as in the object.
     pub repo: Arc<str>,
