@@ -3,14 +3,11 @@
 //! The branch `kalypso-rollouts/<environment>` has a file `rollouts/<workload>.yaml` for each rollout, and `promotion.yaml` with the changes on their way into the
 //! environment. Only one program writes at a time: each push requires the head that was read. A file that can't be read stops only the moves that it describes.
 
-mod decode;
-mod encode;
-pub(crate) mod fields;
+mod files;
 mod promotion;
 mod signer;
 #[cfg(test)]
 mod tests;
-pub(crate) mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,28 +22,19 @@ use model::name::EnvironmentName;
 use model::object::Promotion;
 use model::progress::Progress;
 use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
+use serde::{Deserialize, Serialize};
 
-use self::fields::StateFile;
-pub use self::fields::StateFileError;
+use self::files::{advances_text, parse_advances, parse_rollout, rollout_text, source_commits, source_name};
 pub use self::promotion::AdmittedPromotion;
 use crate::access::RepositoryAccess;
 use crate::branch::Branch;
 use crate::error::DestinationError;
 use crate::loaded::Loaded;
 use crate::state_branch::{self, StateBranchError};
+pub use crate::state_file::StateFileError;
 use crate::untrusted_states::{UntrustedStates, branch_name};
 use crate::write_lease::{LeaseEnded, WriteLease};
 
-/// The version of the format of all state files.
-const API_VERSION: &str = "fleet.kalypso.io/v1alpha1";
-/// The kind of a file with a rollout. It is not a kind of objects of a fleet.
-const ROLLOUT_KIND: &str = "Rollout";
-/// The kind of the file with the changes on their way into the environment. It is not a kind of objects of a fleet.
-const PROMOTION_KIND: &str = "PromotionState";
-/// The name of the commit of the main branch and of the release, as a part of a revision.
-const PLATFORM: &str = "platform";
-/// The name of values and applications, as a part of a revision.
-const CONFIGURATION: &str = "configuration";
 /// The folder with the files of rollouts.
 const ROLLOUTS: &str = "rollouts";
 /// The file with the changes on their way into the environment.
@@ -80,37 +68,47 @@ impl StoredStates {
 }
 
 /// The rollout of a workload, with the sources of its revisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredRollout {
     /// The state.
+    #[serde(rename = "\0flatten")]
     pub state: RolloutState,
     /// The names of the deployment targets of the stable and the moving revision. Their folders move with the workload, also after a target was removed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub targets: BTreeSet<Arc<str>>,
     /// The sources from which each revision is rendered again when the newest sources give another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub revisions: BTreeMap<Revision, RevisionSources>,
 }
 
 /// The sources of a revision.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RevisionSources {
     /// The commits.
+    #[serde(with = "source_commits")]
     pub sources: BTreeMap<SourceName, GitId>,
     /// The commit of the main branch that was admitted. None: the `BaseRepo` named `main` says it.
     pub promoted: Option<GitId>,
     /// The releases of workloads that were admitted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub releases: AdmittedReleases,
     /// Objects that are kept although no readable file contains them, as values of the trailer `Kalypso-Kept`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Arc<str>>,
 }
 
 /// The changes on their way into an environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Advances {
     /// The commits of the main branch.
     pub platform: Option<AdvanceState>,
     /// The releases of each workload.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub releases: BTreeMap<Arc<str>, AdvanceState>,
     /// The sources of values and applications whose newest commits wait for gates, by the name that people use.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<Arc<str>, StoredSource>,
 }
 
@@ -122,9 +120,11 @@ impl Advances {
 }
 
 /// A source of values or of an application.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StoredSource {
     /// The repository and the branch.
+    #[serde(rename = "\0flatten", with = "source_name")]
     pub source: SourceName,
     /// Its commits on their way into the environment.
     pub state: AdvanceState,
@@ -258,8 +258,7 @@ pub fn read_at(
             continue;
         };
         let path = rollout_path(workload);
-        let read =
-            |text: String| decode::rollout(&StateFile { path: &path, text: &text }, (environment.as_str(), workload));
+        let read = |text: String| parse_rollout((&path, &text), (environment.as_str(), workload));
         let rollout = content(repositories, (head, entry.id), &path)?.and_then(read);
         states.rollouts.insert(workload.into(), rollout);
     }
@@ -276,8 +275,7 @@ pub(crate) fn read_promotions_at(
     let root = repositories.folder(head, "")?.unwrap_or_default();
     if let Some(entry) = root.iter().find(|entry| entry.name == PROMOTION_FILE && entry.kind == EntryKind::File) {
         let text = content(repositories, (head, entry.id), PROMOTION_FILE)?;
-        let read =
-            |text: String| decode::advances(&StateFile { path: PROMOTION_FILE, text: &text }, environment.as_str());
+        let read = |text: String| parse_advances((PROMOTION_FILE, &text), environment.as_str());
         states.advances = Some(text.and_then(read));
     }
     if let Some(entry) = root.iter().find(|entry| entry.name == promotion::FILE && entry.kind == EntryKind::File) {
@@ -289,7 +287,7 @@ pub(crate) fn read_promotions_at(
 
 /// The text of the state file of a workload's rollout.
 pub fn file_text(environment: &str, workload: &str, rollout: &StoredRollout) -> String {
-    encode::rollout((environment, workload), rollout)
+    rollout_text((environment, workload), rollout)
 }
 
 fn rollout_path(workload: &str) -> String {
@@ -395,7 +393,7 @@ fn changed_tree(
         put(&rollout_path(workload), text)?;
     }
     if let Some(advances) = &change.advances {
-        put(PROMOTION_FILE, Some(encode::advances(environment.as_str(), advances)))?;
+        put(PROMOTION_FILE, Some(advances_text(environment.as_str(), advances)))?;
     }
     match &change.promotion {
         PromotionChange::Keep => {}

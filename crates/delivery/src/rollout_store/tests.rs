@@ -236,9 +236,8 @@ proptest! {
 
     #[test]
     fn a_written_rollout_is_read_again(stored in stored()) {
-        let text = encode::rollout(("prod", "shop"), &stored);
-        let file = StateFile { path: "f", text: &text };
-        prop_assert_eq!(decode::rollout(&file, ("prod", "shop")), Ok(stored), "{}", text);
+        let text = rollout_text(("prod", "shop"), &stored);
+        prop_assert_eq!(parse_rollout(("f", &text), ("prod", "shop")), Ok(stored), "{}", text);
     }
 
     #[test]
@@ -248,8 +247,8 @@ proptest! {
         sources in prop::collection::btree_map(text(), source(), 0..3),
     ) {
         let advances = Advances { platform, releases, sources };
-        let text = encode::advances("prod", &advances);
-        prop_assert_eq!(decode::advances(&StateFile { path: "f", text: &text }, "prod"), Ok(advances), "{}", text);
+        let text = advances_text("prod", &advances);
+        prop_assert_eq!(parse_advances(("f", &text), "prod"), Ok(advances), "{}", text);
     }
 }
 
@@ -288,12 +287,89 @@ revisions:
 ";
 
 fn parsed(text: &str) -> Result<StoredRollout, StateFileError> {
-    decode::rollout(&StateFile { path: "rollouts/shop.yaml", text }, ("prod", "shop"))
+    parse_rollout(("rollouts/shop.yaml", text), ("prod", "shop"))
 }
 
 #[test]
 fn people_can_read_a_state() {
-    assert_eq!(parsed(ROLLOUT).map(|stored| encode::rollout(("prod", "shop"), &stored)), Ok(ROLLOUT.to_owned()));
+    assert_eq!(parsed(ROLLOUT).map(|stored| rollout_text(("prod", "shop"), &stored)), Ok(ROLLOUT.to_owned()));
+}
+
+const ADVANCES: &str = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: PromotionState
+environment: prod
+platform:
+  at: c3
+  admitted: c1
+  hold:
+    by: \"Ann <ann@example.com>\"
+    at: \"2026-11-24T09:00:00Z\"
+    reason: audit
+  current:
+    revision: c3
+    since: \"2026-11-24T09:00:00Z\"
+    proving:
+      since: \"2026-11-24T09:10:00Z\"
+    failed: true
+    goodSince: \"2026-11-24T09:05:00Z\"
+    gates:
+      - name: soak
+        skipped:
+          by: ann
+          at: \"2026-11-24T09:10:00Z\"
+          reason: urgent
+        since: \"2026-11-24T09:10:00Z\"
+        text: \"skipped by ann\"
+    approvals:
+      - account: ann
+        at: \"2026-11-24T09:10:00Z\"
+        by: review
+  waiting:
+    - c4
+  proved:
+    revision: c1
+    position: \"prod=d1\"
+    proved: \"2026-11-23T09:00:00Z\"
+  proofs:
+    - revision: c1
+      proved: \"2026-11-23T09:00:00Z\"
+      measured:
+        places: 2
+        unpublished: 0
+        expected: 4
+        succeeded: 4
+        failed: 0
+        silent: 0
+  rejected:
+    - revision: c2
+      reason: \"1 of 4 failed\"
+      part: platform
+  requested:
+    revision: c2
+    decision:
+      by: ann
+      at: \"2026-11-24T09:10:00Z\"
+      reason: fixed
+    retry: true
+  evidence:
+    - environment: stage
+      revision: c3
+      since: \"2026-11-24T08:00:00Z\"
+sources:
+  shop-config:
+    repo: \"https://git.example/shop\"
+    branch: main
+    state:
+      at: e1
+";
+
+#[test]
+fn fields_keep_their_names_and_their_order() {
+    assert_eq!(
+        parse_advances(("f", ADVANCES), "prod").map(|read| advances_text("prod", &read)),
+        Ok(ADVANCES.to_owned())
+    );
 }
 
 #[test]
@@ -319,7 +395,9 @@ fn check(from: &str, to: &str, expected: &str) {
 #[test]
 fn what_is_not_understood_is_an_error_with_its_line() {
     check("waiting:", "wait:", "22:1: unknown field `wait`");
-    check("v1alpha1", "v2", "1:13: `fleet.kalypso.io/v1alpha1` is expected, not `fleet.kalypso.io/v2`");
+    let newer = "`fleet.kalypso.io/v1alpha1` is expected, not `fleet.kalypso.io/v2`: a newer Kalypso wrote this file";
+    check("v1alpha1", "v2", &format!("1:13: {newer}"));
+    check("fleet.kalypso.io/v1alpha1", "v1", "1:13: `fleet.kalypso.io/v1alpha1` is expected, not `v1`");
     check("kind: Rollout", "kind: Workload", "2:7: `Rollout` is expected, not `Workload`");
     check("workload: shop", "workload: till", "4:11: `shop` is expected, not `till`");
     check("environment: prod\n", "", "1:1: field `environment` is missing");

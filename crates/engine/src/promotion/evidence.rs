@@ -5,6 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::object::promotion::Silent;
 use model::rollout::Counts;
+use serde::{Deserialize, Serialize};
+
+use super::absent_field::is_default;
 
 /// The reconcilers of one place, for the content that the place is to have now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,8 @@ impl PlaceState {
 }
 
 /// The sum of the states of several places.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Measured {
     /// The number of places.
     pub places: u64,
@@ -55,6 +59,7 @@ pub struct Measured {
     /// The number of them that did not fail, and are silent, also if they applied the content before.
     pub silent: u64,
     /// The number of those in `succeeded` without a heartbeat, announced or required: they never become silent.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub without_heartbeat: u64,
 }
 
@@ -136,7 +141,8 @@ pub enum Outcome {
 }
 
 /// An approval of a change by a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Approver {
     /// The account on the git host.
     pub account: Arc<str>,

@@ -4,6 +4,7 @@
 //! evidence and the time: [`rollout::step`] moves a workload through the rings of one environment, [`advance::step`] moves a commit or a release into the next
 //! environment, and [`source::step`] lets in newer commits of all other sources. [`command`] applies the commands of people to all of them. [`proposal::objection`] says whether output that waits in a pull request may be merged.
 
+mod absent_field;
 pub mod advance;
 pub mod command;
 pub mod evidence;

@@ -3,6 +3,8 @@
 //! A commit of the main branch or a release is proved ring by ring. Values and applications pass their own gates, and do not wait for it: a change of one part goes
 //! on top of what each place has of the other. The same rule is for parts that were rejected: what else is newer moves without them.
 
+use serde::{Deserialize, Serialize};
+
 /// The commits that the folders of a workload are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector<P, C> {
@@ -13,7 +15,8 @@ pub struct Vector<P, C> {
 }
 
 /// The parts of a vector in which two revisions differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Part {
     /// Only the commit of the main branch, or the release.
     Platform,
@@ -21,6 +24,7 @@ pub enum Part {
     Configuration,
     /// Both, or it is not known.
     #[default]
+    #[serde(skip)]
     Both,
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Decision, GateRecord, Proved, Rejection, Revision, rejections};
+use crate::promotion::absent_field::is_default;
 use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::vector::Part;
 
@@ -12,36 +14,43 @@ use crate::promotion::vector::Part;
 const KEPT_MAX: usize = 50;
 
 /// The state of one subject on its way into one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct AdvanceState {
     /// The revision that the sources of the environment named in the last step. Another one that no step asked for was written by a person.
     pub at: Option<Revision>,
     /// The revision that the environment may have. Its output is rendered from this one, whatever the sources name. None: nothing was admitted yet.
     pub admitted: Option<Revision>,
-    /// The last revision that the environment itself has proved.
-    pub proved: Option<Proved>,
-    /// The revisions that the environment has proved, the newest last. A rollback returns to one of them.
-    pub proofs: Vec<ProofRecord>,
+    /// A hold by a person: nothing moves.
+    pub hold: Option<Decision>,
+    /// The rollback of a person: nothing moves by itself until a person moves a revision.
+    pub stays: Option<Decision>,
     /// The revision that moves into the environment now.
     pub current: Option<Candidate>,
     /// Newer revisions that wait, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Revision>,
+    /// The last revision that the environment itself has proved.
+    pub proved: Option<Proved>,
+    /// The revisions that the environment has proved, the newest last. A rollback returns to one of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<ProofRecord>,
     /// The revisions that were rolled back or aborted, the newest last. They do not start again by themselves.
+    #[serde(deserialize_with = "rejections::read", skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejection>,
-    /// A hold by a person: nothing moves.
-    pub hold: Option<Decision>,
     /// A request by a person to move a revision, although `start` is manual or it was rejected.
     pub requested: Option<MoveRequest>,
-    /// The rollback of a person: nothing moves by itself until a person moves a revision.
-    pub stays: Option<Decision>,
     /// What the environments before have shown about revisions while they had exactly these, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Exercised>,
     /// What was admitted of a source, and is not on the branches that clusters pull yet, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<Unmerged>,
 }
 
 /// An admitted change of a source that waits, for example, for the merge of a pull request. Until then, its gates must still hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Unmerged {
     /// The change, with the gates by which it was admitted.
     pub change: Candidate,
@@ -50,29 +59,34 @@ pub struct Unmerged {
 }
 
 /// A request by a person to move a revision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MoveRequest {
     /// The revision.
     pub revision: Revision,
     /// Who asked for it, and why.
     pub decision: Decision,
     /// Whether it is only to start again what was rejected. It never replaces something newer.
+    #[serde(rename = "retry", default, skip_serializing_if = "is_default")]
     pub is_retry: bool,
 }
 
 /// A revision that an environment has proved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProofRecord {
     /// The revision.
     pub revision: Revision,
     /// When it was proved.
+    #[serde(rename = "proved")]
     pub on: Timestamp,
     /// The state of the environment's places then. None: it is not known.
     pub measured: Option<Measured>,
 }
 
 /// An environment before had exactly this revision, and the gates that measure it held.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Exercised {
     /// The environment before.
     pub environment: Arc<str>,
@@ -83,32 +97,40 @@ pub struct Exercised {
 }
 
 /// A revision on its way into an environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Candidate {
     /// The revision.
     pub revision: Revision,
     /// Since when it is a candidate.
     pub since: Timestamp,
     /// Its phase.
+    #[serde(rename = "\0flatten")]
     pub phase: CandidatePhase,
     /// Whether the environment has stopped it because of a failure. Until the environment proves it, nothing moves on from there.
+    #[serde(rename = "failed", default, skip_serializing_if = "is_default")]
     pub has_failed: bool,
     /// Since when the environments before have shown no failure of it. After they have proved it, newer revisions there do not begin the time again.
     pub good_since: Option<Timestamp>,
     /// Since when the gates that measure the environments before have held, for what these have now.
     pub steady_since: Option<Timestamp>,
     /// The gates, as they were evaluated last.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Vec<GateRecord>,
     /// The gates by which it was admitted. They are evaluated again while its output waits in a pull request. Empty: it is not admitted, or passed no gate.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub entry: Vec<GateRecord>,
     /// Approvals of this revision.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approver>,
 }
 
 /// The phase of a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum CandidatePhase {
     /// It waits for its gates.
+    #[serde(rename = "")]
     Gated,
     /// The gates held, and it is being written into the environment, for example by a pull request that waits for its merge. It is admitted when the environment
     /// names it and its gates still hold.

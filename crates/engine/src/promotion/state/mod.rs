@@ -1,108 +1,135 @@
 //! The stored state of moves: what git keeps between two steps of the controller.
+//!
+//! The derives of serde give the form of the state files, in this order of fields. The content of a field with the name `\0flatten` is among the fields around it:
+//! see `delivery::state_file`.
 
 mod advance;
 pub(super) mod rejections;
+mod thresholds;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord, Unmerged};
+use super::absent_field::is_default;
 use super::evidence::{Approver, Measured};
 use super::vector::Part;
 
 /// What moves: the digest of a workload's folders, a commit of the main branch, or a release.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Revision(pub Arc<str>);
 
 /// A state of the GitOps branches, from which folders can be taken again: pairs of a `GitOpsRepo` and a commit. Opaque here.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position(pub Arc<str>);
 
 /// A revision with the position at which all its places had it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Proved {
     /// The revision.
     pub revision: Revision,
     /// The position.
+    #[serde(rename = "position")]
     pub at: Position,
     /// When it was proved.
+    #[serde(rename = "proved")]
     pub on: Timestamp,
 }
 
 /// A revision that was rolled back or aborted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rejection {
     /// The revision.
     pub revision: Revision,
     /// Why. Empty: not known.
     pub reason: Arc<str>,
     /// The part in which it differs from what was proved before.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: Part,
 }
 
 /// The rollout of one workload in one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RolloutState {
-    /// The revision that all rings proved last, or that a rollback returned to. None: there was none yet.
-    pub stable: Option<Proved>,
-    /// Other revisions that all rings proved, oldest first: a rollback can return to them. A bounded number of the newest ones.
-    pub earlier: Vec<Proved>,
+    /// A hold by a person: nothing moves but rollbacks.
+    pub hold: Option<Decision>,
     /// The revision that moves now.
     pub current: Option<Move>,
     /// The move that it goes ahead of.
     pub interrupted: Option<Interrupted>,
     /// Newer revisions that wait, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Revision>,
+    /// The revision that all rings proved last, or that a rollback returned to. None: there was none yet.
+    pub stable: Option<Proved>,
+    /// Other revisions that all rings proved, oldest first: a rollback can return to them. A bounded number of the newest ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Proved>,
     /// The revisions that were rolled back or aborted. None of them starts again by itself. The last one is the one that the sources give, or that was rejected last.
     /// A bounded number of the newest ones.
+    #[serde(deserialize_with = "rejections::read", skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejection>,
     /// A rollback by a person: no commit of the main branch and no release moves until a person says `retry`.
     pub rolled_back: Option<RolledBack>,
-    /// A hold by a person: nothing moves but rollbacks.
-    pub hold: Option<Decision>,
 }
 
 /// A revision on its way through the rings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Move {
     /// The revision.
     pub revision: Revision,
     /// The part in which it differs from the stable revision.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: Part,
     /// When it began.
     pub started: Timestamp,
     /// The position when it began. Places that are not released yet keep the content of this position.
     pub base: Position,
     /// Its phase.
+    #[serde(rename = "\0flatten")]
     pub phase: Phase,
     /// The layout of the rings that `ring` and `released` refer to: [`layout`](super::layout::layout). With other rings, nothing is released by this move.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub layout: Arc<str>,
     /// The index of the ring that moves now. The rings before are done.
     pub ring: usize,
     /// When this ring began.
     pub ring_started: Timestamp,
     /// The released places of this ring: those whose hash is at most the threshold of their domain.
+    #[serde(default, with = "thresholds", skip_serializing_if = "is_default")]
     pub released: BTreeMap<Arc<str>, u64>,
     /// Since when the fleet's gates of this ring have held without interruption.
     pub good_since: Option<Timestamp>,
     /// Whether it goes on after newer values that went ahead of it. Others wait until its gates were evaluated once: no stream of values keeps it where it is.
+    #[serde(rename = "due", default, skip_serializing_if = "is_default")]
     pub is_due: bool,
     /// The gates of this ring, as they were evaluated last.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Vec<GateRecord>,
     /// Approvals for this ring.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approver>,
     /// The rings that are done, with their evidence.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub done: Vec<RingRecord>,
 }
 
 /// A rollback by a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RolledBack {
     /// Who decided, and why.
+    #[serde(rename = "\0flatten")]
     pub decision: Decision,
     /// Whether values returned too. Newer values wait then, as everything else.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub with_values: bool,
     /// The proved revision to whose commit of the main branch and release it returns, as long as they are not rendered with the present values: nothing moves until
     /// then. None: it has begun.
@@ -110,18 +137,22 @@ pub struct RolledBack {
 }
 
 /// A move that newer values go ahead of. It goes on when they are in all rings, on top of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Interrupted {
     /// The move.
+    #[serde(rename = "move")]
     pub movement: Move,
     /// The revision that the places which it has not reached get from the move that goes ahead.
     pub rest: Revision,
 }
 
 /// The phase of a move.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Phase {
     /// It moves, or waits for gates.
+    #[serde(rename = "")]
     Moving,
     /// It failed and stopped. It moves again when its failures are gone, or after `retry`.
     Stopped {
@@ -130,6 +161,7 @@ pub enum Phase {
         /// Since when.
         since: Timestamp,
         /// Whether the places of the ring have returned to the stable revision.
+        #[serde(rename = "withdrawn")]
         is_withdrawn: bool,
     },
     /// All places return to the stable revision.
@@ -142,11 +174,13 @@ pub enum Phase {
 }
 
 /// A gate as it was evaluated last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GateRecord {
     /// The name.
     pub name: Arc<str>,
     /// Its status.
+    #[serde(rename = "\0flatten")]
     pub status: GateStatus,
     /// Since when it has had this status.
     pub since: Timestamp,
@@ -155,20 +189,25 @@ pub struct GateRecord {
 }
 
 /// The status of a gate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GateStatus {
     /// It holds.
+    #[serde(rename = "status: passed")]
     Passed,
     /// It does not hold yet, or can't be evaluated.
+    #[serde(rename = "status: waiting")]
     Waiting,
     /// It can't hold any more without a change.
+    #[serde(rename = "status: failed")]
     Failed,
     /// A person skipped it.
+    #[serde(rename = "skipped")]
     Skipped(Decision),
 }
 
 /// A ring that is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RingRecord {
     /// The name of the ring.
     pub name: Arc<str>,
@@ -179,11 +218,13 @@ pub struct RingRecord {
     /// The state of its places then. None: nothing changed in the ring.
     pub measured: Option<Measured>,
     /// Its gates then.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Vec<GateRecord>,
 }
 
 /// A decision of a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Decision {
     /// Who decided.
     pub by: Arc<str>,
