@@ -19,6 +19,7 @@ mod states;
 mod why_not;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -289,6 +290,7 @@ Examples:
   kalypso publish --all               all environments; if one fails, the others are published
   kalypso publish -e dev --direct     straight onto the environment's branch
   kalypso publish -e dev --force      replace commits that a person pushed to kalypso/dev
+  kalypso publish -e prod --override outage   past the gates, which count again if it is not merged within a day
   kalypso publish -e prod --no-step   only what was admitted before: decide nothing about promotions
   kalypso publish -e dev --hub-only   push nothing: only send the content of the branch to a hub")]
 pub(crate) struct Publish {
@@ -306,9 +308,8 @@ pub(crate) struct Publish {
     /// Confirm the removals that `kalypso plan` shows with this word; once for each `GitOpsRepo`
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
     pub(crate) confirm: Vec<String>,
-    /// Publish although a gate of a `Promotion` refuses it; the reason is kept in the commit, and shown
-    #[arg(long = "override", value_name = "REASON", conflicts_with_all = ["all", "hub_only"])]
-    pub(crate) override_reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) overriding: Overriding,
     /// Make no step of promotions: publish only what was admitted before. `--override`, `--gitops-repo` and `--hub-only` make none either
     #[arg(long)]
     pub(crate) no_step: bool,
@@ -338,6 +339,17 @@ pub(crate) struct PublishedEnvironments {
     /// All environments of the control plane, one after the other
     #[arg(long, conflicts_with_all = ["environment", "gitops_repo", "confirm"])]
     pub(crate) all: bool,
+}
+
+/// A publication past its gates.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Overriding {
+    /// Publish exactly what waits now although a gate of a `Promotion` refuses it. The reason is recorded, with your account
+    #[arg(long = "override", value_name = "REASON", conflicts_with_all = ["all", "hub_only"])]
+    pub(crate) override_reason: Option<String>,
+    /// How long an override counts while its output waits, for example for the merge of a pull request
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = model::duration::parse)]
+    pub(crate) override_expires: Duration,
 }
 
 /// What is taken over of others.

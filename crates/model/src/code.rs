@@ -1312,8 +1312,9 @@ codes! {
     PromotionsUnknown = "K0524",
     /// A commit was published past its gates.
     ///
-    /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The reason is in the trailer
-    /// `Kalypso-Override` of the GitOps commit. The warning stays until another commit is published.
+    /// `kalypso publish --override REASON` published a commit of the main branch without the proof that a `Promotion` asks for. The trailer `Kalypso-Override` of the
+    /// GitOps commit has the reason, the account, and when the override expires: what is not merged by then needs its gates again. The warning stays until another
+    /// commit is published.
     GateOverridden = "K0525",
     /// A newer revision waits for its gates.
     ///

@@ -38,7 +38,7 @@
       05:00               resume prod by ana
              prod         resume by ana
       06:00               override prod values by ben because the tills are closed
-             prod values  late: override `late` by ben: the tills are closed
+             prod values  late: override `late` past two-eyes until 2026-03-03T14:00:00Z by ben: the tills are closed
 
 Expectations
       01:59  ok      prod values waits for two-eyes

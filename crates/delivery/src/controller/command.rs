@@ -1,6 +1,7 @@
 //! Stores decisions of people: on the branch with the states, where the next step finds them.
 
 mod names;
+mod overrides;
 mod sources;
 mod values;
 
@@ -16,8 +17,9 @@ use model::object::Promotion;
 use model::object::promotion::{GateKind, Ring};
 use model::object::release::shown;
 
+pub use self::overrides::{OverrideRequest, override_gates};
 use super::changes::Change;
-use super::plane::{KnownBranches, Plane};
+use super::plane::Plane;
 use super::recorded;
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
@@ -153,40 +155,6 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
         }
     }
     Err(CommandError::LostRaces(environment.clone()))
-}
-
-/// Admits the commit that the branch of an environment names, the commits of its other sources that wait, and this version of Kalypso, although their gates do not
-/// hold. Empty: all of them are admitted already, or nothing is recorded yet.
-///
-/// # Errors
-/// If the decision can't be stored.
-pub fn override_gates(
-    access: &Arc<RepositoryAccess>,
-    environment: &EnvironmentName,
-    (author, reason): (&Person, &str),
-    lease: Option<&WriteLease>,
-) -> Result<Vec<Receipt>, CommandError> {
-    let plane = Plane::read(access)?;
-    let standing = plane.standing(environment, &mut KnownBranches::default());
-    let standing = standing.map_err(|error| CommandError::Unreadable(error.to_string()))?;
-    let standing = standing.filter(|standing| standing.state.is_some() && standing.has() != standing.at.as_ref());
-    let of_main = standing.and_then(|standing| standing.at).map(|revision| (None, revision));
-    let version = Revision(Arc::clone(&access.renderer));
-    let recorded = advances(&rollout_store::read(access, environment)?)?;
-    let is_waiting = |state: &&AdvanceState| state.admitted.as_ref() != Some(&version);
-    let of_renderer =
-        recorded.releases.get(SUBJECT).filter(is_waiting).map(|_| (Some(SUBJECT.into()), version.clone()));
-    let all = of_main.into_iter().chain(sources::waiting(access, environment)?).chain(of_renderer);
-    let mut receipts = Vec::new();
-    for (subject, revision) in all {
-        let kind = CommandKind::Override { revision };
-        let by = author.to_string().into();
-        let command = Command { kind, by, at: jiff::Timestamp::now(), reason: reason.into() };
-        let subject = subject.as_deref();
-        let decision = PersonDecision { environment, subject, command: &command, revision: None, author, lease };
-        receipts.push(decide(access, &decision)?);
-    }
-    Ok(receipts)
 }
 
 /// People approve at gates for approvals only, before the environment or in one of its rings.

@@ -162,6 +162,10 @@ impl Facts for StepFacts<'_> {
         self.request.published.is_some_and(super::Published::is_proposed)
     }
 
+    fn is_published(&self) -> bool {
+        self.request.published.is_some_and(|published| published.has_state(self.stored.head.as_ref()))
+    }
+
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
         self.with_before(environment, |before| before.shows(subject))
     }

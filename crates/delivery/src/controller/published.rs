@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use git::Commit;
 use git::load::ReadRole;
 use model::count::count;
 use model::git_id::GitId;
@@ -38,6 +39,10 @@ pub struct Published {
     pub proposed: Vec<ProposedOutput>,
     /// Whether a change of the output waits in a pull request.
     is_proposed: bool,
+    /// Whether the GitOps branches have everything that was rendered. False if nothing was tried.
+    is_out: bool,
+    /// The commit with the states whose admitted revisions were rendered. None: nothing is admitted.
+    state: Option<GitId>,
     /// Whether everything is on the GitOps branches without errors, or why not.
     pub complete: Result<(), Arc<str>>,
 }
@@ -63,8 +68,10 @@ impl Published {
         let proposed = outcome.places.iter().filter_map(|place| place.proposed.clone());
         let proposed = proposed.collect();
         let is_proposed = outcome.places.iter().any(PlaceOutcome::is_proposed);
-        let complete = complete(outcome);
-        Self { commit, head, has_rings, sources, releases, gitops, proposed, is_proposed, complete }
+        let is_out = !is_proposed && outcome.failures.is_empty() && outcome.places.iter().all(is_delivered);
+        let admission = loaded.and_then(|loaded| loaded.admission.as_ref());
+        let (state, complete) = (admission.map(|admission| admission.state), complete(outcome));
+        Self { commit, head, has_rings, sources, releases, gitops, proposed, is_proposed, is_out, state, complete }
     }
 
     /// Whether a change of the output waits in a pull request.
@@ -72,10 +79,24 @@ impl Published {
         self.is_proposed
     }
 
+    /// Whether the GitOps branches have everything that was rendered.
+    pub(super) fn is_out(&self) -> bool {
+        self.is_out
+    }
+
+    /// Whether the GitOps branches have what these states admit.
+    pub(super) fn has_state(&self, head: Option<&Commit>) -> bool {
+        self.is_out && self.state.is_some() && self.state == head.map(|head| head.id)
+    }
+
     /// Whether the environment has rings, so that its rollouts are compared with what was published.
     pub fn has_rings(&self) -> bool {
         self.has_rings
     }
+}
+
+fn is_delivered(place: &PlaceOutcome) -> bool {
+    !matches!(place.delivered, None | Some(Delivered::LostRace))
 }
 
 fn sources(loaded: &Arc<Loaded>) -> Option<Vec<Source>> {

@@ -3,12 +3,12 @@
 use engine::promotion::graph::Graph;
 use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
 use engine::promotion::state::{
-    AdvanceState, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
 };
 use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
 use hub_api::promotions::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,
-    RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
+    ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 use jiff::Timestamp;
 use model::name::EnvironmentName;
@@ -101,7 +101,22 @@ fn of_advance(at: Option<&Revision>, state: &AdvanceState, report: &Report) -> S
         rejected: state.last_rejected().map(|rejected| rejected.revision.0.to_string()),
         rejected_because: state.last_rejected().map(|rejected| rejected.reason.to_string()),
         hold: state.hold.as_ref().map(decision),
+        overridden: state
+            .current
+            .iter()
+            .chain(state.unmerged.iter().rev().map(|found| &found.change))
+            .find_map(overridden),
     }
+}
+
+fn overridden(candidate: &Candidate) -> Option<OverrideStatus> {
+    let found = candidate.overridden.as_ref()?;
+    Some(OverrideStatus {
+        revision: candidate.revision.0.to_string(),
+        decision: decision(&found.decision),
+        gates: found.gates.iter().map(ToString::to_string).collect(),
+        expires_on: timestamp(found.expires),
+    })
 }
 
 /// The state of a workload in the rings of an environment.
@@ -135,6 +150,7 @@ pub(super) fn of_rollout(
         rejected: state.rejected.last().map(|rejected| rejected.revision.0.to_string()),
         rejected_because: state.rejected.last().map(|rejected| rejected.reason.to_string()),
         hold: state.hold.as_ref().map(decision),
+        overridden: None,
     }
 }
 

@@ -82,8 +82,6 @@ struct Check<'a> {
     /// The output as if it were proposed already, at the present head of the proposing branch. None: there is no such branch.
     before: Option<GitId>,
     proposed: ProposedOutput,
-    /// Whether a person published the output past its gates.
-    is_overridden: bool,
     /// The newest publication on the branch that clusters pull.
     merged: Option<GitId>,
     has_changes: bool,
@@ -126,7 +124,7 @@ impl<'a> AdmissionCheck<'a> {
             place: place.clone(),
             branch: heads.proposing_branch.clone(),
             head: before.unwrap_or(base.id),
-            content: ProposedContent::Output,
+            content: if is_overridden { ProposedContent::Overridden } else { ProposedContent::Output },
             admission: loaded.admission.clone(),
             brought: Brought::of(loaded, planned, published.as_ref()),
             promotion,
@@ -134,13 +132,13 @@ impl<'a> AdmissionCheck<'a> {
         };
         let merged = published.map(|published| published.commit);
         let has_changes = !planned.plan.is_empty();
-        Ok(Self(Some(Check { hosts, states, before, proposed, is_overridden, merged, has_changes })))
+        Ok(Self(Some(Check { hosts, states, before, proposed, merged, has_changes })))
     }
 
     /// Whether the output may be merged, as far as admissions decide.
     pub(crate) fn may_be_merged(&self) -> bool {
         let Some(check) = &self.0 else { return true };
-        check.proposed.status(&check.states).state == StatusState::Success || check.is_overridden
+        check.proposed.status(&check.states).state == StatusState::Success
     }
 
     /// What was merged although it was not admitted any more. None: nothing was.
@@ -182,7 +180,7 @@ impl<'a> AdmissionCheck<'a> {
             Delivered::Proposed { .. } => check.before?,
             _ => return None,
         };
-        let content = if check.is_overridden { ProposedContent::Overridden } else { ProposedContent::Output };
+        let content = check.proposed.content.clone();
         Some(check.report(head, content))
     }
 }
@@ -224,7 +222,8 @@ impl Check<'_> {
             |status: &CommitStatus| status.context == ADMISSION_CONTEXT && status.state != StatusState::Success;
         let Some(red) = shown.into_iter().map(|found| found.status).find(is_red) else { return Ok(None) };
         hosts.forget_status(&slot);
-        let now = ProposedOutput { brought: self.proposed.brought.with_all(&self.states), ..self.proposed.clone() };
+        let brought = self.proposed.brought.with_all(&self.states);
+        let now = ProposedOutput { brought, content: ProposedContent::Output, ..self.proposed.clone() };
         let status = now.status(&self.states);
         if !self.has_changes && status.state == StatusState::Success {
             let url = (&*place.repo, &*place.branch, commit);
@@ -246,10 +245,21 @@ impl ProposedOutput {
     pub fn status(&self, states: &StoredStates) -> CommitStatus {
         let (state, description) = match &self.content {
             ProposedContent::Other(reason) => (StatusState::Failure, reason.clone()),
-            ProposedContent::Overridden => (StatusState::Success, format!("{}, past its gates", self.text)),
+            ProposedContent::Overridden => self.overridden(states),
             ProposedContent::Output => self.verdict(states),
         };
         CommitStatus { context: ADMISSION_CONTEXT.to_owned(), state, description, target_url: None }
+    }
+
+    /// An override counts until it expires. Then, the gates decide again.
+    fn overridden(&self, states: &StoredStates) -> (StatusState, String) {
+        let states = self.brought.states(states);
+        if let Some(reason) = proposal::expired(&states) {
+            return (StatusState::Failure, reason);
+        }
+        let ends = proposal::overridden(&states).into_iter().filter_map(|(_, change)| change.overridden.as_ref());
+        let until = ends.map(|found| found.expires).min().map_or_else(String::new, |end| format!(" until {end:.0}"));
+        (StatusState::Success, format!("{}, past its gates{until}", self.text))
     }
 
     fn verdict(&self, states: &StoredStates) -> (StatusState, String) {

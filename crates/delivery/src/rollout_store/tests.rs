@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::{Approver, Measured};
 use engine::promotion::state::{
-    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Phase,
-    Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
+    Candidate, CandidatePhase, Decision, Exercised, GateRecord, GateStatus, Interrupted, Move, MoveRequest, Override,
+    Phase, Position, ProofRecord, Proved, Rejection, RingRecord, RolledBack, Unmerged,
 };
 use engine::promotion::vector::Part;
 use git::{MemoryRepositories, RepositoryUrl};
@@ -163,6 +163,11 @@ fn stored() -> impl Strategy<Value = StoredRollout> {
     )
 }
 
+fn overridden() -> impl Strategy<Value = Override> {
+    let all = (decision(), prop::collection::vec(text(), 0..3), time(), prop::option::of(revision()));
+    all.prop_map(|(decision, gates, expires, from)| Override { decision, gates, expires, from })
+}
+
 fn advance() -> impl Strategy<Value = AdvanceState> {
     let phase = prop_oneof![
         Just(CandidatePhase::Gated),
@@ -172,14 +177,16 @@ fn advance() -> impl Strategy<Value = AdvanceState> {
         (text(), time()).prop_map(|(reason, since)| CandidatePhase::RollingBack { reason, since }),
     ];
     let times = (any::<bool>(), prop::option::of(time()), prop::option::of(time()));
-    let candidate = (revision(), time(), phase, times, (gates(), gates()), approvals()).prop_map(
-        |(revision, since, phase, (has_failed, good_since, steady_since), (gates, entry), approvals)| Candidate {
+    let people = (approvals(), prop::option::of(overridden()));
+    let candidate = (revision(), time(), phase, times, (gates(), gates()), people).prop_map(
+        |(revision, since, phase, (has_failed, good_since, steady_since), (gates, entry), people)| Candidate {
             has_failed,
             good_since,
             steady_since,
             gates,
             entry,
-            approvals,
+            approvals: people.0,
+            overridden: people.1,
             ..Candidate::new(revision, since, phase)
         },
     );

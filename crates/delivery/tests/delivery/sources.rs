@@ -1,14 +1,16 @@
 //! Values and applications wait for the gates that ask people or the clock.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use delivery::controller::command::override_gates;
+use delivery::controller::command::{OverrideRequest, Receipt, override_gates};
 use delivery::publish::{Options, PlaceOutcome, Request, publish};
 use engine::promotion::command::CommandKind;
 use git::Person;
 use git::load::ReadRole;
 use git_host::pull_request::NewPullRequest;
 use hub_api::promotions::{SubjectKind, SubjectStatus};
+use jiff::Timestamp;
 use model::git_id::GitId;
 use testkit::chain::environment;
 use testkit::company::CONTROL_PLANE;
@@ -204,15 +206,23 @@ fn a_hold_stops_values_at_once_and_the_end_of_the_hold_lets_them_in() {
     assert_eq!(values(&world).0, head(&world));
 }
 
+fn overrides(world: &World, reason: &str) -> Vec<Receipt> {
+    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+    let (by, valid_for, lease) = ("ann", Duration::from_hours(24), None);
+    let request = OverrideRequest { by, reason, at: Timestamp::now(), valid_for, author: &author, lease };
+    override_gates(&world.chain.access, &name("stage"), &request).unwrap()
+}
+
 #[test]
 fn an_override_admits_the_waiting_values_and_not_the_next_ones() {
     let world = World::new(DIRECT, PERSON);
     world.settle();
     let new = write_value(&world, "new");
     world.settle();
-    let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-    let receipts = override_gates(&world.chain.access, &name("stage"), (&author, "an incident"), None).unwrap();
+    let receipts = overrides(&world, "an incident");
     assert_eq!(receipts.len(), 1);
+    let until = "override `X` past person until 2026".replace('X', &new.to_string());
+    assert!(receipts[0].text.contains(&until) && receipts[0].text.ends_with("by ann: an incident"), "{receipts:?}");
     assert_eq!(values(&world), (new, Vec::new()));
     world.settle();
     write_value(&world, "newer");
@@ -220,9 +230,9 @@ fn an_override_admits_the_waiting_values_and_not_the_next_ones() {
     assert_eq!(values(&world), (new, vec!["K0526".to_owned()]));
     // A commit that no step has seen yet.
     let newest = write_value(&world, "newest");
-    let receipts = override_gates(&world.chain.access, &name("stage"), (&author, "another incident"), None).unwrap();
+    let receipts = overrides(&world, "another incident");
     assert_eq!((receipts.len(), values(&world)), (1, (newest, Vec::new())));
-    assert!(override_gates(&world.chain.access, &name("stage"), (&author, "again"), None).unwrap().is_empty());
+    assert!(overrides(&world, "again").is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use self::entry::apply_to_advance;
+pub use self::entry::{apply_to_advance, gates_passed};
 pub use self::routing::{About, Applied, Changed, Known, NotApplied, apply};
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
@@ -66,6 +66,10 @@ pub enum CommandKind {
     Override {
         /// The revision.
         revision: Revision,
+        /// The gates that it passes: [`gates_passed`].
+        gates: Vec<Arc<str>>,
+        /// When it expires.
+        expires: Timestamp,
     },
     /// Moves a revision into the environment, although it does not start by itself.
     Request {
@@ -206,8 +210,10 @@ impl Command {
         let what = match &self.kind {
             CommandKind::Skip { gate } => format!("{} of the gate `{gate}`", self.kind.name()),
             CommandKind::Approve { gate: Some(gate) } => format!("{} for the gate `{gate}`", self.kind.name()),
-            CommandKind::Request { revision } | CommandKind::Override { revision } => {
-                format!("{} `{}`", self.kind.name(), revision.0)
+            CommandKind::Request { revision } => format!("{} `{}`", self.kind.name(), revision.0),
+            CommandKind::Override { revision, gates, expires } => {
+                let gates = if gates.is_empty() { String::new() } else { format!(" past {}", gates.join(", ")) };
+                format!("{} `{}`{gates} until {expires:.0}", self.kind.name(), revision.0)
             }
             CommandKind::Rollback { to, with_values } => {
                 let to = to.as_ref().map_or_else(String::new, |to| format!(" to `{}`", to.0));

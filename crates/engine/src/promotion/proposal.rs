@@ -58,6 +58,30 @@ pub fn objection(states: &ProposalStates<'_>, gates: &[Gate]) -> Option<Objectio
     (!all.is_empty()).then(|| all.swap_remove(first))
 }
 
+/// The changes that a pull request brings past their gates by an override.
+pub fn overridden<'a>(states: &ProposalStates<'a>) -> Vec<(&'a str, &'a Candidate)> {
+    let main = states.platform.filter(|_| states.brings_main).map(|state| ("main", state));
+    let all = main.into_iter().chain(states.subjects.iter().copied());
+    let changes = |(name, state): (&'a str, &'a AdvanceState)| {
+        let unmerged = state.unmerged.iter().map(|unmerged| &unmerged.change);
+        let admitted = state.current.iter().filter(|current| Some(&current.revision) == state.admitted.as_ref());
+        unmerged.chain(admitted).map(move |change| (name, change))
+    };
+    all.flat_map(changes).filter(|(_, change)| change.overridden.is_some()).collect()
+}
+
+/// The first change whose override has expired while a gate does not hold, with the reason in words.
+pub fn expired(states: &ProposalStates<'_>) -> Option<String> {
+    overridden(states).into_iter().find_map(|(name, change)| {
+        let (decision, open) = (&change.overridden.as_ref()?.decision, change.entry.iter().find(|gate| !gate.holds())?);
+        let (revision, by, gate) = (shown(&change.revision.0), &decision.by, &open.name);
+        Some(format!(
+            "the override of {name} {revision} by {by} has expired, and gate {gate} does not hold: {}",
+            open.text
+        ))
+    })
+}
+
 fn held(name: &str, state: &AdvanceState) -> Option<Objection> {
     let hold = state.hold.as_ref()?;
     Some(Objection::Refused(format!("{name} is held by {}: {}", hold.by, hold.reason)))

@@ -13,8 +13,8 @@ pub use self::event::{
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
 pub use self::status::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PersonDecision, PromotionStatus, ProvedStatus, RingCounts,
-    RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
+    ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 
 /// The service that moves changes through environments, in the process of the hub.

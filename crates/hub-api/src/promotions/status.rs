@@ -47,6 +47,9 @@ pub struct SubjectStatus {
     pub rejected_because: Option<String>,
     /// A hold: nothing moves.
     pub hold: Option<PersonDecision>,
+    /// The decision that admitted a revision past its gates, until the environment proves it, or its output is merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<OverrideStatus>,
 }
 
 /// What moves.
@@ -210,6 +213,22 @@ pub struct Wait {
     /// Since when. None: not known.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
+}
+
+/// A revision that a person admitted past its gates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OverrideStatus {
+    /// The revision.
+    pub revision: String,
+    /// Who decided, when and why.
+    #[serde(flatten)]
+    pub decision: PersonDecision,
+    /// The gates that it passed.
+    pub gates: Vec<String>,
+    /// From then on, what is not published yet needs the gates again.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_on: Timestamp,
 }
 
 /// A decision of a person.

@@ -65,6 +65,7 @@ fn status() -> PromotionStatus {
         rejected: Some("r0".to_owned()),
         rejected_because: Some("rollback by ann: slow".to_owned()),
         hold: Some(decision),
+        overridden: None,
     };
     let platform = SubjectStatus {
         subject: None,
@@ -76,6 +77,7 @@ fn status() -> PromotionStatus {
         rejected: None,
         rejected_because: None,
         hold: None,
+        overridden: None,
     };
     PromotionStatus {
         environment: "prod".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use delivery::access::RepositoryAccess;
 use delivery::compilation::{Reuse, reuse};
-use delivery::controller::command::override_gates;
+use delivery::controller::command::{OverrideRequest, override_gates};
 use delivery::enforcement::{self, Proof};
 use delivery::hub_publication::Receiver;
 use delivery::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
@@ -26,7 +26,7 @@ use super::plan::answer::LISTED_MAX;
 use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
-use crate::arguments::{Format, Publish};
+use crate::arguments::{Format, Overriding, Publish};
 use crate::control_plane_branch;
 use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
@@ -88,7 +88,7 @@ impl Answer {
     }
 }
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Publishes all environments. An error of one of them does not affect the others.
     fn all(&self) -> anyhow::Result<Exit> {
         let watch = Watch::start();
@@ -128,7 +128,8 @@ impl<'a> Run<'a> {
         let options = self.options;
         let watch = Watch::start();
         let access = loading::access(options.config.as_deref(), watch.progress())?;
-        if options.override_reason.as_deref().is_some_and(|reason| reason.trim().is_empty()) {
+        let reason = options.overriding.override_reason.as_deref();
+        if reason.is_some_and(|reason| reason.trim().is_empty()) {
             return Err(Failure::usage("`--override` needs a reason")
                 .help("it is kept in the commit, and shown")
                 .into());
@@ -143,8 +144,8 @@ impl<'a> Run<'a> {
             foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
             hosts: self.hosts,
             proofs: &[],
-            override_reason: options.override_reason.as_deref(),
-            overridden,
+            override_reason: overridden.as_ref().map(|overridden| &*overridden.text),
+            overridden: overridden.as_ref().filter(|found| found.is_admitted).map(|found| &*found.text),
             lease: None,
         };
         let request = Request {
@@ -170,18 +171,35 @@ impl<'a> Run<'a> {
         Ok(Answer { failures, ..show((options, environment), &publication, watch)? })
     }
 
-    /// Admits what the branches name past its gates, if the user says so: the reason.
+    /// Admits what the branches name past its gates, if the user says so.
     fn overridden(
         &self,
         access: &Arc<RepositoryAccess>,
         environment: &EnvironmentName,
-    ) -> anyhow::Result<Option<&'a str>> {
-        let is_hub_only = self.options.publication_hub.hub_only;
-        let Some(reason) = self.options.override_reason.as_deref().filter(|_| !is_hub_only) else { return Ok(None) };
+    ) -> anyhow::Result<Option<Overridden>> {
+        let Overriding { override_reason, override_expires } = &self.options.overriding;
+        let Some(reason) = override_reason else { return Ok(None) };
         let author = control_plane_branch::author(access);
-        let admitted = override_gates(access, environment, (&author, reason), None).map_err(refusal)?;
-        Ok((!admitted.is_empty()).then_some(reason))
+        let account = author.to_string();
+        let request = OverrideRequest {
+            by: &account,
+            reason,
+            at: jiff::Timestamp::now(),
+            valid_for: *override_expires,
+            author: &author,
+            lease: None,
+        };
+        let admitted = override_gates(access, environment, &request).map_err(refusal)?;
+        Ok(Some(Overridden { text: request.to_string(), is_admitted: !admitted.is_empty() }))
     }
+}
+
+/// A publication past its gates.
+struct Overridden {
+    /// The reason, who decided, and when it expires.
+    text: String,
+    /// Whether something was admitted by it.
+    is_admitted: bool,
 }
 
 /// The hub that receives the publication. None if no hub is configured.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::promotion::command::CommandKind;
 use engine::promotion::state::Revision;
 use model::name::EnvironmentName;
+use model::object::promotion::ChangeOrigin;
 
 use super::{CommandError, PersonDecision, advances};
 use crate::access::RepositoryAccess;
@@ -20,6 +21,15 @@ use crate::rollout_store::{self, StoredSource, StoredStates};
 pub(super) fn is_source(subject: &str) -> bool {
     let is_below = |parent: &str| subject.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'));
     subject == VALUES || is_below(VALUES) || is_below(APPLICATION)
+}
+
+/// The origin of the changes of a subject that an override admits.
+pub(super) fn origin(subject: &str) -> ChangeOrigin {
+    match subject {
+        _ if !is_source(subject) => ChangeOrigin::Main,
+        _ if subject.starts_with(APPLICATION) => ChangeOrigin::Application,
+        _ => ChangeOrigin::Values,
+    }
 }
 
 /// A hold of an environment also records the sources that it holds, so that nothing of them is published between the decision and the next step.

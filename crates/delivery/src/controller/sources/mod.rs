@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Revision, Unmerged};
-use engine::promotion::step::{
-    Evidence, Facts as _, Known, Plan, PlannedSource, Source as StepSource, SourceHead, WaitingSource,
-};
+use engine::promotion::step::{Evidence, Known, Plan, PlannedSource, Source as StepSource, SourceHead, WaitingSource};
 use git::Commit;
 use git::load::{Read, RequestThreads};
 use hub_api::promotions::{SubjectKind, SubjectStatus};
@@ -21,6 +19,7 @@ use super::context::{Context, Memory};
 use super::facts::StepFacts;
 use super::line;
 use super::people;
+use super::published::Published;
 use super::status;
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
@@ -76,7 +75,7 @@ fn head_of(
         let (author, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
         Evidence { approvals, author, ..Evidence::default() }
     };
-    let is_out = !facts.is_proposed() && source.commit == admitted;
+    let is_out = facts.request.published.is_some_and(Published::is_out) && source.commit == admitted;
     let still = |unmerged: &Unmerged| {
         let commit = |revision: Option<&Revision>| revision.and_then(line::commit).filter(|_| needs_people);
         let ends = commit(unmerged.from.as_ref()).zip(commit(Some(&unmerged.change.revision)));
@@ -137,7 +136,8 @@ pub(super) fn statuses<'p>(facts: &'p StepFacts<'_>, plan: &'p Plan) -> impl Ite
         facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();
     plan.sources.iter().filter_map(move |PlannedSource { name, step }| {
         let step = step.as_ref().ok()?;
-        let is_news = step.report.revision.is_some() || !step.report.waiting.is_empty();
+        let is_overridden = step.state.unmerged.iter().any(|unmerged| unmerged.change.overridden.is_some());
+        let is_news = step.report.revision.is_some() || !step.report.waiting.is_empty() || is_overridden;
         let kind = kind(*origins.get(name)?);
         is_news.then(|| status::of_source(name, kind, (&step.state, &step.report)))
     })

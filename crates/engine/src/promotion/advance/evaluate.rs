@@ -55,9 +55,11 @@ pub(super) fn gated(proofs: Proofs<'_>, candidate: &Candidate) -> GatedReport {
 }
 
 /// The gates by which a revision was admitted, as they are now. Evidence that is missing for a while takes nothing back, and a time that is over does not begin again.
+/// After an override has expired, all gates count, and a soak time begins then.
 pub(super) fn entry(proofs: Proofs<'_>, admitted: &Candidate) -> Vec<GateRecord> {
-    let (input, before) = (proofs.input, &admitted.entry);
-    let since = Some(admitted.since);
+    let (input, before) = (proofs.input, &admitted.entry_at(proofs.input.now));
+    let expired = admitted.expired_override(input.now);
+    let since = Some(expired.map_or(admitted.since, |expired| expired.expires));
     let candidate = Candidate { gates: before.clone(), good_since: since, steady_since: since, ..admitted.clone() };
     let held = |record: &GateRecord| before.iter().find(|known| known.name == record.name && known.holds()).cloned();
     let is_approval = |record: &GateRecord| {
@@ -65,7 +67,7 @@ pub(super) fn entry(proofs: Proofs<'_>, admitted: &Candidate) -> Vec<GateRecord>
         gates.any(|gate| *gate.name == *record.name && matches!(gate.kind, GateKind::Approval(_)))
     };
     let ends = |record: &GateRecord| !record.holds() && (is_approval(record) || ends_entry(input, record));
-    let is_known = |record: &GateRecord| before.iter().any(|known| known.name == record.name);
+    let is_known = |record: &GateRecord| expired.is_some() || before.iter().any(|known| known.name == record.name);
     let found = gated(proofs, &candidate).report.records.into_iter().filter(is_known);
     found.map(|record| if ends(&record) { record } else { held(&record).unwrap_or(record) }).collect()
 }

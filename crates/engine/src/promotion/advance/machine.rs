@@ -253,6 +253,9 @@ impl<'a> Machine<'a> {
 
     /// Evaluates the gates by which the revision was admitted again, until its output is merged while all of them hold. Returns whether they hold.
     fn evaluate_entry(&mut self) -> bool {
+        if self.input.is_published && self.published().is_ok() {
+            self.state.current.iter_mut().for_each(Candidate::settle_override);
+        }
         let Some(current) = self.state.current.clone() else { return true };
         if self.input.is_proposed || !current.entry.iter().all(GateRecord::holds) {
             let entry = evaluate::entry(self.proofs(), &current);

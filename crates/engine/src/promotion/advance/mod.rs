@@ -49,6 +49,8 @@ pub struct AdvanceInput<'a> {
     pub to_failed: Option<Arc<str>>,
     /// Whether the output of the environment waits in a pull request.
     pub is_proposed: bool,
+    /// Whether the branches that clusters pull have the output of what is admitted. False if it is not known.
+    pub is_published: bool,
     /// The state of all places of the environment, or why it is not known.
     pub to_measured: Result<Measured, Arc<str>>,
     /// The last results of checks, by the name of the gate.

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use model::object::promotion::Gate;
 use model::object::release;
 
 use super::{Command, CommandKind, Refusal, current};
-use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, GateRecord, MoveRequest, Revision};
+use crate::promotion::state::{
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, MoveRequest, Override, Revision,
+};
 
 /// Applies a command to the move of a subject into an environment.
 ///
@@ -23,7 +27,7 @@ pub fn apply_to_advance(state: &AdvanceState, command: &Command) -> Result<Advan
         CommandKind::Approve { gate } => command.approve(gate.as_ref(), &mut candidate(&mut state)?.approvals)?,
         CommandKind::Rollback { to, .. } => roll_back(&mut state, command, to.as_ref())?,
         CommandKind::Request { revision } => request(&mut state, command, revision)?,
-        CommandKind::Override { revision } => admit(&mut state, command, revision),
+        CommandKind::Override { revision, gates, expires } => admit(&mut state, command, (revision, gates, *expires)),
     }
     Ok(state)
 }
@@ -55,14 +59,38 @@ fn request(state: &mut AdvanceState, command: &Command, revision: &Revision) -> 
     Ok(())
 }
 
-/// Admits a revision past its gates.
-fn admit(state: &mut AdvanceState, command: &Command, revision: &Revision) {
+/// The gates that an override of a revision passes: those of the candidate that do not hold. If they were not evaluated, all of `gates`, which are for its origin.
+pub fn gates_passed(state: &AdvanceState, revision: &Revision, gates: &[Gate]) -> Vec<Arc<str>> {
+    let known = state.current.as_ref().filter(|current| current.revision == *revision);
+    let known = known.map(|current| if current.phase.is_admitted() { &current.entry } else { &current.gates });
+    match known.filter(|records| !records.is_empty()) {
+        Some(records) => {
+            records.iter().filter(|record| !record.holds()).map(|record| Arc::clone(&record.name)).collect()
+        }
+        None => gates.iter().map(|gate| Arc::clone(&gate.name)).collect(),
+    }
+}
+
+/// Admits a revision past its gates. They are evaluated again if its output still waits when the override expires.
+fn admit(state: &mut AdvanceState, command: &Command, (revision, gates, expires): (&Revision, &[Arc<str>], Timestamp)) {
     (state.requested, state.stays) = (None, None);
     state.unmerged.clear();
     state.forgive(revision);
-    state.admitted = Some(revision.clone());
+    let from = state.admitted.replace(revision.clone()).filter(|from| from != revision);
+    let (decision, gates) = (command.decision(), gates.to_vec());
+    let passed = |name: &Arc<str>| GateRecord {
+        name: Arc::clone(name),
+        status: GateStatus::Skipped(decision.clone()),
+        since: command.at,
+        text: format!("skipped by {}: {}", decision.by, decision.reason).into(),
+    };
+    let entry = gates.iter().map(passed).collect();
+    let overridden = Some(Override { decision: decision.clone(), gates, expires, from });
+    let known = state.current.take().filter(|current| current.revision == *revision);
+    let approvals = known.map(|current| current.approvals).unwrap_or_default();
     let phase = CandidatePhase::Proving { since: command.at };
-    state.current = Some(Candidate::new(revision.clone(), command.at, phase));
+    let candidate = Candidate::new(revision.clone(), command.at, phase);
+    state.current = Some(Candidate { entry, approvals, overridden, ..candidate });
 }
 
 /// Ends a move. What the environment has of it stays.

@@ -307,7 +307,7 @@ impl Decision<'_> {
         command: &Command,
     ) -> Result<(Option<Revision>, AdvanceState), NotApplied> {
         let revision = match &command.kind {
-            CommandKind::Request { revision } | CommandKind::Override { revision } => Some(revision.clone()),
+            CommandKind::Request { revision } | CommandKind::Override { revision, .. } => Some(revision.clone()),
             _ => about(before).cloned(),
         };
         self.check(revision.as_ref())?;

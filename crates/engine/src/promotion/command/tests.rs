@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Command, CommandKind, apply_to_advance, apply_to_rollout, is_retried_with};
+use super::{Command, CommandKind, apply_to_advance, apply_to_rollout, gates_passed, is_retried_with};
 use crate::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Phase, Position, Proved, Rejection,
-    Revision, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, GateRecord, GateStatus, Move, Override, Phase, Position, Proved,
+    Rejection, Revision, RolloutState,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -217,4 +217,24 @@ fn commands_for_moves_between_environments_depend_on_the_phase() {
 fn a_command_is_an_event() {
     let event = command(skip("people")).event(Some(revision("r2")));
     assert_eq!((event.kind.name(), &*event.text), ("skipped", "skip of the gate `people` by bob: because"));
+}
+
+#[test]
+fn an_override_records_who_passed_which_gates_until_when() {
+    let expires = "2026-03-03T10:00:00Z".parse().unwrap();
+    let state = advance(CandidatePhase::Gated);
+    let waits = gates().into_iter().find(|gate| !gate.holds()).unwrap().name;
+    let passed = gates_passed(&state, &revision("r2"), &[]);
+    assert_eq!(passed, [Arc::clone(&waits)]);
+    let kind = CommandKind::Override { revision: revision("r2"), gates: passed.clone(), expires };
+    let event = command(kind.clone()).event(Some(revision("r2")));
+    assert_eq!(*event.text, *format!("override `r2` past {waits} until 2026-03-03T10:00:00Z by bob: because"));
+    let after = apply_to_advance(&state, &command(kind)).unwrap();
+    let current = after.current.unwrap();
+    let Override { decision, gates, from, .. } = current.overridden.unwrap();
+    assert_eq!((&*decision.by, gates, from), ("bob", passed, Some(revision("r1"))));
+    assert!(current.entry.iter().all(GateRecord::holds) && current.entry.len() == 1);
+    // Gates that were not evaluated are all passed.
+    let gate = model::object::promotion::Gate::new("night".into(), model::object::promotion::GateKind::Manual);
+    assert_eq!(gates_passed(&state, &revision("r9"), &[gate]), [Arc::from("night")]);
 }

@@ -103,8 +103,7 @@ impl Machine<'_> {
     fn run(&mut self) {
         let head = self.input.head;
         self.state.at = Some(head.clone());
-        // What a person admitted past the gates is there. The rings prove it.
-        self.state.current.take_if(|current| current.phase.is_admitted());
+        self.take_overridden();
         self.evaluate_unmerged();
         if self.state.admitted.as_ref() == Some(head) || !self.input.is_change {
             self.drop_candidate("the newest commit changes nothing here any more");
@@ -142,6 +141,15 @@ impl Machine<'_> {
         report.all_hold
     }
 
+    /// What a person admitted past the gates is there, and the rings prove it. Until it is merged, the override may expire.
+    fn take_overridden(&mut self) {
+        let Some(change) = self.state.current.take_if(|current| current.phase.is_admitted()) else { return };
+        if let Some(overridden) = change.overridden.as_ref().filter(|_| !change.entry.is_empty()) {
+            let from = overridden.from.clone();
+            self.state.unmerged.push(Unmerged { change, from });
+        }
+    }
+
     /// Evaluates the gates of the admitted changes again, until they are merged while all of them hold.
     fn evaluate_unmerged(&mut self) {
         if self.input.unmerged.is_none() {
@@ -149,8 +157,10 @@ impl Machine<'_> {
         }
         let people = self.input.unmerged.unwrap_or_default().iter().copied().chain(iter::repeat(People::default()));
         for (Unmerged { change, .. }, people) in self.state.unmerged.iter_mut().zip(people) {
-            let report = evaluate(self.input, people, (&change.approvals, &change.entry));
-            let is_known = |record: &GateRecord| change.entry.iter().any(|known| known.name == record.name);
+            let report = evaluate(self.input, people, (&change.approvals, &change.entry_at(self.input.now)));
+            let is_expired = change.expired_override(self.input.now).is_some();
+            let is_known =
+                |record: &GateRecord| is_expired || change.entry.iter().any(|known| known.name == record.name);
             change.entry = report.records.into_iter().filter(is_known).collect();
         }
     }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{Approval, Gate, GateKind};
 
 use super::{People, SourceInput, SourceStep, UNMERGED_MAX, step};
-use crate::promotion::command::{Command, CommandKind, apply_to_advance};
+use crate::promotion::command::{Command, CommandKind, apply_to_advance, gates_passed};
 use crate::promotion::evidence::Approver;
 use crate::promotion::state::{AdvanceState, Decision, Revision, Unmerged};
 
@@ -97,6 +97,13 @@ impl World {
         self.state = apply_to_advance(&self.state, &command).unwrap();
     }
 
+    /// Bob overrides the gates for a day.
+    fn overrides(&mut self, revision: &str) {
+        let revision = Revision(revision.into());
+        let gates = gates_passed(&self.state, &revision, &self.gates);
+        self.command(CommandKind::Override { revision, gates, expires: self.now + SignedDuration::from_hours(24) });
+    }
+
     fn admitted(&self) -> &str {
         &self.state.admitted.as_ref().unwrap().0
     }
@@ -184,7 +191,7 @@ fn an_aborted_commit_stays_out_until_a_person_lets_it_in_again() {
     world.command(CommandKind::Retry);
     world.step();
     assert_eq!(world.state.current.as_ref().map(|current| &*current.revision.0), Some("c1"));
-    world.command(CommandKind::Override { revision: Revision("c1".into()) });
+    world.overrides("c1");
     world.step();
     assert_eq!((world.admitted(), world.state.current.is_none()), ("c1", true));
 }
@@ -244,6 +251,35 @@ fn what_waits_in_a_pull_request_must_still_be_approved() {
 }
 
 #[test]
+fn an_override_of_values_expires_while_they_wait_for_their_merge() {
+    let mut world = World::new(two_eyes());
+    world.unmerged = true;
+    world.head("c1");
+    world.overrides("c1");
+    assert!(ended(world.step()).is_empty());
+    world.now += SignedDuration::from_hours(24);
+    let found = world.step();
+    assert_eq!((world.admitted(), ended(found)), ("c1", vec!["two-eyes".to_owned()]));
+    // People can still decide.
+    world.command(CommandKind::Approve { gate: None });
+    assert!(ended(world.step()).is_empty());
+    assert_eq!(world.state.unmerged.len(), 1);
+}
+
+#[test]
+fn an_override_of_values_ends_with_their_merge() {
+    let mut world = World::new(two_eyes());
+    world.unmerged = true;
+    world.head("c1");
+    world.overrides("c1");
+    world.step();
+    world.unmerged = false;
+    world.now += SignedDuration::from_hours(48);
+    assert!(ended(world.step()).is_empty());
+    assert!(world.state.unmerged.is_empty());
+}
+
+#[test]
 fn after_the_merge_an_approval_is_not_asked_for_again() {
     let mut world = proposed();
     world.unmerged = false;
@@ -272,7 +308,7 @@ fn a_newer_commit_does_not_free_what_waits_in_a_pull_request() {
     world.head("c4");
     assert_eq!(world.admitted(), "c4");
     assert_eq!(entries(&world), [("c0".to_owned(), false), ("c3".to_owned(), true)]);
-    world.command(CommandKind::Override { revision: Revision("c4".into()) });
+    world.overrides("c4");
     assert!(entries(&world).is_empty());
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, GateRecord, Proved, Rejection, Revision, rejections};
+use super::{Decision, GateRecord, GateStatus, Proved, Rejection, Revision, rejections};
 use crate::promotion::absent_field::is_default;
 use crate::promotion::evidence::{Approver, Measured};
 use crate::promotion::vector::Part;
@@ -123,6 +123,37 @@ pub struct Candidate {
     /// Approvals of this revision.
     #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: Vec<Approver>,
+    /// The decision by which it was admitted past its gates.
+    pub overridden: Option<Override>,
+}
+
+/// A decision of a person to admit exactly one revision past its gates.
+///
+/// Until it expires, the gates count as passed while the output waits, for example in a pull request. From then on, what is not published yet needs them again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Override {
+    /// Who decided, when and why.
+    #[serde(rename = "\0flatten")]
+    pub decision: Decision,
+    /// The gates that it passed: those that did not hold, or all if they were not evaluated.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gates: Vec<Arc<str>>,
+    /// When it expires.
+    pub expires: Timestamp,
+    /// The revision that was admitted before. None: it is not known.
+    pub from: Option<Revision>,
+}
+
+impl Override {
+    /// Whether it has expired.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires <= now
+    }
+
+    fn skips(&self, record: &GateRecord) -> bool {
+        matches!(&record.status, GateStatus::Skipped(decision) if *decision == self.decision)
+    }
 }
 
 /// The phase of a candidate.
@@ -163,8 +194,27 @@ impl Candidate {
     /// A candidate without evidence.
     pub fn new(revision: Revision, since: Timestamp, phase: CandidatePhase) -> Self {
         let (good_since, steady_since) = (None, None);
-        let (has_failed, gates, entry, approvals) = Default::default();
-        Self { revision, since, phase, has_failed, good_since, steady_since, gates, entry, approvals }
+        let (has_failed, gates, entry, approvals, overridden) = Default::default();
+        Self { revision, since, phase, has_failed, good_since, steady_since, gates, entry, approvals, overridden }
+    }
+
+    /// The override by which it was admitted, if it has expired.
+    pub(in crate::promotion) fn expired_override(&self, now: Timestamp) -> Option<&Override> {
+        self.overridden.as_ref().filter(|found| found.has_expired(now))
+    }
+
+    /// The records of its entry that still count: not those of gates that an expired override passed.
+    pub(in crate::promotion) fn entry_at(&self, now: Timestamp) -> Vec<GateRecord> {
+        let expired = self.expired_override(now);
+        let is_over = |record: &GateRecord| expired.is_some_and(|expired| expired.skips(record));
+        self.entry.iter().filter(|record| !is_over(record)).cloned().collect()
+    }
+
+    /// What is published stays: the gates that an override passed are not evaluated any more.
+    pub(in crate::promotion) fn settle_override(&mut self) {
+        if let Some(overridden) = &self.overridden {
+            self.entry.retain(|record| !overridden.skips(record));
+        }
     }
 }
 

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use self::advance::{AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, ProofRecord, Unmerged};
+pub use self::advance::{
+    AdvanceState, Candidate, CandidatePhase, Exercised, MoveRequest, Override, ProofRecord, Unmerged,
+};
 use super::absent_field::is_default;
 use super::evidence::{Approver, Measured};
 use super::vector::Part;

@@ -51,6 +51,9 @@ pub trait Facts {
     /// Whether a change of the output waits in a pull request.
     fn is_proposed(&self) -> bool;
 
+    /// Whether the branches that clusters pull have the output of what is admitted. False if it is not known.
+    fn is_published(&self) -> bool;
+
     /// What an environment before shows of a subject, without the state of its places.
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment;
 

@@ -100,6 +100,7 @@ impl Move<'_> {
             to_settled: self.settled.is.clone(),
             to_failed: self.settled.failed.clone(),
             is_proposed: self.facts.is_proposed(),
+            is_published: self.facts.is_published(),
             to_measured: measured.clone(),
             checks: &evidence.checks,
             approvals: &evidence.approvals,

@@ -176,6 +176,7 @@ mod tests {
             rejected: Some("dd".to_owned()),
             rejected_because: Some("1 of 3 reconcilers failed".to_owned()),
             hold: None,
+            overridden: None,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use hub_api::promotions::{
-    GateProgress, GateProgressStatus, MovePhase, MoveStatus, PromotionStatus, RingProgress, RingState, SubjectKind,
-    SubjectStatus, Wait,
+    GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PromotionStatus, RingProgress, RingState,
+    SubjectKind, SubjectStatus, Wait,
 };
 use hub_api::timestamp::Timestamp;
 
@@ -68,6 +68,7 @@ fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
     if let Some(hold) = &subject.hold {
         lines.push(format!("held by {}, {}: {}", plain(&hold.by), ago(Some(hold.at), now), plain(&hold.reason)));
     }
+    lines.extend(subject.overridden.as_ref().map(|found| overridden(found, now)));
     if let Some(rejected) = &subject.rejected {
         let reason = subject.rejected_because.as_deref().unwrap_or_default();
         let because = if reason.is_empty() { String::new() } else { format!(": {}", plain(reason)) };
@@ -82,6 +83,18 @@ fn details(subject: &SubjectStatus, now: Timestamp) -> Vec<String> {
         lines.push(format!("then: {}", waiting.join(", ")));
     }
     lines
+}
+
+fn overridden(found: &OverrideStatus, now: Timestamp) -> String {
+    let OverrideStatus { revision, decision, gates, expires_on } = found;
+    let gates = if gates.is_empty() { String::new() } else { format!(" past {}", plain(&gates.join(", "))) };
+    let end = if *expires_on > now {
+        format!("expires in {}", length(expires_on.since(now)))
+    } else {
+        format!("expired {}", ago(Some(*expires_on), now))
+    };
+    let (revision, by, reason) = (plain(&short(Some(revision))), plain(&decision.by), plain(&decision.reason));
+    format!("{revision} was admitted{gates} by {by}, {end}: {reason}")
 }
 
 fn move_lines(moving: &MoveStatus, now: Timestamp) -> Vec<String> {
@@ -183,6 +196,7 @@ mod tests {
             rejected: None,
             rejected_because: None,
             hold: None,
+            overridden: None,
         }
     }
 

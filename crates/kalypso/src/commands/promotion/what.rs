@@ -156,6 +156,7 @@ mod tests {
             rejected: None,
             rejected_because: None,
             hold: None,
+            overridden: None,
         }
     }
 

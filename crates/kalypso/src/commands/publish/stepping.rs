@@ -81,7 +81,7 @@ pub(super) fn publish(
 /// Whether a publication makes a step. An override decides by itself. A step needs the results of all destinations.
 fn makes_step(options: &Publish) -> bool {
     let is_whole = options.gitops_repo.is_none() && !options.publication_hub.hub_only;
-    is_whole && !options.no_step && options.override_reason.is_none()
+    is_whole && !options.no_step && options.overriding.override_reason.is_none()
 }
 
 fn undecided(error: &anyhow::Error) -> String {

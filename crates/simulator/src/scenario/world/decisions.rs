@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{About, Changed, Command, CommandKind, Known, Refusal, apply};
+use engine::promotion::command::{About, Changed, Command, CommandKind, Known, Refusal, apply, gates_passed};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::Subject;
+use jiff::SignedDuration;
 use model::object::Promotion;
 
 use super::World;
@@ -83,12 +84,14 @@ impl World {
             PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
                 let known = &self.environments[number];
-                let waiting = match source {
-                    Some(source) => known.source(source).state.as_ref().and_then(|state| state.current.as_ref()),
-                    None => known.subjects[subject].state.current.as_ref(),
+                let state = match source {
+                    Some(source) => known.source(source).state.clone().unwrap_or_default(),
+                    None => known.subjects[subject].state.clone(),
                 };
+                let waiting = state.current.as_ref();
+                let expires = self.service_time() + SignedDuration::from_hours(24);
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
-                CommandKind::Override { revision }
+                CommandKind::Override { gates: gates_passed(&state, &revision, &[]), revision, expires }
             }
             PersonDecision::Promote(revision) => {
                 let newest = self.line(subject).into_iter().next();

@@ -139,6 +139,10 @@ impl Facts for WorldFacts<'_> {
         false
     }
 
+    fn is_published(&self) -> bool {
+        true
+    }
+
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
         let subject = self.world.subject_number(subject);
         let Some(number) = self.world.number(environment) else {

@@ -1,5 +1,6 @@
 //! Examples of each rule of moves between environments.
 
+mod entry;
 mod properties;
 mod stopped;
 mod world;
@@ -223,58 +224,6 @@ fn a_merge_is_not_enough_when_the_gates_do_not_hold_any_more() {
     world.from[0].measured = Ok(fleet(0));
     world.settle();
     assert_eq!(world.proved(), "r2");
-}
-
-#[test]
-fn the_gates_of_an_admitted_revision_count_until_its_pull_request_is_merged() {
-    let entry = |world: &World| {
-        let open = world.state.current.iter().flat_map(|current| &current.entry).filter(|record| !record.holds());
-        open.map(|record| record.name.to_string()).collect::<Vec<_>>()
-    };
-    let mut world = World::new(&["stage"]);
-    world.gate("soak", GateKind::Soak(Duration::from_hours(1)));
-    world.has(2);
-    world.step();
-    world.now += SignedDuration::from_hours(2);
-    world.settled = Err("its output is not on the branch that clusters pull".into());
-    world.is_proposed = true;
-    world.settle();
-    assert_eq!((world.admitted().as_str(), entry(&world)), ("r2", vec![]));
-    world.from[0].measured = Ok(fleet(1));
-    let report = world.settle();
-    assert_eq!((entry(&world), &*report.waiting[0].what), (vec!["healthy".to_owned()], "healthy"));
-    // What is not known for a while takes nothing back, and what was good for long enough does not begin again.
-    world.from[0].measured = Err("the hub does not answer".into());
-    world.settle();
-    assert_eq!(entry(&world), ["healthy"]);
-    world.from[0].measured = Ok(fleet(0));
-    world.settle();
-    assert_eq!(entry(&world), [""; 0]);
-    world.from[0].measured = Err("the hub does not answer".into());
-    world.settle();
-    assert_eq!(entry(&world), [""; 0]);
-}
-
-#[test]
-fn what_is_merged_although_its_gates_do_not_hold_is_not_proved() {
-    for is_skipped in [false, true] {
-        let mut world = World::new(&["stage"]);
-        world.has(2);
-        (world.settled, world.is_proposed) = (Err("it waits for its merge".into()), true);
-        world.settle();
-        world.from[0].measured = Ok(fleet(1));
-        world.settle();
-        (world.settled, world.is_proposed) = (Ok(()), false);
-        assert_eq!(&*world.settle().waiting[0].what, "healthy");
-        assert_eq!((world.admitted().as_str(), world.proved().as_str()), ("r2", "r1"));
-        if is_skipped {
-            world.command(CommandKind::Skip { gate: "healthy".into() });
-        } else {
-            world.from[0].measured = Ok(fleet(0));
-        }
-        world.settle();
-        assert_eq!(world.proved(), "r2");
-    }
 }
 
 #[test]

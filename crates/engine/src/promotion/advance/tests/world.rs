@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use model::object::promotion::{
     ChangeDelivery, Gate, GateKind, Newer, OnFailure, Promotion, Require, Selection, Share, Silent, Start,
 };
 
 use crate::promotion::advance::{Action, AdvanceInput, AdvanceStep, FromEnvironment, step};
-use crate::promotion::command::{Command, CommandKind, apply_to_advance};
+use crate::promotion::command::{Command, CommandKind, apply_to_advance, gates_passed};
 use crate::promotion::evidence::Measured;
 use crate::promotion::report::Report;
 use crate::promotion::state::{AdvanceState, Decision, ProofRecord, Rejection, Revision};
@@ -106,6 +106,7 @@ impl World {
             to_settled: if is_published { self.settled.clone() } else { Err("its output is not published yet".into()) },
             to_failed: None,
             is_proposed: self.is_proposed,
+            is_published: is_published && self.settled.is_ok(),
             to_measured: if is_published { Ok(self.measured) } else { Err("its output is not published yet".into()) },
             checks: &checks,
             approvals: &[],
@@ -142,6 +143,15 @@ impl World {
     pub(super) fn command(&mut self, kind: CommandKind) {
         let command = Command { kind, by: "bob".into(), at: self.now, reason: "because".into() };
         self.state = apply_to_advance(&self.state, &command).unwrap();
+    }
+
+    /// A person writes a revision into the environment and overrides the gates for a day.
+    pub(super) fn overrides(&mut self, number: u32) {
+        self.at = Some(revision(number));
+        self.step();
+        let gates = gates_passed(&self.state, &revision(number), &self.promotion.gates);
+        let expires = self.now + SignedDuration::from_hours(24);
+        self.command(CommandKind::Override { revision: revision(number), gates, expires });
     }
 
     pub(super) fn kinds(&mut self) -> String {
