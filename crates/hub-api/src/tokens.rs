@@ -40,6 +40,17 @@ pub struct Token {
     pub previous_until: Option<Timestamp>,
 }
 
+/// The caller of a request, as the hub knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Caller {
+    /// The name of its token, or its subject at an identity provider.
+    pub name: String,
+    /// Its permissions.
+    #[serde(flatten)]
+    pub scope: Scope,
+}
+
 /// The permissions of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]

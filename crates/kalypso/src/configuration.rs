@@ -126,6 +126,11 @@ pub(crate) fn read_status_accounts(named: Option<&Path>) -> anyhow::Result<BTree
     Ok(read_options(named)?.0.promotion.status_accounts())
 }
 
+/// Reads the accounts that may publish past gates.
+pub(crate) fn read_override_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
+    Ok(read_options(named)?.0.promotion.override_accounts())
+}
+
 /// Reads the settings of the demo. None if the file is not that of a demo.
 pub(crate) fn read_demo(named: Option<&Path>) -> anyhow::Result<Option<DemoConfiguration>> {
     let (options, configured) = read_options(named)?;

@@ -6,15 +6,24 @@ use serde::Serialize;
 use super::{Client, ClientError, parameters};
 use crate::audit::{AuditEntries, AuditFilter};
 use crate::hosts::{ApartFilter, ApartReports, HostPage, HostRegistration, Hosts};
-use crate::tokens::{CreatedToken, TokenRequest, Tokens};
+use crate::tokens::{Caller, CreatedToken, TokenRequest, Tokens};
 
 impl Client {
-    /// The tokens, without their secrets. The token of this client must have the role `manage` or `admin`, as for all methods of this module.
+    /// The tokens, without their secrets. The token of this client must have the role `manage` or `admin`, as for all methods of this module
+    /// but [`Self::caller`].
     ///
     /// # Errors
     /// If the hub can't be reached, or refuses the request.
     pub async fn tokens(&self) -> Result<Tokens, ClientError> {
         self.get(&["tokens"], &[]).await
+    }
+
+    /// Who this client is for the hub. Every valid token may ask.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses the request.
+    pub async fn caller(&self) -> Result<Caller, ClientError> {
+        self.get(&["caller"], &[]).await
     }
 
     /// Creates a token. The answer is the only one that contains its secret. The request is sent only once, because it is not idempotent.

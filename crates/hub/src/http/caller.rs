@@ -8,6 +8,10 @@ use super::App;
 use super::problem::{Kind, ProblemResponse};
 use crate::tokens::Identity;
 
+/// A caller with any permission.
+#[derive(Clone, Debug)]
+pub(super) struct Anyone(pub(super) Identity);
+
 /// A caller that may read everything. Routes whose answers can be limited to workspaces and environments take `LimitedReader` instead.
 #[derive(Clone, Debug)]
 pub struct Reader(pub Identity);
@@ -27,6 +31,14 @@ pub(super) struct Publisher(pub(super) Identity);
 /// A caller that may manage tokens and hosts.
 #[derive(Clone, Debug)]
 pub struct Manager(pub Identity);
+
+impl FromRequestParts<App> for Anyone {
+    type Rejection = ProblemResponse;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ProblemResponse> {
+        identify(app, parts).await.map(Self)
+    }
+}
 
 impl FromRequestParts<App> for Manager {
     type Rejection = ProblemResponse;

@@ -3,17 +3,34 @@
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
-use hub_api::tokens::{CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
+use hub_api::tokens::{Caller, CreatedToken, Group, HostScope, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::caller::Anyone;
 use super::extract::{Body, Path};
 use super::problem::{Kind, ProblemResponse};
 use super::{App, Manager};
 use crate::tokens::{self, Identity, NewToken, TokenError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(create)).routes(routes!(revoke))
+    OpenApiRouter::new().routes(routes!(caller)).routes(routes!(list)).routes(routes!(create)).routes(routes!(revoke))
+}
+
+/// Show the caller
+///
+/// The name and the permissions of the token of this request.
+#[utoipa::path(
+    get,
+    path = "/api/v1/caller",
+    tag = "Management",
+    responses(
+        (status = 200, description = "The caller", body = Caller),
+        ProblemResponse,
+    ),
+)]
+async fn caller(Anyone(Identity { name, scope }): Anyone) -> Json<Caller> {
+    Json(Caller { name, scope })
 }
 
 /// List tokens

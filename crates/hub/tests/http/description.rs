@@ -138,7 +138,7 @@ async fn filled() -> Hub {
 }
 
 /// Queries that are answered, and queries that are refused.
-const QUESTIONS: [(&str, &str); 47] = [
+const QUESTIONS: [(&str, &str); 48] = [
     ("/api/v1/deployments", "?limit=2"),
     ("/api/v1/deployments", "?status=failed"),
     ("/api/v1/deployments", "?at=2026-11-20T00:00:00Z"),
@@ -178,6 +178,7 @@ const QUESTIONS: [(&str, &str); 47] = [
     ("/api/v1/apart-reports", ""),
     ("/api/v1/apart-reports", "?limit=0"),
     ("/api/v1/tokens", ""),
+    ("/api/v1/caller", ""),
     ("/healthz", ""),
     ("/livez", ""),
     ("/api/v1/syncs", ""),

@@ -33,6 +33,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/drift", Limited(&["/api/v1/drift"])),
     ("get", "/api/v1/drift/{kind}", Limited(&["/api/v1/drift/unknownPlace", "/api/v1/drift/unknownContent"])),
     ("get", "/api/v1/events", Limited(&[])),
+    ("get", "/api/v1/caller", Limited(&["/api/v1/caller"])),
     ("get", "/api/v1/rules", Refused),
     ("get", "/api/v1/watches", Refused),
     ("get", "/metrics", Refused),

@@ -1,5 +1,6 @@
 //! `kalypso publish`: commits the environment's files and pushes them to the GitOps repository.
 
+mod override_author;
 mod pull_request;
 mod stepping;
 
@@ -21,13 +22,13 @@ use model::diagnostic::Diagnostic;
 use model::name::EnvironmentName;
 use serde_json::{Value as Json, json};
 
+use self::override_author::{OverrideAuthor, override_author};
 use self::stepping::Publication;
 use super::plan::answer::LISTED_MAX;
 use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Overriding, Publish};
-use crate::control_plane_branch;
 use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
@@ -179,8 +180,7 @@ impl Run<'_> {
     ) -> anyhow::Result<Option<Overridden>> {
         let Overriding { override_reason, override_expires } = &self.options.overriding;
         let Some(reason) = override_reason else { return Ok(None) };
-        let author = control_plane_branch::author(access);
-        let account = author.to_string();
+        let OverrideAuthor { account, author } = override_author(self.options.config.as_deref(), access, self.hub)?;
         let request = OverrideRequest {
             by: &account,
             reason,

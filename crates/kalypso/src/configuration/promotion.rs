@@ -35,6 +35,8 @@ pub(super) struct PromotionOptions {
     accounts: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
     status_accounts: Vec<Spanned<String>>,
+    #[serde(default)]
+    override_accounts: Vec<String>,
     interval: Option<String>,
     #[serde(default)]
     state_keys: BTreeMap<String, String>,
@@ -112,6 +114,12 @@ impl PromotionOptions {
     /// The accounts whose commit statuses prove commits.
     pub(super) fn status_accounts(&self) -> BTreeSet<String> {
         let names = self.status_accounts.iter().map(|name| account(name.get_ref()));
+        names.filter(|name| !name.is_empty()).collect()
+    }
+
+    /// The accounts that may publish past gates.
+    pub(super) fn override_accounts(&self) -> BTreeSet<String> {
+        let names = self.override_accounts.iter().map(|name| account(name));
         names.filter(|name| !name.is_empty()).collect()
     }
 

@@ -159,7 +159,8 @@ fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
     platform.run("publish -e prod --direct").ends(1).says(&words);
     platform.kalypso(&["publish", "-e", "prod", "--direct", "--override", " "]).ends(64).says(&["needs a reason"]);
     let reason = ["publish", "-e", "prod", "--direct", "--override", "the hub is down"];
-    platform.kalypso(&reason).ends(0).says(&["K0525", "the hub is down"]);
+    let unproved = "nothing proves that Ann Ops <ann@acme.example> overrides";
+    platform.kalypso(&reason).ends(0).says(&["K0525", "the hub is down", unproved]);
     let message = git(&platform.path("platform-gitops.git"), &["log", "-1", "--format=%B", "prod"]);
     assert!(message.contains("Kalypso-Override: the hub is down"), "{message}");
     platform.run("check -e prod").ends(0).says(&["K0525", "past its gates: the hub is down"]);
@@ -174,7 +175,8 @@ struct Reporting {
 impl Reporting {
     /// `prod` has a newer commit of the main branch than the published one.
     fn new() -> Self {
-        let hosted = Hosted::new("[promotion]\nstatus-accounts = [\"ci-bot\"]\n");
+        let hosted =
+            Hosted::new("[promotion]\nstatus-accounts = [\"ci-bot\"]\noverride-accounts = [\"Kalypso-Bot\"]\n");
         let company = &hosted.company;
         let promotion = "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Promotion\nmetadata: {name: to-prod}\nspec: {from: [dev], to: prod, gates: [{name: compliant, compliant: {share: 100%}}]}\n";
         company.change("control-plane@main", ".environments/prod.yaml", &objects::environment("prod"));
@@ -226,4 +228,23 @@ fn statuses_of_configured_accounts_prove_a_commit() {
     world.report("ci-bot", StatusState::Success);
     world.hosted.kalypso("check -e prod").ends(0);
     world.hosted.kalypso("publish -e prod --direct").ends(0);
+}
+
+#[test]
+fn an_override_needs_a_listed_account_of_the_git_host() {
+    let world = Reporting::new();
+    let publish = ["publish", "-e", "prod", "--direct", "--override", "an outage"];
+    let run = |accounts: &str| {
+        let mut command = world.hosted.command("");
+        Ran::of(command.args(publish).env("KALYPSO_PROMOTION_OVERRIDE_ACCOUNTS", accounts))
+    };
+    let published = || world.hosted.company.head("gitops", "prod");
+    let before = published();
+    run("[\"olga\"]").ends(1).says(&[
+        "the account `kalypso-bot` of the GitHub credential may not override gates",
+        "list it: `promotion.override-accounts = [\"kalypso-bot\"]`",
+    ]);
+    assert_eq!(published(), before);
+    run("[\"kalypso-bot\"]").ends(0).says(&["an outage (by kalypso-bot until"]);
+    assert_ne!(published(), before);
 }

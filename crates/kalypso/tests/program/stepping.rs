@@ -222,6 +222,30 @@ fn an_override_makes_no_step() {
 }
 
 #[test]
+fn an_override_needs_an_administrator_of_the_hub_and_is_recorded() {
+    let world = World::new(PERSON);
+    let states = || world.company.head("control-plane", "kalypso-rollouts/prod");
+    world.change_value("new");
+    world.run("publish -e prod --direct").ends(1);
+    let before = states();
+    let refused = world.run_with(&world.publisher, "publish -e prod --direct --override incident").ends(1);
+    refused.says(&["the hub's token `publish` may not override gates: that needs the role admin"]);
+    assert_eq!((states(), world.published().contains("OWN: new")), (before, false));
+    // Without `--direct`, it waits for a merge.
+    world.run("publish -e prod --override incident --override-expires 2h").ends(0);
+    let words = ["override", "past person until", "by admin: incident"];
+    let log = git(&world.company.repository("control-plane"), &["log", "-1", "--format=%B", "kalypso-rollouts/prod"]);
+    assert!(words.iter().all(|word| log.contains(word)), "{log}");
+    let trailer = git(&world.company.repository("gitops"), &["log", "-1", "--format=%B", "kalypso/prod"]);
+    assert!(trailer.contains("Kalypso-Override: incident (by admin until 2"), "{trailer}");
+    world.run("rollout status -e prod").ends(0).says(&["was admitted past person by admin, expires in"]);
+    let graph = world.run("rollout status -e prod -o json").ends(0).json();
+    let subjects = graph["environments"][0]["subjects"].as_array().unwrap();
+    let overridden = subjects.iter().find_map(|subject| subject.get("overridden")).unwrap();
+    assert_eq!((&overridden["by"], &overridden["gates"][0]), (&"admin".into(), &"person".into()));
+}
+
+#[test]
 fn check_reports_problems_of_the_heads_and_of_what_was_admitted_once() {
     let world = World::new(PERSON);
     let wrong = objects::policy("extra", "shop").replace("deploymentTargetSelector", "deploymentTargetSelektor");
