@@ -7,8 +7,8 @@ mod values;
 
 use std::sync::Arc;
 
-use engine::promotion::command;
-use engine::promotion::command::{About, Applied, Changed, Command, CommandKind, NotApplied, Refusal};
+use engine::promotion::command::{Command, CommandKind, Refusal};
+use engine::promotion::decision::{self, About, Applied, Changed, Known, NotApplied};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
@@ -20,7 +20,7 @@ use model::object::release::shown;
 pub use self::overrides::{OverrideRequest, override_gates};
 use super::changes::Change;
 use super::plane::Plane;
-use super::recorded;
+use super::states;
 use crate::access::RepositoryAccess;
 use crate::reading::RACES_MAX;
 use crate::renderer::SUBJECT;
@@ -206,7 +206,7 @@ impl KnownFacts<'_> {
         };
         let promotion = self.plane.in_force(environment, stored);
         let with_promotion = WithPromotion { known: self, promotion: promotion.as_ref() };
-        let applied = command::apply(&recorded::state(stored), (about, decision.revision), command, &with_promotion);
+        let applied = decision::apply(&states::of_stored(stored), (about, decision.revision), command, &with_promotion);
         let is_of_rollouts =
             |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
         match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {
@@ -254,7 +254,7 @@ struct WithPromotion<'a> {
     promotion: Option<&'a Promotion>,
 }
 
-impl command::Known for WithPromotion<'_> {
+impl Known for WithPromotion<'_> {
     fn promotion(&self) -> Option<&Promotion> {
         self.promotion
     }

@@ -25,11 +25,11 @@ use super::line;
 use super::people;
 use super::plane::Standing;
 use super::published_folders::GitOpsCommit;
-use super::recorded;
 use super::release_facts::PublishedRelease;
 use super::releases::ReleaseMove;
 use super::rollouts::{Destination, Workload};
-use super::sources;
+use super::sources::{self, SourceReader};
+use super::states;
 use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::renderer::SUBJECT;
 use crate::rollout_position;
@@ -82,7 +82,7 @@ impl<'a> StepFacts<'a> {
 
     /// The stored states. A source with another repository or branch than before begins anew.
     pub(super) fn state(&self) -> State {
-        let mut state = recorded::state(self.stored);
+        let mut state = states::of_stored(self.stored);
         let recorded = self.advances.map(|advances| &advances.sources);
         for source in self.published_sources() {
             let is_same = recorded.and_then(|recorded| recorded.get(&source.name));
@@ -236,7 +236,13 @@ impl Facts for StepFacts<'_> {
     }
 
     fn heads(&self, waiting: &[WaitingSource]) -> Vec<Known<SourceHead>> {
-        sources::heads(self, waiting, &mut self.memory.borrow_mut())
+        let reader = SourceReader {
+            context: self.context,
+            sources: self.published_sources(),
+            advances: self.advances,
+            is_out: self.request.published.is_some_and(super::Published::is_out),
+        };
+        reader.heads(waiting, &mut self.memory.borrow_mut())
     }
 
     fn rollouts(&self) -> Vec<Arc<str>> {

@@ -31,6 +31,7 @@ pub mod restoration;
 mod rollouts;
 pub mod settled;
 pub mod sources;
+mod states;
 mod status;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, State, Subject};
+use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
 
 use super::changes::{Change, is_worth_storing};
 use super::error::ControllerError;
@@ -30,7 +30,7 @@ pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, Contro
     let context = facts.context;
     let before = facts.advances.cloned().unwrap_or_default();
     let mut change = Change::new(facts.stored, before.clone());
-    let mut has_admitted = sources::record(facts, plan, (&before, &mut change));
+    let mut has_admitted = sources::record((context, facts.published_sources()), plan, (&before, &mut change));
     let must_publish = record_rollouts(facts, plan, &mut change);
     for planned in &plan.moves {
         record_move(facts, planned, (&before, &mut change));
@@ -45,23 +45,6 @@ pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, Contro
         return Ok(Stored::LostRace);
     }
     Ok(if has_admitted || !plan.forgotten.is_empty() { Stored::Admitted } else { Stored::Done { must_publish } })
-}
-
-/// The stored states, without those that can't be read.
-pub(super) fn state(stored: &StoredStates) -> State {
-    let Advances { platform, mut releases, sources } =
-        stored.advances.iter().flatten().next().cloned().unwrap_or_default();
-    let rollouts = stored.rollouts.iter();
-    State {
-        main: platform,
-        renderer: releases.remove(SUBJECT),
-        releases,
-        sources: sources.into_iter().map(|(name, recorded)| (name, recorded.state)).collect(),
-        rollouts: rollouts
-            .filter_map(|(name, rollout)| Some((Arc::clone(name), rollout.as_ref().ok()?.state.clone())))
-            .collect(),
-        promotion: stored.admitted_promotion().cloned(),
-    }
 }
 
 fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (&Advances, &mut Change)) {

@@ -1,21 +1,23 @@
 //! Where changes stand, as the API of the hub shows it.
 
+use std::collections::BTreeMap;
+
 use engine::promotion::graph::Graph;
 use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
 use engine::promotion::state::{
     AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
 };
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
+use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, PlannedSource, Subject};
 use hub_api::promotions::{
     GateProgress, GateProgressStatus, MovePhase, MoveStatus, OverrideStatus, PersonDecision, PromotionStatus,
     ProvedStatus, RingCounts, RingProgress, RingState, SubjectKind, SubjectStatus, Wait,
 };
 use jiff::Timestamp;
 use model::name::EnvironmentName;
+use model::object::promotion::ChangeOrigin;
 
 use super::events::timestamp;
 use super::facts::StepFacts;
-use super::sources;
 use crate::renderer::SUBJECT;
 
 /// An environment of which nothing is evaluated yet.
@@ -52,12 +54,32 @@ pub(super) fn of_plan(facts: &StepFacts<'_>, plan: &Plan) -> PromotionStatus {
         status.subjects.push(of_platform(main, &state, &Report::at_rest()));
     }
     status.subjects.extend(moves);
-    status.subjects.extend(sources::statuses(facts, plan));
+    status.subjects.extend(of_sources(facts, plan));
     let rollouts = plan.rollouts.iter();
     status.subjects.extend(rollouts.map(|PlannedRollout { workload, desired, step }| {
         of_rollout((workload, desired.as_ref()), &step.state, &step.report)
     }));
     status
+}
+
+/// Where the sources stand, as the API shows them.
+fn of_sources<'p>(facts: &'p StepFacts<'_>, plan: &'p Plan) -> impl Iterator<Item = SubjectStatus> + use<'p> {
+    let origins: BTreeMap<_, _> =
+        facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();
+    plan.sources.iter().filter_map(move |PlannedSource { name, step }| {
+        let step = step.as_ref().ok()?;
+        let is_overridden = step.state.unmerged.iter().any(|unmerged| unmerged.change.overridden.is_some());
+        let is_news = step.report.revision.is_some() || !step.report.waiting.is_empty() || is_overridden;
+        let kind = kind(*origins.get(name)?);
+        is_news.then(|| of_source(name, kind, (&step.state, &step.report)))
+    })
+}
+
+fn kind(origin: ChangeOrigin) -> SubjectKind {
+    match origin {
+        ChangeOrigin::Application => SubjectKind::Application,
+        _ => SubjectKind::Values,
+    }
 }
 
 /// The state of the platform's commits in an environment.

@@ -1,14 +1,12 @@
 //! Commands of people: how each one changes the stored state of a move.
 
 mod entry;
-mod routing;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 pub use self::entry::{apply_to_advance, gates_passed};
-pub use self::routing::{About, Applied, Changed, Known, NotApplied, apply};
 use super::evidence::Approver;
 use super::report::{Event, EventKind};
 use super::state::{

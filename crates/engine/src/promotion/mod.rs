@@ -2,11 +2,13 @@
 //!
 //! [`step()`] decides about everything that is on its way into an environment, for all programs. It combines three state machines, all pure functions of a stored state,
 //! evidence and the time: [`rollout::step`] moves a workload through the rings of one environment, [`advance::step`] moves a commit or a release into the next
-//! environment, and [`source::step`] lets in newer commits of all other sources. [`command`] applies the commands of people to all of them. [`proposal::objection`] says whether output that waits in a pull request may be merged.
+//! environment, and [`source::step`] lets in newer commits of all other sources. [`decision::apply`] applies the decisions of people to all of them.
+//! [`proposal::objection`] says whether output that waits in a pull request may be merged.
 
 mod absent_field;
 pub mod advance;
 pub mod command;
+pub mod decision;
 pub mod evidence;
 pub mod gates;
 pub mod graph;

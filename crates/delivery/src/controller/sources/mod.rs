@@ -7,20 +7,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Revision, Unmerged};
-use engine::promotion::step::{Evidence, Known, Plan, PlannedSource, Source as StepSource, SourceHead, WaitingSource};
+use engine::promotion::step::{Evidence, Known, Plan, Source as StepSource, SourceHead, WaitingSource};
 use git::Commit;
 use git::load::{Read, RequestThreads};
-use hub_api::promotions::{SubjectKind, SubjectStatus};
 use model::git_id::GitId;
-use model::object::promotion::{ChangeOrigin, Gate, GateKind};
+use model::object::promotion::{Gate, GateKind};
 
 use super::changes::{Change, is_worth_storing};
 use super::context::{Context, Memory};
-use super::facts::StepFacts;
 use super::line;
 use super::people;
-use super::published::Published;
-use super::status;
 use crate::access::RepositoryAccess;
 use crate::found_sources::{self, Source};
 use crate::rollout_store::{Advances, StoredSource};
@@ -34,59 +30,73 @@ pub(super) fn of_step(source: &Source) -> StepSource {
     StepSource { name: Arc::clone(&source.name), origin: source.origin, commit: line::revision(source.commit) }
 }
 
-/// The newest commits of sources that wait.
-pub(super) fn heads(facts: &StepFacts<'_>, waiting: &[WaitingSource], memory: &mut Memory) -> Vec<Known<SourceHead>> {
-    let all: BTreeMap<_, _> = facts.published_sources().iter().map(|source| (&source.name, source)).collect();
-    let found: Vec<_> = waiting.iter().map(|one| (one, all.get(&one.source.name).copied())).collect();
-    let repositories = &*facts.context.access.repositories;
-    let head = |(_, source): &(&WaitingSource, Option<&Source>)| source.map(|source| source.head(repositories));
-    let heads = RequestThreads::for_requests(found.len()).map(&found, head);
-    let mut answers = Vec::new();
-    for ((waiting, source), head) in found.into_iter().zip(heads) {
-        answers.push(match (source, head) {
-            (Some(source), Some(Ok(head))) => head_of(facts, (waiting, source), &head, memory),
-            (_, Some(Err(error))) => Err(error.to_string().into()),
-            _ => Err("it was not read".into()),
-        });
-    }
-    answers
+/// Reads the newest commits of sources.
+#[derive(Clone, Copy)]
+pub(super) struct SourceReader<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// The sources that the publication read.
+    pub(super) sources: &'a [Source],
+    /// The stored changes on their way into the environment.
+    pub(super) advances: Option<&'a Advances>,
+    /// Whether the branches that clusters pull have everything that was rendered.
+    pub(super) is_out: bool,
 }
 
-fn head_of(
-    facts: &StepFacts<'_>,
-    (WaitingSource { gates, state, .. }, source): (&WaitingSource, &Source),
-    head: &Commit,
-    memory: &mut Memory,
-) -> Known<SourceHead> {
-    let Context { access, environment, hosts, now, .. } = *facts.context;
-    let admitted = state.admitted.as_ref().and_then(line::commit).unwrap_or(source.commit);
-    let is_recorded = |(_, state): &(&Arc<str>, &AdvanceState)| state.admitted.is_some();
-    let releases = facts.advances.map(|advances| advances.releases.iter().filter(is_recorded)).into_iter().flatten();
-    let releases = releases.map(|(workload, _)| Arc::clone(workload)).collect();
-    let is_change = head.id != admitted
-        && memory.differences.differ(
-            &*access.repositories,
-            (&source.at(admitted), head),
-            (&source.paths, Reader { environment, releases: &releases }),
-        )?;
-    let needs_people = gates.iter().any(is_approval);
-    let people_of = |newest: &Commit, since: GitId| {
-        let commits = commits_since(facts.context, newest, since);
-        let (author, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
-        Evidence { approvals, author, ..Evidence::default() }
-    };
-    let is_out = facts.request.published.is_some_and(Published::is_out) && source.commit == admitted;
-    let still = |unmerged: &Unmerged| {
-        let commit = |revision: Option<&Revision>| revision.and_then(line::commit).filter(|_| needs_people);
-        let ends = commit(unmerged.from.as_ref()).zip(commit(Some(&unmerged.change.revision)));
-        ends.map(|(from, to)| people_of(&source.at(to), from)).unwrap_or_default()
-    };
-    Ok(SourceHead {
-        revision: line::revision(head.id),
-        is_change,
-        evidence: if needs_people && is_change { people_of(head, admitted) } else { Evidence::default() },
-        unmerged: (!is_out).then(|| state.unmerged.iter().map(still).collect()),
-    })
+impl SourceReader<'_> {
+    /// The newest commits of sources that wait.
+    pub(super) fn heads(self, waiting: &[WaitingSource], memory: &mut Memory) -> Vec<Known<SourceHead>> {
+        let all: BTreeMap<_, _> = self.sources.iter().map(|source| (&source.name, source)).collect();
+        let found: Vec<_> = waiting.iter().map(|one| (one, all.get(&one.source.name).copied())).collect();
+        let repositories = &*self.context.access.repositories;
+        let head = |(_, source): &(&WaitingSource, Option<&Source>)| source.map(|source| source.head(repositories));
+        let heads = RequestThreads::for_requests(found.len()).map(&found, head);
+        let mut answers = Vec::new();
+        for ((waiting, source), head) in found.into_iter().zip(heads) {
+            answers.push(match (source, head) {
+                (Some(source), Some(Ok(head))) => self.head((waiting, source), &head, memory),
+                (_, Some(Err(error))) => Err(error.to_string().into()),
+                _ => Err("it was not read".into()),
+            });
+        }
+        answers
+    }
+
+    fn head(
+        self,
+        (WaitingSource { gates, state, .. }, source): (&WaitingSource, &Source),
+        head: &Commit,
+        memory: &mut Memory,
+    ) -> Known<SourceHead> {
+        let Context { access, environment, hosts, now, .. } = *self.context;
+        let admitted = state.admitted.as_ref().and_then(line::commit).unwrap_or(source.commit);
+        let is_recorded = |(_, state): &(&Arc<str>, &AdvanceState)| state.admitted.is_some();
+        let releases = self.advances.map(|advances| advances.releases.iter().filter(is_recorded)).into_iter().flatten();
+        let releases = releases.map(|(workload, _)| Arc::clone(workload)).collect();
+        let is_change = head.id != admitted
+            && memory.differences.differ(
+                &*access.repositories,
+                (&source.at(admitted), head),
+                (&source.paths, Reader { environment, releases: &releases }),
+            )?;
+        let needs_people = gates.iter().any(is_approval);
+        let people_of = |newest: &Commit, since: GitId| {
+            let commits = commits_since(self.context, newest, since);
+            let (author, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
+            Evidence { approvals, author, ..Evidence::default() }
+        };
+        let is_out = self.is_out && source.commit == admitted;
+        let still = |unmerged: &Unmerged| {
+            let commit = |revision: Option<&Revision>| revision.and_then(line::commit).filter(|_| needs_people);
+            let ends = commit(unmerged.from.as_ref()).zip(commit(Some(&unmerged.change.revision)));
+            ends.map(|(from, to)| people_of(&source.at(to), from)).unwrap_or_default()
+        };
+        Ok(SourceHead {
+            revision: line::revision(head.id),
+            is_change,
+            evidence: if needs_people && is_change { people_of(head, admitted) } else { Evidence::default() },
+            unmerged: (!is_out).then(|| state.unmerged.iter().map(still).collect()),
+        })
+    }
 }
 
 /// The commits from the newest one to the one after the admitted one, along the first parents. Empty: the admitted one is not among the last.
@@ -97,11 +107,14 @@ fn commits_since(context: &Context<'_>, head: &Commit, admitted: GitId) -> Vec<C
 }
 
 /// Adds what was decided about all sources to a change. Returns whether the output follows other commits now. What is recorded for the first time is published already.
-pub(super) fn record(facts: &StepFacts<'_>, plan: &Plan, (before, change): (&Advances, &mut Change)) -> bool {
+pub(super) fn record(
+    (context, sources): (&Context<'_>, &[Source]),
+    plan: &Plan,
+    (before, change): (&Advances, &mut Change),
+) -> bool {
     let mut after = before.sources.clone();
     after.retain(|name, _| !plan.released_sources.contains(name));
-    let places: BTreeMap<_, _> =
-        facts.published_sources().iter().map(|source| (&source.name, source.source_name())).collect();
+    let places: BTreeMap<_, _> = sources.iter().map(|source| (&source.name, source.source_name())).collect();
     for planned in &plan.sources {
         let Some(place) = places.get(&planned.name) else { continue };
         let stored = StoredSource { source: place.clone(), state: planned.state().clone() };
@@ -125,22 +138,9 @@ pub(super) fn record(facts: &StepFacts<'_>, plan: &Plan, (before, change): (&Adv
     now.retain(|source, _| known.contains_key(source));
     change.set_sources(after);
     for (name, events) in events {
-        change.add_source_events(facts.context.environment, name, events);
+        change.add_source_events(context.environment, name, events);
     }
     known != now
-}
-
-/// Where the sources stand, as the API shows them.
-pub(super) fn statuses<'p>(facts: &'p StepFacts<'_>, plan: &'p Plan) -> impl Iterator<Item = SubjectStatus> + use<'p> {
-    let origins: BTreeMap<_, _> =
-        facts.published_sources().iter().map(|source| (&source.name, source.origin)).collect();
-    plan.sources.iter().filter_map(move |PlannedSource { name, step }| {
-        let step = step.as_ref().ok()?;
-        let is_overridden = step.state.unmerged.iter().any(|unmerged| unmerged.change.overridden.is_some());
-        let is_news = step.report.revision.is_some() || !step.report.waiting.is_empty() || is_overridden;
-        let kind = kind(*origins.get(name)?);
-        is_news.then(|| status::of_source(name, kind, (&step.state, &step.report)))
-    })
 }
 
 fn is_approval(gate: &Gate) -> bool {
@@ -154,11 +154,4 @@ pub(super) fn begun(access: &RepositoryAccess, reads: &[Read]) -> BTreeMap<Arc<s
         (Arc::clone(&source.name), StoredSource { source: source.source_name(), state })
     };
     found_sources::of_reads(access, reads).into_iter().map(stored).collect()
-}
-
-fn kind(origin: ChangeOrigin) -> SubjectKind {
-    match origin {
-        ChangeOrigin::Application => SubjectKind::Application,
-        _ => SubjectKind::Values,
-    }
 }

@@ -45,7 +45,10 @@ pub trait Facts {
     /// The commit that the environment has proved, and whose files the head of the main branch has again.
     fn reverts_to(&self, state: &AdvanceState) -> Option<Revision>;
 
-    /// Whether the environment has published what it has, without errors, or why not. Open rollouts do not count.
+    /// Whether the environment has published what it has, without errors. Open rollouts do not count.
+    ///
+    /// # Errors
+    /// Why it has not.
     fn settled(&self) -> Known<()>;
 
     /// Whether a change of the output waits in a pull request.
@@ -58,6 +61,9 @@ pub trait Facts {
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment;
 
     /// The state of the places with what a subject concerns, for the output that was published: in an environment before, or in the environment itself.
+    ///
+    /// # Errors
+    /// Why it is not known.
     fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured>;
 
     /// What checks and people say about a revision of a subject. Only the gates of the promotion count.
@@ -82,6 +88,9 @@ pub trait Facts {
     fn rollouts(&self) -> Vec<Arc<str>>;
 
     /// What is known of a workload in the rings. The promotion has all its rings.
+    ///
+    /// # Errors
+    /// Why it can't be evaluated.
     fn rollout(&self, workload: &Arc<str>, state: &RolloutState, promotion: &Promotion) -> Known<RolloutFacts<'_>>;
 }
 

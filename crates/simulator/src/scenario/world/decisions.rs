@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::promotion::command::{About, Changed, Command, CommandKind, Known, Refusal, apply, gates_passed};
+use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
+use engine::promotion::decision::{About, Changed, Known, apply};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::Subject;
@@ -35,7 +36,9 @@ impl World {
         let applied = apply(&self.stored(number), (about, None), &command, &WorldKnown { world: self, number });
         match applied {
             Ok(applied) => {
-                applied.changes.into_iter().for_each(|(changed, event)| self.change_state(number, changed, event))
+                for (changed, event) in applied.changes {
+                    self.change_state(number, changed, event);
+                }
             }
             Err(refusal) => {
                 let place = match source {

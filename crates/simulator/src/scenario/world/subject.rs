@@ -3,11 +3,13 @@
 use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Revision};
 
-use super::subjects::START;
 use crate::scenario::contents::Commit;
 
 /// The number of the subject of commits of the main branch. Each workload has the number of its releases after it.
 pub(super) const PLATFORM: usize = 0;
+
+/// The revision of an environment that has no commit of the scenario.
+pub(super) const START: &str = "start";
 
 /// A subject on its way into an environment.
 #[derive(Debug, Default)]

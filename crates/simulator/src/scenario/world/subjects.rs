@@ -10,12 +10,10 @@ use model::object::promotion::Promotion;
 use super::World;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
-use super::subject::{PLATFORM, Subject};
+use super::subject::{PLATFORM, START, Subject};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
 
-/// The revision of an environment that has no commit of the scenario.
-pub(super) const START: &str = "start";
 /// Whether a promotion moves a subject. An environment without such a promotion has each revision at once.
 fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::Labels) -> bool {
     promotion.is_some_and(|promotion| match subject {

@@ -1,14 +1,14 @@
-//! What a decision of a person is about: finds the moves that a command changes, and applies it to all of them.
+//! Decisions of people: finds the moves that a command is about, and applies it to all of them.
 
 use std::sync::Arc;
 
 use model::object::Promotion;
 use model::object::promotion::{GateKind, Ring};
 
-use super::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
-use crate::promotion::report::Event;
-use crate::promotion::state::{AdvanceState, Revision, RolloutState};
-use crate::promotion::step::State;
+use super::command::{Command, CommandKind, Refusal, apply_to_advance, apply_to_rollout, is_retried_with};
+use super::report::Event;
+use super::state::{AdvanceState, Revision, RolloutState};
+use super::step::State;
 
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,19 +208,25 @@ impl Decision<'_> {
             Some(meant) => meant == name,
             None => is_retried_with(&main, rollout),
         });
-        match (of_subject, workload, rollouts.first()) {
-            (Ok(mut found), _, _) => {
+        let error = match of_subject {
+            Ok(mut found) => {
                 found.changes.extend(rollouts);
-                Ok(found)
+                return Ok(found);
             }
-            (Err(error @ NotApplied::OtherRevision { .. }), None, _) => Err(error),
-            // The workload may have only a rollout.
-            (Err(error), Some(name), _) => match self.of_rollout(name) {
+            Err(error) => error,
+        };
+        // The workload may have only a rollout.
+        if let Some(name) = workload {
+            return match self.of_rollout(name) {
                 Err(NotApplied::UnknownSubject(_)) => Err(error),
                 answer => answer,
-            },
-            (Err(_), None, Some((_, event))) => Ok(Applied { revision: None, event: event.clone(), changes: rollouts }),
-            (Err(error), None, None) => Err(error),
+            };
+        }
+        match rollouts.first() {
+            Some((_, event)) if !matches!(error, NotApplied::OtherRevision { .. }) => {
+                Ok(Applied { revision: None, event: event.clone(), changes: rollouts })
+            }
+            _ => Err(error),
         }
     }
 
