@@ -7,6 +7,7 @@ mod headers;
 mod leftovers;
 mod links;
 mod lints;
+mod planner;
 mod purity;
 mod sizes;
 mod speech;
@@ -29,6 +30,7 @@ const LAWS: &[Law] = &[
     leftovers::check,
     links::check,
     lints::check,
+    planner::check,
     purity::check,
     sizes::check,
     speech::check,

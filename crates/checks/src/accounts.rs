@@ -23,11 +23,6 @@ impl Accounts {
     pub fn is_member(&self, team: &str, account: &str) -> Option<bool> {
         self.teams.get(team).map(|members| members.contains(account))
     }
-
-    /// Whether the commit statuses of an account prove a commit. An account that does not exist any more proves nothing.
-    pub fn proves(&self, account: &str) -> bool {
-        !account.is_empty() && self.status_reporters.contains(account)
-    }
 }
 
 #[cfg(test)]
@@ -39,12 +34,11 @@ mod tests {
         let accounts = Accounts {
             teams: [("managers".to_owned(), ["ana".to_owned()].into())].into(),
             identities: [("ana-token".to_owned(), "ana".to_owned())].into(),
-            status_reporters: ["ci-bot".to_owned()].into(),
+            ..Accounts::default()
         };
         assert_eq!([accounts.of_identity("ana-token"), accounts.of_identity("ana")], [Some("ana"), None]);
         let is_member = [("managers", "ana"), ("managers", "bo"), ("owners", "ana")]
             .map(|(team, account)| accounts.is_member(team, account));
         assert_eq!(is_member, [Some(true), Some(false), None]);
-        assert_eq!(["ci-bot", "ana", ""].map(|account| accounts.proves(account)), [true, false, false]);
     }
 }

@@ -24,7 +24,7 @@ use crate::refusal::refusals;
 pub fn preview(access: &Arc<RepositoryAccess>, environment: &EnvironmentName) -> Result<Outcome, PublicationError> {
     let mut known = KnownResults::new(Some(access.settings.memo_file(environment)));
     let mut loaded = for_publication(access, environment, None)?;
-    enforcement::enforce(&mut loaded, &[], None);
+    enforcement::enforce(&mut loaded, None);
     let loaded = Arc::new(loaded);
     let (mut places, mut failures) = (Vec::new(), Vec::new());
     if !loaded.is_complete {

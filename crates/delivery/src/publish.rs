@@ -16,7 +16,7 @@ use model::tree::Sealed;
 
 use crate::access::RepositoryAccess;
 use crate::compilation::KnownResults;
-use crate::enforcement::{self, Proof};
+use crate::enforcement;
 use crate::error::{DestinationError, ReadError};
 use crate::hand_edits;
 use crate::hub_publication::{self, HubError, Receiver};
@@ -62,8 +62,6 @@ pub struct Options<'a> {
     pub committed_on: Option<i64>,
     /// The git hosts with the pull requests. None: branches are pushed, and nothing else is done.
     pub hosts: Option<&'a GitHosts>,
-    /// Proofs that commits of the main branch may enter environments behind gates, beside the stored state of promotions.
-    pub proofs: &'a [&'a dyn Proof],
     /// Publishes past gates, for this reason. None: gates refuse.
     pub override_reason: Option<&'a str>,
     /// The reason with which a person admitted the commit past its gates for this publication.
@@ -173,7 +171,7 @@ pub fn publish_again(
     for _ in 0..RACES_MAX {
         let mut loaded = for_publication(access, request.environment, request.gitops_repo)?;
         if !request.is_hub_only {
-            enforcement::enforce(&mut loaded, request.options.proofs, request.options.override_reason);
+            enforcement::enforce(&mut loaded, request.options.override_reason);
             let overridden = || request.options.overridden.map(Arc::from);
             loaded.enforced.override_reason = loaded.enforced.override_reason.take().or_else(overridden);
         }

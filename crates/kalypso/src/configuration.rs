@@ -121,11 +121,6 @@ pub(crate) fn read_hosts_to_ask(named: Option<&Path>) -> anyhow::Result<GitHosts
     Ok(hosts.impatient(&options.control_plane.repo, configured.folder()))
 }
 
-/// Reads the accounts whose commit statuses prove commits.
-pub(crate) fn read_status_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
-    Ok(read_options(named)?.0.promotion.status_accounts())
-}
-
 /// Reads the accounts that may publish past gates.
 pub(crate) fn read_override_accounts(named: Option<&Path>) -> anyhow::Result<BTreeSet<String>> {
     Ok(read_options(named)?.0.promotion.override_accounts())

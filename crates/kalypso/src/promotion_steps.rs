@@ -33,8 +33,6 @@ pub(crate) struct Steps<'a> {
     pub(crate) hub: Option<&'a Hub>,
     /// Whether nothing is decided if a configured hub does not answer. Otherwise, the gates that measure the fleet wait.
     pub(crate) needs_hub: bool,
-    /// Whether a step may be the first one of an environment. Afterwards, only what steps admit counts, and no other proof.
-    pub(crate) may_begin: bool,
 }
 
 /// An environment that was published with its steps.
@@ -56,7 +54,7 @@ impl<'a> Steps<'a> {
     ) -> anyhow::Result<SteppedPublication> {
         let (mut memory, mut warnings) = (Memory::default(), Vec::new());
         let mut output = publish()?;
-        if !self.is_for(&output) {
+        if !Self::is_for(&output) {
             return Ok(SteppedPublication { output, step: Ok(None), warnings });
         }
         for _ in 1..ROUNDS_MAX {
@@ -73,13 +71,13 @@ impl<'a> Steps<'a> {
     }
 
     /// Whether a step is made after a publication. If the environment is not known, the step says why.
-    fn is_for(self, output: &Outcome) -> bool {
+    fn is_for(output: &Outcome) -> bool {
         let loaded = match &output.end {
             End::Incomplete(loaded) => Some(loaded),
             End::Complete | End::LostRaces => output.places.last().map(|place| &place.loaded),
         };
         let Some(loaded) = loaded else { return true };
-        loaded.is_in_promotion() && (self.may_begin || loaded.admission.is_some())
+        loaded.is_in_promotion()
     }
 
     /// Makes a step after a publication.
@@ -109,11 +107,12 @@ impl<'a> Steps<'a> {
     where
         'a: 'r,
     {
+        const NO_ACCOUNTS: &BTreeSet<String> = &BTreeSet::new();
         const NO_TEAMS: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = &BTreeMap::new();
         StepRequest {
             environment,
             hosts: self.hosts,
-            evidence: Evidence { hub: None, checks: None, teams: NO_TEAMS },
+            evidence: Evidence { hub: None, status_accounts: NO_ACCOUNTS, checks: None, teams: NO_TEAMS },
             history: self.hub.map(|hub| hub as &dyn PromotionEvents),
             lease: None,
             published: None,
@@ -128,7 +127,8 @@ impl<'a> Steps<'a> {
         let teams = teams(self.sources);
         let checks = ConfiguredChecks(&self.sources.checks);
         let hub = self.hub.map(|hub| hub as &dyn PlaceEvidence);
-        let evidence = Evidence { hub, checks: Some(&checks), teams: &teams };
+        let status_accounts = &self.sources.accounts.status_reporters;
+        let evidence = Evidence { hub, status_accounts, checks: Some(&checks), teams: &teams };
         Ok(step(self.access, &StepRequest { evidence, ..*request }, memory).map_err(failure)?)
     }
 }

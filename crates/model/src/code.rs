@@ -1263,19 +1263,6 @@ codes! {
     ///
     /// If another branch is meant, correct its name. A branch that this machine has seen before is never created again: it was deleted, and `publish` reports it.
     NewBranch = "K0511",
-    /// A commit of the main branch is not proved yet.
-    ///
-    /// A `Promotion` says which environments come before this one. The commit that its `BaseRepo` names has not proved itself there, so nothing is published. An
-    /// environment that already has the commit is not affected: only a move to another commit needs a proof.
-    ///
-    /// ```yaml
-    /// kind: Promotion
-    /// spec: {from: [stage], to: prod, gates: [{name: healthy, compliant: {share: 98%}}]}
-    /// ```
-    ///
-    /// Wait until the environments before have proved the commit, and let `kalypso promote` move it. `kalypso publish --override REASON` publishes it anyway. The reason
-    /// is kept in the commit, and shown.
-    NotProved = "K0520",
     /// An environment follows the head of the main branch, although a gate is before it.
     ///
     /// A `BaseRepo` of the main branch without `commit` brings each change at once. So no environment could prove a change before, and no gate could hold it.
@@ -1295,13 +1282,13 @@ codes! {
     ///
     /// Restore the earlier commit in `spec.commit` of the `BaseRepo`, or wait: it is admitted when its gates hold. `kalypso publish --override REASON` admits it anyway.
     MovedPastGate = "K0522",
-    /// The proof of a commit can't be read.
+    /// Nothing says whether a commit may enter.
     ///
-    /// Nothing says whether the environments before have proved the commit: the state of promotions, the hub or the commit statuses can't be read, or there is none. A
-    /// gate that can't be evaluated is never passed, so nothing is published.
+    /// The environment was published before, and its branch names another commit of the main branch now. No step of promotions has recorded yet what it has, or the
+    /// publications or the recorded state can't be read, or its promotion has a problem. A gate that can't be evaluated is never passed, so nothing is published.
     ///
-    /// Run the service, or `kalypso rollout advance` in CI, which evaluate gates and keep the result in the control plane's repository. Or configure the hub, whose
-    /// counts prove the gates `compliant` and `failures`. `kalypso publish --override REASON` publishes the commit anyway.
+    /// `kalypso publish` makes a step, unless `--no-step` is given: it records what the environment has, and evaluates the gates of the commit. The service and
+    /// `kalypso rollout advance` make steps, too. `kalypso publish --override REASON` publishes the commit anyway.
     ProofUnreadable = "K0523",
     /// The promotions are not known.
     ///

@@ -147,7 +147,12 @@ impl PromotionSteps {
     ) -> Result<StepOutcome, ControllerError> {
         let settings = &shared.settings;
         let (teams, checks) = (teams(&settings.evidence), ConfiguredChecks(&settings.evidence.checks));
-        let evidence = Evidence { hub: settings.promotion.places.as_deref(), checks: Some(&checks), teams: &teams };
+        let evidence = Evidence {
+            hub: settings.promotion.places.as_deref(),
+            status_accounts: &settings.evidence.accounts.status_reporters,
+            checks: Some(&checks),
+            teams: &teams,
+        };
         let request = StepRequest {
             environment: &environment.name,
             hosts: (!shared.hosts.is_empty()).then_some(&shared.hosts),

@@ -58,6 +58,11 @@ impl BeforeEnvironment {
         })
     }
 
+    /// The commit of the main branch that its output has.
+    pub(super) fn commit(&self) -> Option<&Revision> {
+        self.main.0.as_ref()
+    }
+
     /// What it shows of a subject, without the state of its places.
     pub(super) fn shows(&self, subject: &Subject) -> FromEnvironment {
         let (has, state) = match subject {

@@ -14,7 +14,7 @@ use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
 use model::name::EnvironmentName;
 use model::object::Promotion;
-use model::object::promotion::{GateKind, Ring};
+use model::object::promotion::Ring;
 use model::object::release::shown;
 
 pub use self::overrides::{OverrideRequest, override_gates};
@@ -161,8 +161,7 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
 fn check_gate(plane: &Plane<'_>, environment: &EnvironmentName, name: &Arc<str>) -> Result<(), CommandError> {
     let Some(step) = plane.step(environment) else { return Ok(()) };
     let of_rings = step.promotion.rings.iter().flat_map(Ring::gates);
-    let for_approvals =
-        step.promotion.gates.iter().chain(of_rings).filter(|gate| matches!(gate.kind, GateKind::Approval(_)));
+    let for_approvals = step.promotion.gates.iter().chain(of_rings).filter(|gate| gate.kind.is_approval());
     let names: Vec<_> = for_approvals.map(|gate| Arc::clone(&gate.name)).collect();
     if names.contains(name) {
         return Ok(());

@@ -7,7 +7,7 @@ use engine::promotion::evidence::{CheckResult, Measured};
 use hub_api::client::ClientError;
 use hub_api::evidence::PlaceEvidence;
 use hub_api::places::PlaceState as HubPlace;
-use model::object::promotion::{Check, Gate, GateKind};
+use model::object::promotion::{Check, Gate};
 
 use super::published_folders::{GitOpsCommit, PublishedFolders};
 use crate::access::RepositoryAccess;
@@ -17,6 +17,8 @@ use crate::access::RepositoryAccess;
 pub struct Evidence<'a> {
     /// The hub. None: the state of the fleet is not known, so no gate that measures it holds.
     pub hub: Option<&'a dyn PlaceEvidence>,
+    /// The accounts whose commit statuses are the evidence where there is no hub.
+    pub status_accounts: &'a BTreeSet<String>,
     /// The results of checks. None: no check has a result.
     pub checks: Option<&'a dyn CheckResults>,
     /// The accounts of the members of each team.
@@ -72,10 +74,7 @@ impl Evidence<'_> {
     /// The last results of the checks of a list of gates, by the name of the gate.
     pub fn checks(&self, gates: &[Gate], subject: CheckSubject<'_>) -> BTreeMap<Arc<str>, CheckResult> {
         let Some(results) = self.checks else { return BTreeMap::new() };
-        let result = |gate: &Gate| match &gate.kind {
-            GateKind::Check(check) => Some((Arc::clone(&gate.name), results.result(check, subject)?)),
-            _ => None,
-        };
+        let result = |gate: &Gate| Some((Arc::clone(&gate.name), results.result(gate.kind.check()?, subject)?));
         gates.iter().filter_map(result).collect()
     }
 }

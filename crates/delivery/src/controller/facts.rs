@@ -14,7 +14,6 @@ use engine::promotion::step::{
 use git::Commit;
 use jiff::Timestamp;
 use model::object::Promotion;
-use model::object::promotion::GateKind;
 
 use super::StepRequest;
 use super::before::BeforeEnvironment;
@@ -30,6 +29,7 @@ use super::releases::ReleaseMove;
 use super::rollouts::{Destination, Workload};
 use super::sources::{self, SourceReader};
 use super::states;
+use super::statuses;
 use crate::publish::{End, Outcome, PlaceOutcome};
 use crate::renderer::SUBJECT;
 use crate::rollout_position;
@@ -175,13 +175,23 @@ impl Facts for StepFacts<'_> {
             Subject::Release(workload) => Some(&**workload),
             Subject::Main | Subject::Renderer => None,
         };
-        let measured = |name: &str, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
+        let measured = |name: &str, commit: Option<&Revision>, settled: &Result<Vec<GitOpsCommit>, Arc<str>>| {
             let Context { access, evidence, .. } = self.context;
-            evidence.published(access, (name, workload), settled.as_deref().map_err(Arc::clone))
+            let gitops = settled.as_deref().map_err(Arc::clone);
+            let is_by_status = evidence.hub.is_none() && !evidence.status_accounts.is_empty();
+            match commit.and_then(line::commit).filter(|_| is_by_status && *subject == Subject::Main) {
+                // A status counts only about a commit that is published.
+                Some(commit) => {
+                    gitops.and_then(|_| statuses::measured(self.context, (name, commit), evidence.status_accounts))
+                }
+                None => evidence.published(access, (name, workload), gitops),
+            }
         };
         match environment {
-            Before::Itself => measured(self.context.environment.as_str(), &self.settled),
-            Before::Environment(name) => self.with_before(name, |before| measured(name, &before.settled)),
+            Before::Itself => measured(self.context.environment.as_str(), self.standing.has(), &self.settled),
+            Before::Environment(name) => {
+                self.with_before(name, |before| measured(name, before.commit(), &before.settled))
+            }
         }
     }
 
@@ -194,7 +204,7 @@ impl Facts for StepFacts<'_> {
         let environment = self.context.environment.as_str();
         let of_check = CheckSubject { environment, workload, revision: &revision.0, ring: None };
         let checks = self.context.evidence.checks(&promotion.gates, of_check);
-        let needs_people = promotion.gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_)));
+        let needs_people = promotion.gates.iter().any(|gate| gate.kind.is_approval());
         let (author, approvals) = match subject {
             _ if !needs_people => (None, Vec::new()),
             Subject::Main => self.people_of(revision),

@@ -33,6 +33,7 @@ pub mod settled;
 pub mod sources;
 mod states;
 mod status;
+mod statuses;
 
 use std::sync::Arc;
 

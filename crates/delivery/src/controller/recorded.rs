@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, Subject};
+use engine::promotion::step::{Facts as _, Plan, PlannedMove, PlannedRollout, Subject};
 
 use super::changes::{Change, is_worth_storing};
 use super::error::ControllerError;
@@ -34,7 +34,9 @@ pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, Contro
     let must_publish = record_rollouts(facts, plan, &mut change);
     for planned in &plan.moves {
         record_move(facts, planned, (&before, &mut change));
-        has_admitted |= planned.admits();
+        // What is admitted first is there, unless the publication before was refused.
+        let is_first = planned.before.admitted.is_none() && planned.step.state.admitted.is_some();
+        has_admitted |= planned.admits() || (is_first && facts.baseline().is_some());
     }
     change.set_promotion(platform::admitted_promotion(context, (facts.stored, plan.admits.as_ref())));
     change.forget_releases(&plan.forgotten);

@@ -10,7 +10,7 @@ use engine::promotion::step::{Evidence, Known, RolloutFacts};
 use hub_api::endpoint::repository;
 use hub_api::places::PlaceState as HubPlace;
 use model::git_id::GitId;
-use model::object::promotion::{Gate, GateKind, Promotion, Ring};
+use model::object::promotion::{Gate, Promotion, Ring};
 
 use super::changes::forget_texts;
 use super::context::{Context, Memory};
@@ -123,7 +123,7 @@ impl Workload<'_> {
 
     /// The author of the commit of the main branch that brings the moving revision, if it brings one and its ring has a gate for approvals.
     fn author(&self, (rollout, gates): (&StoredRollout, &[Gate]), memory: &mut Memory) -> Option<Arc<str>> {
-        if !gates.iter().any(|gate| matches!(gate.kind, GateKind::Approval(_))) {
+        if !gates.iter().any(|gate| gate.kind.is_approval()) {
             return None;
         }
         let own = repository(self.context.access.settings.repo.as_str());

@@ -1,14 +1,12 @@
-//! Decides whether a commit of the main branch may enter an environment, from the publications, the stored states of promotions, and other proofs.
+//! Finds whether a commit of the main branch may enter an environment, from the publications and the stored states of promotions.
 
 use engine::promotion::open_gates::open_gates;
 use engine::promotion::state::{AdvanceState, CandidatePhase, GateRecord, Revision};
 use git::publications::Publications;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::promotion::{GateKind, Promotion, Require};
 
 use super::ancestry::contains;
-use super::proof::{Answer, Proof};
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 use crate::{reading, rollout_store};
@@ -16,14 +14,16 @@ use crate::{reading, rollout_store};
 /// Why a commit that is no candidate may not enter.
 pub(super) const NOT_LET_IN: &str = "the controller has not let it in";
 
+/// Why nothing is known of an environment that was published before it had gates.
+const NO_STEP: &str =
+    "no step of promotions was made for it yet: `kalypso publish` and `kalypso rollout advance` make one";
+
 /// Whether a commit may enter an environment.
 pub(super) enum Admission {
     /// It may, or is there already.
     Admitted,
     /// It is there already, because a person published it past its gates.
     Overridden(String),
-    /// An environment before has not proved it.
-    NotProved(Vec<String>),
     /// The controller did not let it in.
     MovedByHand(Vec<String>),
     /// There is no proof, and nothing that contradicts it.
@@ -33,8 +33,6 @@ pub(super) enum Admission {
 /// What decides about commits.
 pub(super) struct Facts<'a> {
     pub(super) access: &'a RepositoryAccess,
-    pub(super) promotion: &'a Promotion,
-    pub(super) proofs: &'a [&'a dyn Proof],
 }
 
 impl Facts<'_> {
@@ -59,8 +57,8 @@ impl Facts<'_> {
             // What an environment begins with moves past no gate.
             None if published.iter().all(|published| published.publications.is_empty()) => Admission::Admitted,
             None => match loaded.graph.step(environment.as_str()).and_then(|step| step.problem.as_deref()) {
-                Some(problem) => Admission::NotProved(vec![format!("no change can move into it: {problem}")]),
-                None => self.by_environments(commit),
+                Some(problem) => Admission::Unknown(vec![format!("no change can move into it: {problem}")]),
+                None => Admission::Unknown(vec![NO_STEP.to_owned()]),
             },
         }
     }
@@ -90,75 +88,6 @@ impl Facts<'_> {
         let Some(admitted) = admitted.filter(|admitted| *admitted != commit) else { return false };
         !state.has_proved(&Revision(commit.to_string().into()))
             && contains(self.access, commit, admitted).unwrap_or(false)
-    }
-
-    /// Whether the environments before have proved the commit, if no controller decides.
-    fn by_environments(&self, commit: GitId) -> Admission {
-        let (mut refused, mut unknown, mut proved) = (Vec::new(), Vec::new(), 0);
-        for name in &self.promotion.from {
-            let Ok(environment) = EnvironmentName::new(&**name) else { continue };
-            match self.proved_in(&environment, commit) {
-                Answer::Proved => proved += 1,
-                Answer::NotProved(reason) => refused.push(format!("`{environment}`: {reason}")),
-                Answer::Unknown(reason) => unknown.push(format!("`{environment}`: {reason}")),
-            }
-        }
-        let is_enough = match self.promotion.require {
-            Require::All => proved == self.promotion.from.len(),
-            Require::Any => proved > 0 || self.promotion.from.is_empty(),
-        };
-        if !is_enough {
-            let is_refused = !refused.is_empty() && (self.promotion.require == Require::All || unknown.is_empty());
-            refused.append(&mut unknown);
-            return if is_refused { Admission::NotProved(refused) } else { Admission::Unknown(refused) };
-        }
-        let is_open =
-            |kind: &GateKind| !matches!(kind, GateKind::Compliant { .. } | GateKind::Failures(_) | GateKind::Soak(_));
-        let open = self.promotion.gates.iter().filter(|gate| is_open(&gate.kind));
-        let open: Vec<_> = open.map(|gate| format!("gate `{}` ({}) is not evaluated", gate.name, gate.kind)).collect();
-        if open.is_empty() { Admission::Admitted } else { Admission::Unknown(open) }
-    }
-
-    fn proved_in(&self, environment: &EnvironmentName, commit: GitId) -> Answer {
-        let stored = match platform_state(self.access, environment) {
-            Ok(stored) => stored,
-            Err(reason) => return Answer::Unknown(reason),
-        };
-        if let Some((proved, has_proved)) = stored.and_then(|state| {
-            let has_proved = state.has_proved(&Revision(commit.to_string().into()));
-            Some((state.proved?, has_proved))
-        }) {
-            let Some(newest) = GitId::from_hex(&proved.revision.0) else {
-                return Answer::Unknown(format!("its stored state names `{}`, which is no commit", proved.revision.0));
-            };
-            return match contains(self.access, newest, commit) {
-                _ if has_proved => Answer::Proved,
-                // The newer one may be its repair.
-                Ok(true) => {
-                    Answer::NotProved(format!("it has proved the newer {}, and not this one itself", newest.short()))
-                }
-                Ok(false) => {
-                    Answer::NotProved(format!("it has proved {}, which does not contain the commit", newest.short()))
-                }
-                Err(reason) => Answer::Unknown(reason),
-            };
-        }
-        let mut reasons = Vec::new();
-        let mut is_refused = false;
-        for proof in self.proofs {
-            match proof.proved(environment, commit, self.promotion) {
-                Answer::Proved => return Answer::Proved,
-                Answer::NotProved(reason) => {
-                    is_refused = true;
-                    reasons.push(reason);
-                }
-                Answer::Unknown(reason) => reasons.push(reason),
-            }
-        }
-        if reasons.is_empty() {
-            reasons.push("there is no state of promotions, and no hub is configured".to_owned());
-        }
-        if is_refused { Answer::NotProved(reasons.join("; ")) } else { Answer::Unknown(reasons.join("; ")) }
     }
 }
 

@@ -6,29 +6,23 @@ mod ancestry;
 mod base_repos;
 mod facts;
 mod not_admitted;
-mod proof;
-mod status_proof;
 
 use std::sync::Arc;
 
-use engine::promotion::origin::for_origin;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::object::base_repo::MAIN;
-use model::object::promotion::ChangeOrigin;
 use model::object::{Object, Promotion};
 
 use self::base_repos::MainReference;
 use self::facts::Facts;
 pub use self::not_admitted::{NotAdmitted, not_admitted};
-pub use self::proof::{Answer, HubProof, Proof};
-pub use self::status_proof::StatusProof;
 use crate::access::RepositoryAccess;
 use crate::loaded::Loaded;
 
 /// Checks an environment before it is published, and stores the result in it. An override turns the refusals into warnings.
-pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Option<&str>) {
-    let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded, proofs).into_iter().partition(Diagnostic::is_error);
+pub fn enforce(loaded: &mut Loaded, override_reason: Option<&str>) {
+    let (refusals, others): (Vec<_>, Vec<_>) = diagnostics(loaded).into_iter().partition(Diagnostic::is_error);
     loaded.diagnostics.extend(others);
     loaded.enforced.not_admitted = not_admitted(loaded).into_iter().map(|found| found.diagnostic).collect();
     match override_reason.filter(|_| !refusals.is_empty()) {
@@ -40,9 +34,9 @@ pub fn enforce(loaded: &mut Loaded, proofs: &[&dyn Proof], override_reason: Opti
     }
 }
 
-/// Why commits of the main branch may not be published into an environment, and overrides of the last publication. Empty without a `Promotion` object. Reads the state
-/// of promotions, and if there is none, asks `proofs`.
-pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
+/// Why commits of the main branch may not be published into an environment, and overrides of the last publication. Empty without a `Promotion` object. Only the state of
+/// promotions decides, which steps record.
+pub fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
     let environment = loaded.fleet.environment.as_str();
     // A plain folder is never published. If files are missing, nothing is published anyway.
     let Some(access) = loaded.access.as_deref().filter(|_| loaded.declarations.is_complete) else { return Vec::new() };
@@ -50,7 +44,7 @@ pub fn diagnostics(loaded: &Loaded, proofs: &[&dyn Proof]) -> Vec<Diagnostic> {
     if !promotion.spec.is_gate_of_commits() {
         return Vec::new();
     }
-    let check = Check { loaded, access, promotion, proofs };
+    let check = Check { loaded, access, promotion };
     base_repos::of(loaded, access).iter().filter_map(|reference| check.reference(reference)).collect()
 }
 
@@ -80,7 +74,6 @@ struct Check<'a> {
     loaded: &'a Loaded,
     access: &'a RepositoryAccess,
     promotion: &'a Arc<Object<Promotion>>,
-    proofs: &'a [&'a dyn Proof],
 }
 
 impl Check<'_> {
@@ -97,18 +90,13 @@ impl Check<'_> {
             };
             return Some(self.at(Diagnostic::error(Code::GateWithoutCommit, message), reference).help(help));
         };
-        let promotion = &for_origin(&self.promotion.spec, ChangeOrigin::Main);
-        let facts = Facts { access: self.access, promotion, proofs: self.proofs };
+        let facts = Facts { access: self.access };
         let short = commit.short();
         let (code, message, reasons) = match facts.admission(self.loaded, commit) {
             facts::Admission::Admitted => return None,
             facts::Admission::Overridden(reason) => {
                 let message = format!("commit {short} was published into `{environment}` past its gates: {reason}");
                 return Some(self.at(Diagnostic::warning(Code::GateOverridden, message), reference));
-            }
-            facts::Admission::NotProved(reasons) => {
-                let message = format!("commit {short} of the main branch is not proved for `{environment}`");
-                (Code::NotProved, message, reasons)
             }
             facts::Admission::MovedByHand(reasons) => {
                 let message = format!("commit {short} came into `{environment}` past its gates");

@@ -87,7 +87,9 @@ pub(crate) struct World {
     pub(crate) chain: Chain,
     hub: FakeHub,
     memory: Mutex<Memory>,
-    has_hub: bool,
+    pub(crate) has_hub: bool,
+    /// The accounts whose commit statuses count.
+    pub(crate) status_accounts: BTreeSet<String>,
     /// The environment whose output is proposed. The output of others is pushed to the branches that clusters pull.
     pub(crate) proposing: Option<&'static str>,
     seconds: Mutex<i64>,
@@ -112,7 +114,8 @@ impl World {
         chain.company.write_main(".environments/to-stage.yaml", &promotion("stage", "dev", delivery, more));
         let (counts, events, memory) = (Mutex::default(), Mutex::default(), Mutex::default());
         let hub = FakeHub { repositories: Arc::clone(&chain.company.repositories), counts, events };
-        Self { chain, hub, memory, has_hub: true, proposing: None, seconds: Mutex::new(10_000) }
+        let status_accounts = BTreeSet::new();
+        Self { chain, hub, memory, has_hub: true, status_accounts, proposing: None, seconds: Mutex::new(10_000) }
     }
 
     /// Publishes an environment, and makes a step for it.
@@ -133,12 +136,10 @@ impl World {
         let published = output.as_ref().map(Published::of);
         let mut seconds = self.seconds.lock().unwrap();
         *seconds += 15;
-        let hub = &self.hub as &dyn PlaceEvidence;
-        let evidence = Evidence { hub: self.has_hub.then_some(hub), checks: None, teams: &BTreeMap::new() };
         let request = StepRequest {
             environment,
             hosts: Some(&self.chain.hosts),
-            evidence,
+            evidence: self.evidence(self.has_hub),
             history: Some(&self.hub),
             lease: None,
             published: published.as_ref(),
@@ -147,6 +148,12 @@ impl World {
             now: Timestamp::from_second(*seconds).unwrap(),
         };
         step(access, &request, &mut self.memory.lock().unwrap())
+    }
+
+    fn evidence(&self, has_hub: bool) -> Evidence<'_> {
+        const NO_TEAMS: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = &BTreeMap::new();
+        let hub = has_hub.then_some(&self.hub as &dyn PlaceEvidence);
+        Evidence { hub, status_accounts: &self.status_accounts, checks: None, teams: NO_TEAMS }
     }
 
     pub(crate) fn step(&self, environment: &str) -> StepOutcome {
@@ -160,11 +167,10 @@ impl World {
         let environment = &name(environment);
         let output = preview(&self.chain.access, environment).unwrap();
         let published = Published::of(&output);
-        let evidence = Evidence { hub: Some(&self.hub), checks: None, teams: &BTreeMap::new() };
         let request = StepRequest {
             environment,
             hosts: Some(&self.chain.hosts),
-            evidence,
+            evidence: self.evidence(true),
             history: Some(&self.hub),
             lease: None,
             published: Some(&published),
@@ -319,15 +325,6 @@ fn a_preview_shows_what_a_step_shows_and_writes_nothing() {
     world.look("stage");
     assert_eq!(heads(&world)[1..], before[1..]);
     assert_eq!(world.chain.company.message(GITOPS, "stage"), messages);
-}
-
-#[test]
-fn without_a_hub_a_commit_waits_and_says_why() {
-    let mut world = World::new(DIRECT, "");
-    world.has_hub = false;
-    world.chain.company.change_value("second");
-    world.settle();
-    assert!(world.waits("stage").contains("no hub is configured"), "{}", world.waits("stage"));
 }
 
 #[test]

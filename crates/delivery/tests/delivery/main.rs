@@ -43,4 +43,6 @@ mod sources;
 #[cfg(test)]
 mod state_branch;
 #[cfg(test)]
+mod statuses;
+#[cfg(test)]
 mod world;

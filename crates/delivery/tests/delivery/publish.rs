@@ -21,7 +21,6 @@ const DIRECT: Options<'_> = Options {
     committed_on: Some(2_000),
     foreign: ForeignCommits::Keep,
     hosts: None,
-    proofs: &[],
     override_reason: None,
     overridden: None,
     lease: None,

@@ -21,7 +21,6 @@ use crate::world::{BASE, World};
 const DIRECT: Options<'_> = Options {
     override_reason: None,
     overridden: None,
-    proofs: &[],
     is_direct: true,
     confirmed: &[],
     adopt: false,

@@ -1,5 +1,8 @@
 //! Decisions of people: finds the moves that a command is about, and applies it to all of them.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use model::object::Promotion;

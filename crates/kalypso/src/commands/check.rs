@@ -21,7 +21,7 @@ use crate::arguments::Check;
 use crate::diagnostics::{Batch, Checkout, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
-use crate::proofs::Proofs;
+use crate::refused_commits;
 use crate::states::{self, ReadStates};
 use crate::{compiling, reporting, terminal};
 
@@ -38,7 +38,6 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut report = Report::new().checked_out(self::checkouts(options, checkouts)).made_with(reuse(&compiled));
     let mut of_branches = new_branches::hints(environments.iter().map(|loaded| &**loaded));
     let denied = questions.add_answers(&mut of_branches);
-    let proofs = Proofs::configured(&options.source)?;
     let found = environments.iter().zip(&compiled).zip(&of_branches).map(|((loaded, compiled), of_branches)| {
         let found = loaded
             .diagnostics
@@ -51,7 +50,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now))
-            .chain(proofs.diagnostics(loaded))
+            .chain(refused_commits::diagnostics(loaded))
             .chain(of_branches.iter().cloned());
         model::diagnostic::merged(found.collect())
     });

@@ -32,7 +32,7 @@ use crate::change::{self, EnvironmentChange, Side};
 use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::proofs::Proofs;
+use crate::refused_commits;
 use crate::working_trees::WorkingTrees;
 use crate::{compiling, configuration, folder, loading, not_admitted, paint, reporting, states, terminal};
 
@@ -66,20 +66,17 @@ struct Plans<'a> {
     selection: Selection,
     /// The working trees, and access to the control plane with their content.
     trees: Option<(WorkingTrees, Arc<RepositoryAccess>)>,
-    /// What proves that commits of the main branch may enter environments behind gates.
-    proofs: Proofs,
 }
 
 impl<'a> Plans<'a> {
     fn open(options: &'a arguments::Plan) -> anyhow::Result<Self> {
         let selection = Selection::of(options)?;
-        let proofs = Proofs::configured(&options.source)?;
-        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None, proofs }) };
+        let Some(folder) = &options.working_tree else { return Ok(Self { options, selection, trees: None }) };
         let watch = Watch::start();
         let access = loading::access(options.source.config.as_deref(), watch.progress())?;
         let trees = states::working_trees(&access, folder.as_deref())?;
         let with_trees = trees.access(&access);
-        Ok(Self { options, selection, trees: Some((trees, with_trees)), proofs })
+        Ok(Self { options, selection, trees: Some((trees, with_trees)) })
     }
 
     /// Plans all environments. An error of one of them does not affect the others.
@@ -150,7 +147,7 @@ impl<'a> Plans<'a> {
         let compiled = Arc::new(compiled);
         let not_admitted = enforcement::not_admitted(&loaded);
         // With `--head`, gates do not count.
-        let gates = if options.head.head { Vec::new() } else { self.proofs.diagnostics(&loaded) };
+        let gates = if options.head.head { Vec::new() } else { refused_commits::diagnostics(&loaded) };
         let gates: Vec<_> = gates.into_iter().chain(not_admitted::diagnostics(&not_admitted)).collect();
         let mut report = self.report();
         let mut answers = Vec::new();
@@ -203,7 +200,7 @@ impl<'a> Plans<'a> {
         let compiled = Arc::new(compiled);
         let earlier = Earlier { loaded: Arc::clone(&change.old), compiled: earlier };
         let planned = Planned::between(earlier, (loaded, &compiled), &change.from)?;
-        let gates = self.proofs.diagnostics(loaded);
+        let gates = refused_commits::diagnostics(loaded);
         let diagnostics = all_diagnostics(loaded, &planned, &gates);
         let mut report = self.report();
         let (fallback, sensitive) = (fallback(&planned), Some(planned.sensitive()));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::compilation::{Reuse, reuse};
 use delivery::controller::command::{OverrideRequest, override_gates};
-use delivery::enforcement::{self, Proof};
+use delivery::enforcement;
 use delivery::hub_publication::Receiver;
 use delivery::publish::{DestinationFailure, End, Options, PlaceOutcome, PublicationError, Request};
 use delivery::pull_requests::GitHosts;
@@ -33,7 +33,6 @@ use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure, refusal};
 use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
-use crate::proofs::Proofs;
 use crate::{configuration, loading, names, not_admitted, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
@@ -135,7 +134,6 @@ impl Run<'_> {
                 .help("it is kept in the commit, and shown")
                 .into());
         }
-        let proofs = Proofs::without_hub(options.config.as_deref())?;
         let overridden = self.overridden(&access, environment)?;
         let committed = Options {
             is_direct: options.direct,
@@ -144,7 +142,6 @@ impl Run<'_> {
             committed_on: options.committed_on,
             foreign: if options.takeover.force { ForeignCommits::Replace } else { ForeignCommits::Keep },
             hosts: self.hosts,
-            proofs: &[],
             override_reason: overridden.as_ref().map(|overridden| &*overridden.text),
             overridden: overridden.as_ref().filter(|found| found.is_admitted).map(|found| &*found.text),
             lease: None,
@@ -157,11 +154,8 @@ impl Run<'_> {
             is_hub_only: options.publication_hub.hub_only,
         };
         let publish = || {
-            let publish = |proofs: &[&dyn Proof]| {
-                let request = Request { options: Options { proofs, ..committed }, ..request };
-                delivery::publish::publish(&access, &request, &names::remember)
-            };
-            let mut outcome = proofs.with((&access, self.hub), publish).map_err(failure)?;
+            let published = delivery::publish::publish(&access, &request, &names::remember);
+            let mut outcome = published.map_err(failure)?;
             if outcome.places.is_empty() && !outcome.failures.is_empty() {
                 return Err(first(std::mem::take(&mut outcome.failures)));
             }
@@ -190,6 +184,7 @@ impl Run<'_> {
             lease: None,
         };
         let admitted = override_gates(access, environment, &request).map_err(refusal)?;
+        admitted.iter().for_each(|receipt| terminal::warn(&receipt.text));
         Ok(Some(Overridden { text: request.to_string(), is_admitted: !admitted.is_empty() }))
     }
 }

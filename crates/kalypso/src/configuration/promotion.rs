@@ -111,12 +111,6 @@ impl PromotionOptions {
         Ok(StateKeys { own, trusted: trusted.into() })
     }
 
-    /// The accounts whose commit statuses prove commits.
-    pub(super) fn status_accounts(&self) -> BTreeSet<String> {
-        let names = self.status_accounts.iter().map(|name| account(name.get_ref()));
-        names.filter(|name| !name.is_empty()).collect()
-    }
-
     /// The accounts that may publish past gates.
     pub(super) fn override_accounts(&self) -> BTreeSet<String> {
         let names = self.override_accounts.iter().map(|name| account(name));
@@ -357,7 +351,7 @@ mod tests {
         let accounts = sources.unwrap().accounts;
         assert_eq!(accounts.teams["managers"].iter().collect::<Vec<_>>(), ["ana", "bo"]);
         assert_eq!(accounts.of_identity("ana-token"), Some("ana"));
-        assert!(accounts.proves("ci-bot"));
+        assert!(accounts.status_reporters.contains("ci-bot"));
     }
 
     #[test]

@@ -153,14 +153,14 @@ fn a_gate_refuses_what_is_not_proved_and_an_override_is_kept() {
     fs::write(platform.path("control-plane/new.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, labels: {platform-config: \"true\"}}\ndata: {NEW: \"1\"}\n").unwrap();
     let next = platform.commit("control-plane");
     platform.pin(&next);
-    let words = ["K0523", "there is no state of promotions, and no hub is configured", "kalypso promote"];
+    let words = ["K0522", "came into `prod` past its gates", "kalypso promote"];
     platform.run("check -e prod").ends(1).says(&words);
-    platform.run("plan -e prod").ends(1).says(&words);
-    platform.run("publish -e prod --direct").ends(1).says(&words);
+    platform.run("plan -e prod").ends(1).says(&["K0522", "the controller has not let it in"]);
+    platform.run("publish -e prod --direct").ends(1).says(&["K0522", "edited", "--override"]);
     platform.kalypso(&["publish", "-e", "prod", "--direct", "--override", " "]).ends(64).says(&["needs a reason"]);
     let reason = ["publish", "-e", "prod", "--direct", "--override", "the hub is down"];
     let unproved = "nothing proves that Ann Ops <ann@acme.example> overrides";
-    platform.kalypso(&reason).ends(0).says(&["K0525", "the hub is down", unproved]);
+    platform.kalypso(&reason).ends(0).says(&["past ", "the hub is down", unproved]);
     let message = git(&platform.path("platform-gitops.git"), &["log", "-1", "--format=%B", "prod"]);
     assert!(message.contains("Kalypso-Override: the hub is down"), "{message}");
     platform.run("check -e prod").ends(0).says(&["K0525", "past its gates: the hub is down"]);
@@ -197,6 +197,7 @@ impl Reporting {
         Ran::of(hosted.command("").args(reason)).ends(0);
         let commit = company.change("control-plane@main", "more.yaml", &objects::config("more", "", "MORE: one"));
         company.change("control-plane@prod", "base.yaml", &base(&commit));
+        Ran::of(&mut hosted.command("publish -e dev --direct")).ends(0);
         Self { hosted, commit }
     }
 
@@ -216,18 +217,18 @@ impl Reporting {
 #[test]
 fn statuses_of_configured_accounts_prove_a_commit() {
     let world = Reporting::new();
-    let refused = |words: &[&str]| {
-        world.hosted.kalypso("check -e prod").ends(1).says(words);
-        world.hosted.kalypso("publish -e prod --direct").ends(1).says(words);
-    };
-    refused(&["K0523", "no account that counts reported a status `dev environment`"]);
+    world.hosted.kalypso("check -e prod").ends(1).says(&["K0523", "no step of promotions was made for it yet"]);
+    let waits = |words: &[&str]| world.hosted.kalypso("publish -e prod --direct").ends(1).says(words);
+    waits(&["K0522", "no account that counts reported a status `dev environment`"]);
     world.report("somebody", StatusState::Success);
-    refused(&["K0523", "no account that counts"]);
+    waits(&["K0522", "no account that counts"]);
     world.report("ci-bot", StatusState::Failure);
-    refused(&["K0520", "`ci-bot` reported `dev environment`: as its clusters say"]);
+    waits(&["K0522", "gate `compliant` waits"]);
+    let status = world.hosted.kalypso("rollout status -e prod").out;
+    assert!(status.contains("`ci-bot` reported `dev environment`: as its clusters say"), "{status}");
     world.report("ci-bot", StatusState::Success);
-    world.hosted.kalypso("check -e prod").ends(0);
     world.hosted.kalypso("publish -e prod --direct").ends(0);
+    world.hosted.kalypso("check -e prod").ends(0);
 }
 
 #[test]

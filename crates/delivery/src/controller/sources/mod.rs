@@ -11,7 +11,6 @@ use engine::promotion::step::{Evidence, Known, Plan, Source as StepSource, Sourc
 use git::Commit;
 use git::load::{Read, RequestThreads};
 use model::git_id::GitId;
-use model::object::promotion::{Gate, GateKind};
 
 use super::changes::{Change, is_worth_storing};
 use super::context::{Context, Memory};
@@ -78,7 +77,7 @@ impl SourceReader<'_> {
                 (&source.at(admitted), head),
                 (&source.paths, Reader { environment, releases: &releases }),
             )?;
-        let needs_people = gates.iter().any(is_approval);
+        let needs_people = gates.iter().any(|gate| gate.kind.is_approval());
         let people_of = |newest: &Commit, since: GitId| {
             let commits = commits_since(self.context, newest, since);
             let (author, approvals) = people::of_source(hosts, (&commits, &source.revision), now);
@@ -141,10 +140,6 @@ pub(super) fn record(
         change.add_source_events(context.environment, name, events);
     }
     known != now
-}
-
-fn is_approval(gate: &Gate) -> bool {
-    matches!(gate.kind, GateKind::Approval(_))
 }
 
 /// The sources that a publication read, as they are recorded for the first time.

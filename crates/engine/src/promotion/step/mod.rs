@@ -8,6 +8,8 @@ mod moves;
 mod renderer;
 mod rollouts;
 mod sources;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -102,7 +102,7 @@ impl LocalController {
 
     fn steps(&self) -> Steps<'_> {
         let Self { access, hosts, sources, hub, .. } = self;
-        Steps { access, hosts: hosts.as_ref(), sources, hub: hub.as_ref(), needs_hub: false, may_begin: true }
+        Steps { access, hosts: hosts.as_ref(), sources, hub: hub.as_ref(), needs_hub: false }
     }
 
     /// Where changes into an environment stand. Nothing is written.

@@ -60,9 +60,7 @@ pub(super) fn publish(
         pushed.borrow_mut().push(pushes(&outcome, options));
         Ok(outcome)
     };
-    // Without a hub, statuses of commits prove a commit until the first step.
-    let may_begin = run.hub.is_some();
-    let steps = Steps { access, hosts: run.hosts, sources: &sources, hub: run.hub, needs_hub: true, may_begin };
+    let steps = Steps { access, hosts: run.hosts, sources: &sources, hub: run.hub, needs_hub: true };
     let SteppedPublication { output, step, warnings } = steps.publish(environment, &publish)?;
     let mut earlier = pushed.into_inner();
     // The last publication is shown as a whole.

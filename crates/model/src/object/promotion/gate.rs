@@ -58,6 +58,19 @@ impl GateKind {
     pub fn is_of_people_or_clock(&self) -> bool {
         matches!(self, Self::Window(_) | Self::Approval(_) | Self::Manual)
     }
+
+    /// Whether people approve.
+    pub fn is_approval(&self) -> bool {
+        matches!(self, Self::Approval(_))
+    }
+
+    /// The check that is measured. None: it is no check.
+    pub fn check(&self) -> Option<&Check> {
+        match self {
+            Self::Check(check) => Some(check),
+            _ => None,
+        }
+    }
 }
 
 /// The condition of a gate.

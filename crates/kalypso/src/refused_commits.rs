@@ -1,0 +1,15 @@
+//! Why nothing, or no commit of the main branch, may be published into an environment.
+
+use delivery::enforcement;
+use delivery::loaded::Loaded;
+use delivery::state_branch;
+use model::diagnostic::Diagnostic;
+
+/// Why nothing, or no commit of the main branch, may be published into an environment. A plain folder is never published.
+pub(crate) fn diagnostics(loaded: &Loaded) -> Vec<Diagnostic> {
+    if loaded.access.is_none() {
+        return Vec::new();
+    }
+    let untrusted = state_branch::diagnostics(loaded);
+    if untrusted.is_empty() { enforcement::diagnostics(loaded) } else { untrusted }
+}
