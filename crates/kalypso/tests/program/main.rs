@@ -85,6 +85,8 @@ mod starting;
 #[cfg(test)]
 mod stepping;
 #[cfg(test)]
+mod stories;
+#[cfg(test)]
 mod strict;
 #[cfg(test)]
 mod trust;

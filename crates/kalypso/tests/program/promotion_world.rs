@@ -1,5 +1,6 @@
 //! A platform with three environments, its running service with the hub, and simulated clusters that report over the API.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -123,8 +124,8 @@ impl World {
     fn report(&self) {
         for environment in ENVIRONMENTS {
             let Some(commit) = self.company.head("gitops", environment) else { continue };
-            for cluster in ["east", "west"] {
-                let is_failing = *self.failing.lock().unwrap() == Some((environment, cluster));
+            for cluster in self.clusters(environment) {
+                let is_failing = *self.failing.lock().unwrap() == Some((environment, &cluster));
                 let status = if is_failing { "failure" } else { "success" };
                 let place =
                     format!("--repository {HOST}gitops --branch {environment} --path {cluster} --commit {commit}");
@@ -132,6 +133,13 @@ impl World {
                 self.run(&format!("report --host {reconciler} --reconciler {reconciler} --status {status} {place}"));
             }
         }
+    }
+
+    /// The clusters with a folder in an environment.
+    pub(crate) fn clusters(&self, environment: &str) -> BTreeSet<String> {
+        let files = self.company.files("gitops", environment);
+        let folders = files.lines().filter_map(|path| path.split_once('/')).map(|(folder, _)| folder);
+        folders.filter(|folder| !folder.starts_with('.')).map(str::to_owned).collect()
     }
 
     /// The platform's commits in an environment.
@@ -214,7 +222,7 @@ fn configure(company: &Company) {
     company.configure(&format!("{}/", company.path("served").display()), more);
 }
 
-fn workload() -> String {
+pub(crate) fn workload() -> String {
     let target = |name: &str| {
         format!(
             "  - name: {name}\n    labels: {{purpose: shop}}\n    environment: {name}\n    manifests: {{repo: {HOST}shop-deploy, branch: {name}, path: .}}\n"

@@ -17,7 +17,7 @@ const PERSON: &str = "- {name: person, manual: {}, for: [values]}";
 /// A company with a hub. `dev` follows the main branch, and `prod` follows `dev`. Both are published, and their clusters have applied it.
 pub(crate) struct World {
     pub(crate) company: Company,
-    hub: HubProgram,
+    pub(crate) hub: HubProgram,
     token: String,
     /// A token that may only publish.
     publisher: String,
