@@ -221,10 +221,11 @@ impl Referee {
             _ => None,
         });
         let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
-        match soaks.max().filter(|time| {
-            !is_measure_skipped
-                && !is_after(self.clock_changed, good_since.get(revision).copied().flatten(), world.now, *time)
-        }) {
+        let good_since = |revision: &Revision| good_since.get(revision).copied().flatten();
+        // What was proved and replaced in one step has been good with what replaced it.
+        let since =
+            good_since(revision).or_else(|| proved.contains(revision).then(|| good_since(at.as_ref()?)).flatten());
+        match soaks.max().filter(|time| !is_measure_skipped && !is_after(self.clock_changed, since, world.now, *time)) {
             Some(_) => Err("the soak is not over"),
             None => Ok(()),
         }
