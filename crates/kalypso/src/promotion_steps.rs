@@ -33,6 +33,8 @@ pub(crate) struct Steps<'a> {
     pub(crate) hub: Option<&'a Hub>,
     /// Whether nothing is decided if a configured hub does not answer. Otherwise, the gates that measure the fleet wait.
     pub(crate) needs_hub: bool,
+    /// Whether a step may be the first one where only annotations order the environments. Where there are `Promotion` objects, it may.
+    pub(crate) may_begin_by_annotations: bool,
 }
 
 /// An environment that was published with its steps.
@@ -54,7 +56,7 @@ impl<'a> Steps<'a> {
     ) -> anyhow::Result<SteppedPublication> {
         let (mut memory, mut warnings) = (Memory::default(), Vec::new());
         let mut output = publish()?;
-        if !Self::is_for(&output) {
+        if !self.is_for(&output) {
             return Ok(SteppedPublication { output, step: Ok(None), warnings });
         }
         for _ in 1..ROUNDS_MAX {
@@ -71,13 +73,14 @@ impl<'a> Steps<'a> {
     }
 
     /// Whether a step is made after a publication. If the environment is not known, the step says why.
-    fn is_for(output: &Outcome) -> bool {
+    fn is_for(self, output: &Outcome) -> bool {
         let loaded = match &output.end {
             End::Incomplete(loaded) => Some(loaded),
             End::Complete | End::LostRaces => output.places.last().map(|place| &place.loaded),
         };
         let Some(loaded) = loaded else { return true };
-        loaded.is_in_promotion()
+        let may_begin = self.may_begin_by_annotations || loaded.graph.is_declared() || loaded.admission.is_some();
+        loaded.is_in_promotion() && may_begin
     }
 
     /// Makes a step after a publication.

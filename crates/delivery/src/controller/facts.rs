@@ -23,6 +23,7 @@ use super::evidence::CheckSubject;
 use super::line;
 use super::people;
 use super::plane::Standing;
+use super::published::Published;
 use super::published_folders::GitOpsCommit;
 use super::release_facts::PublishedRelease;
 use super::releases::ReleaseMove;
@@ -65,8 +66,12 @@ impl<'a> StepFacts<'a> {
         let is_known = context.plane.problem.is_none()
             && context.plane.step(context.environment).is_none_or(|step| step.problem.is_none());
         let destinations = request.output.filter(|_| is_known).map(Destination::all).unwrap_or_default();
+        let has_rings = request.published.is_some_and(Published::has_rings);
         Self {
-            settled: settled(context, request, standing),
+            settled: match settled(context, request, standing) {
+                Ok(_) if has_rings && !is_known => Err("its rollouts can't be evaluated".into()),
+                settled => settled,
+            },
             baseline: baseline(request.output),
             position: rollout_position::of(destinations.iter().filter_map(|destination| destination.head())),
             destinations,
@@ -159,7 +164,7 @@ impl Facts for StepFacts<'_> {
     }
 
     fn is_proposed(&self) -> bool {
-        self.request.published.is_some_and(super::Published::is_proposed)
+        self.request.published.is_some_and(Published::is_proposed)
     }
 
     fn is_published(&self) -> bool {
@@ -250,7 +255,7 @@ impl Facts for StepFacts<'_> {
             context: self.context,
             sources: self.published_sources(),
             advances: self.advances,
-            is_out: self.request.published.is_some_and(super::Published::is_out),
+            is_out: self.request.published.is_some_and(Published::is_out),
         };
         reader.heads(waiting, &mut self.memory.borrow_mut())
     }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use delivery::access::RepositoryAccess;
+use delivery::rollout_store;
+use engine::promotion::command::CommandKind;
 use git::{
-    Commit, CommitInfo, Content, FolderEntry, MemoryRepositories, Push, Pushed, Repositories, RepositoryError,
-    RepositoryUrl, Revision,
+    Commit, CommitInfo, Content, FolderEntry, MemoryRepositories, NewCommit, Person, Push, Pushed, Repositories,
+    RepositoryError, RepositoryUrl, Revision,
 };
 use model::git_id::GitId;
 use model::progress::Progress;
-use model::tree::Tree;
+use model::tree::{Child, Entry, Tree};
 
+use crate::chain::name;
 use crate::controller::{DIRECT, World};
 
 /// Repositories that lose the answer of one push, before or after it has its effect. All later pushes fail, as if the program had ended.
@@ -115,4 +118,35 @@ fn a_step_that_ends_at_any_write_is_completed_by_the_next_one() {
         let reached = (0..20).take_while(|last| check(*last, has_effect)).count();
         assert!((4..20).contains(&reached), "{reached} writes");
     }
+}
+
+/// Replaces the state of what is on its way into an environment by a text that is none.
+fn break_state(world: &World, environment: &str) {
+    let access = &world.chain.access;
+    let environment = &name(environment);
+    let head = rollout_store::read(access, environment).unwrap().head.unwrap();
+    let (open, mut tree) = (git::opener(&*access.repositories, &head), access.repositories.tree(&head).unwrap());
+    tree.put("promotion.yaml", Child::File(Entry::file(*b"no state\n")), &open).unwrap();
+    let (parents, author) = ([head.id], &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() });
+    let commit =
+        NewCommit { parents: &parents, tree: &tree, open: &open, message: "x", author, seconds: 1, signer: None };
+    let branch = format!("kalypso-rollouts/{environment}");
+    world.chain.company.repositories.commit(&head.url, &branch, &commit).unwrap();
+}
+
+#[test]
+fn nothing_moves_while_it_is_not_known_whether_a_person_holds_the_environment() {
+    let mut world = World::new(DIRECT, "  rings: [{name: canary, names: [east]}, {name: rest}]\n");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.report("dev", (3, 3, 0));
+    world.step("dev");
+    world.step("stage");
+    world.command(CommandKind::Hold, "an outage").unwrap();
+    break_state(&world, "stage");
+    let states = || world.chain.company.head("kalypso-rollouts/stage");
+    let broken = states();
+    let error = world.try_step("stage").unwrap_err().to_string();
+    assert!(error.contains("promotion.yaml"), "{error}");
+    assert_eq!(states(), broken);
 }

@@ -102,7 +102,14 @@ impl LocalController {
 
     fn steps(&self) -> Steps<'_> {
         let Self { access, hosts, sources, hub, .. } = self;
-        Steps { access, hosts: hosts.as_ref(), sources, hub: hub.as_ref(), needs_hub: false }
+        Steps {
+            access,
+            hosts: hosts.as_ref(),
+            sources,
+            hub: hub.as_ref(),
+            needs_hub: false,
+            may_begin_by_annotations: true,
+        }
     }
 
     /// Where changes into an environment stand. Nothing is written.

@@ -60,7 +60,10 @@ pub(super) fn publish(
         pushed.borrow_mut().push(pushes(&outcome, options));
         Ok(outcome)
     };
-    let steps = Steps { access, hosts: run.hosts, sources: &sources, hub: run.hub, needs_hub: true };
+    // Annotations alone describe the order. Without evidence, a commit of the main branch would wait for nothing that anybody asked for.
+    let may_begin_by_annotations = run.hub.is_some();
+    let (hosts, hub) = (run.hosts, run.hub);
+    let steps = Steps { access, hosts, sources: &sources, hub, needs_hub: true, may_begin_by_annotations };
     let SteppedPublication { output, step, warnings } = steps.publish(environment, &publish)?;
     let mut earlier = pushed.into_inner();
     // The last publication is shown as a whole.
