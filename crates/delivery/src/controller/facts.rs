@@ -58,8 +58,8 @@ pub(super) struct StepFacts<'a> {
 
 impl<'a> StepFacts<'a> {
     pub(super) fn new(
-        context: &'a Context<'a>,
-        request: &'a StepRequest<'a>,
+        (context, request): (&'a Context<'a>, &'a StepRequest<'a>),
+        has_moved: bool,
         (standing, stored, advances): (&'a Standing, &'a StoredStates, Option<&'a Advances>),
         memory: &'a mut Memory,
     ) -> Self {
@@ -69,6 +69,7 @@ impl<'a> StepFacts<'a> {
         let has_rings = request.published.is_some_and(Published::has_rings);
         Self {
             settled: match settled(context, request, standing) {
+                Ok(_) if has_moved => Err("what was admitted just now is not published yet".into()),
                 Ok(_) if has_rings && !is_known => Err("its rollouts can't be evaluated".into()),
                 settled => settled,
             },

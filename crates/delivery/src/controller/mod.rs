@@ -123,7 +123,7 @@ pub fn step(
         }
         let StepRequest { environment, hosts, evidence, lease, now, is_read_only, .. } = *request;
         let context = Context { access, environment, plane: &plane, hosts, evidence, lease, now, is_read_only };
-        match round(&context, request, memory)? {
+        match round(&context, request, must_publish, memory)? {
             Round::Again { has_moved } => must_publish |= has_moved,
             Round::Done(outcome) => {
                 return Ok(StepOutcome { must_publish: outcome.must_publish || must_publish, ..outcome });
@@ -141,7 +141,13 @@ enum Round {
     Done(StepOutcome),
 }
 
-fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) -> Result<Round, ControllerError> {
+/// After a round that admitted something, the publication right before does not have it: nothing about the environment itself is known then.
+fn round(
+    context: &Context<'_>,
+    request: &StepRequest<'_>,
+    has_moved: bool,
+    memory: &mut Memory,
+) -> Result<Round, ControllerError> {
     let environment = context.environment;
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
@@ -151,7 +157,7 @@ fn round(context: &Context<'_>, request: &StepRequest<'_>, memory: &mut Memory) 
         Some(Err(_)) => None,
         None => Some(Advances::default()),
     };
-    let facts = StepFacts::new(context, request, (&standing, &stored, advances.as_ref()), memory);
+    let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
     let mut outcome = StepOutcome::default();
     if !context.is_read_only {
