@@ -12,7 +12,7 @@ use super::error::ControllerError;
 use super::facts::StepFacts;
 use super::line;
 use super::platform::{self, Acted};
-use crate::rollout_store::{self, Advances};
+use crate::rollout_store;
 
 /// What was carried out.
 pub(super) enum Performed {
@@ -75,11 +75,7 @@ fn decline(
 ) -> Result<(), ControllerError> {
     let context = facts.context;
     let stored = rollout_store::read(context.access, context.environment)?;
-    let advances = match &stored.advances {
-        Some(Ok(advances)) => advances.clone(),
-        Some(Err(_)) => return Ok(()),
-        None => Advances::default(),
-    };
+    let Ok(advances) = stored.known_advances() else { return Ok(()) };
     let before = match &planned.subject {
         Subject::Main => advances.platform.clone(),
         Subject::Release(workload) => advances.releases.get(workload).cloned(),

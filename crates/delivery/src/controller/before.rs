@@ -52,8 +52,8 @@ impl BeforeEnvironment {
         Ok(Self {
             name: Arc::clone(name),
             main: (standing.has().cloned(), standing.state.clone()),
-            settled: context.plane.settled(&environment, &standing).map(|record| record.gitops),
-            releases: record.map(|record| record.releases).unwrap_or_default(),
+            releases: record.as_ref().map(|record| record.releases.clone()).unwrap_or_default(),
+            settled: standing.settled(record).map(|record| record.gitops),
             states: advances.map(|advances| advances.releases).unwrap_or_default(),
         })
     }

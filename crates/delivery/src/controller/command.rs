@@ -8,7 +8,7 @@ mod values;
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal};
-use engine::promotion::decision::{self, About, Applied, Changed, Known, NotApplied};
+use engine::promotion::decision::{self, About, Applied, Changed, DecisionFacts, NotApplied};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use git::{Person, RepositoryError};
@@ -76,14 +76,6 @@ pub enum CommandError {
         /// The number of commits that begin with them.
         found: usize,
     },
-    /// Another revision moves than the one that the decision is about.
-    #[error("the decision is about {about}, but {moving} moves now")]
-    OtherRevision {
-        /// The revision of the decision.
-        about: String,
-        /// What moves.
-        moving: String,
-    },
     /// The decision makes no sense in this state.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -140,8 +132,9 @@ pub fn decide(access: &Arc<RepositoryAccess>, decision: &PersonDecision<'_>) -> 
     };
     for _ in 0..RACES_MAX {
         let stored = rollout_store::read(access, environment)?;
-        let known = KnownFacts { access, plane: &plane, stored: &stored, environment };
-        let (change, receipt) = known.apply(decision, &command)?;
+        let promotion = plane.in_force(environment, &stored);
+        let decided = Decided { access, plane: &plane, stored: &stored, environment, promotion };
+        let (change, receipt) = decided.apply(decision, &command)?;
         let change = sources::with_held_sources(access, decision, (change, &stored));
         let change = match (&command.kind, decision.subject) {
             (CommandKind::Rollback { with_values: true, .. }, None) => {
@@ -186,14 +179,16 @@ fn resolved(plane: &Plane<'_>, command: &Command) -> Result<Command, CommandErro
 }
 
 /// What is known beside the states when a person decides.
-struct KnownFacts<'a> {
+struct Decided<'a> {
     access: &'a Arc<RepositoryAccess>,
     plane: &'a Plane<'a>,
     stored: &'a StoredStates,
     environment: &'a EnvironmentName,
+    /// The promotion in force.
+    promotion: Option<Promotion>,
 }
 
-impl KnownFacts<'_> {
+impl Decided<'_> {
     /// The change that a decision makes.
     fn apply(&self, decision: &PersonDecision<'_>, command: &Command) -> Result<(Change, Receipt), CommandError> {
         let Self { stored, environment, .. } = *self;
@@ -203,9 +198,7 @@ impl KnownFacts<'_> {
             Some(subject) if sources::is_source(subject) => About::Source(subject),
             Some(subject) => About::Workload(subject),
         };
-        let promotion = self.plane.in_force(environment, stored);
-        let with_promotion = WithPromotion { known: self, promotion: promotion.as_ref() };
-        let applied = decision::apply(&states::of_stored(stored), (about, decision.revision), command, &with_promotion);
+        let applied = decision::apply(&states::of_stored(stored), (about, decision.revision), command, self);
         let is_of_rollouts =
             |applied: &Applied| applied.changes.iter().all(|(changed, _)| matches!(changed, Changed::Rollout(..)));
         match (&stored.advances, &applied, decision.subject.and_then(|subject| stored.rollouts.get(subject))) {
@@ -216,10 +209,9 @@ impl KnownFacts<'_> {
         let unknown = |subject| CommandError::UnknownSubject { environment: environment.clone(), subject };
         let Applied { revision, event, changes } = applied.map_err(|refusal| match refusal {
             NotApplied::UnknownSubject(_) => unknown(decision.subject.unwrap_or("main").to_owned()),
-            NotApplied::OtherRevision { about, moving } => CommandError::OtherRevision { about, moving },
             NotApplied::Refused(refusal) => refusal.into(),
         })?;
-        let mut change = Change::new(stored, advances(stored).unwrap_or_default());
+        let mut change = Change::new(stored, stored.known_advances().unwrap_or_default());
         for (changed, event) in changes {
             self.record(&mut change, changed, (&event, &command.by));
         }
@@ -247,37 +239,23 @@ impl KnownFacts<'_> {
     }
 }
 
-/// The same, with the promotion in force.
-struct WithPromotion<'a> {
-    known: &'a KnownFacts<'a>,
-    promotion: Option<&'a Promotion>,
-}
-
-impl Known for WithPromotion<'_> {
+impl DecisionFacts for Decided<'_> {
     fn promotion(&self) -> Option<&Promotion> {
-        self.promotion
+        self.promotion.as_ref()
     }
 
     fn with_target(&self, workload: &str, state: &RolloutState, command: &Command) -> Result<Command, Refusal> {
-        let rollout = self.known.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
+        let rollout = self.stored.rollouts.get(workload).and_then(|rollout| rollout.as_ref().ok());
         let sources = |revision: &Revision| rollout?.revisions.get(revision);
-        command.with_target(state, |revision| Some(platform(self.known.access, workload, sources(revision)?)))
+        command.with_target(state, |revision| Some(platform(self.access, workload, sources(revision)?)))
     }
 
     fn with_whole_name(&self, workload: &str, state: &AdvanceState, command: &Command) -> Command {
-        names::whole(self.known.plane, (self.known.environment, workload), (state, command))
+        names::whole(self.plane, (self.environment, workload), (state, command))
     }
 
     fn beginning(&self, source: &str) -> Option<AdvanceState> {
-        Some(sources::read(self.known.access, self.known.environment).remove(source)?.state)
-    }
-}
-
-fn advances(stored: &StoredStates) -> Result<rollout_store::Advances, StateFileError> {
-    match &stored.advances {
-        Some(Ok(advances)) => Ok(advances.clone()),
-        Some(Err(error)) => Err(error.clone()),
-        None => Ok(rollout_store::Advances::default()),
+        Some(sources::read(self.access, self.environment).remove(source)?.state)
     }
 }
 

@@ -39,9 +39,14 @@ pub fn set_promotion_status(
         PromotionStage::Deployed => (StatusState::Success, "Deployed"),
         PromotionStage::Failed => (StatusState::Failure, "Failed to deploy"),
     };
-    let (context, description) = (format!("{environment} environment"), description.to_owned());
+    let (context, description) = (context(environment.as_str()), description.to_owned());
     let status = CommitStatus { context, state, description, target_url: None };
     set_status(hosts, (access.settings.repo.as_str(), commit), &status)
+}
+
+/// The context of the statuses about an environment, as the workflows of Microsoft's Kalypso set them.
+pub(super) fn context(environment: &str) -> String {
+    format!("{environment} environment")
 }
 
 /// The commit whose status follows from a state, with its stage. None: no commit was promoted yet.

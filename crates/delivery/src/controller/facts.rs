@@ -9,7 +9,7 @@ use engine::promotion::evidence::Measured;
 use engine::promotion::graph::StepSource;
 use engine::promotion::state::{AdvanceState, Position, Revision, RolloutState};
 use engine::promotion::step::{
-    Before, Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
 };
 use git::Commit;
 use jiff::Timestamp;
@@ -176,7 +176,7 @@ impl Facts for StepFacts<'_> {
         self.with_before(environment, |before| before.shows(subject))
     }
 
-    fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured> {
+    fn measured(&self, before: Option<&Arc<str>>, subject: &Subject) -> Known<Measured> {
         let workload = match subject {
             Subject::Release(workload) => Some(&**workload),
             Subject::Main | Subject::Renderer => None,
@@ -193,11 +193,9 @@ impl Facts for StepFacts<'_> {
                 None => evidence.published(access, (name, workload), gitops),
             }
         };
-        match environment {
-            Before::Itself => measured(self.context.environment.as_str(), self.standing.has(), &self.settled),
-            Before::Environment(name) => {
-                self.with_before(name, |before| measured(name, before.commit(), &before.settled))
-            }
+        match before {
+            None => measured(self.context.environment.as_str(), self.standing.has(), &self.settled),
+            Some(name) => self.with_before(name, |before| measured(name, before.commit(), &before.settled)),
         }
     }
 

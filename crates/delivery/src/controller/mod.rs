@@ -1,6 +1,6 @@
 //! The controller of promotions: one level-triggered step for one environment.
 //!
-//! A step reads the graph, the stored states and the evidence, lets [`engine::promotion::step`] decide, stores the new states as one commit, and then acts. Every act
+//! A step reads the graph, the stored states and the evidence, lets [`engine::promotion::step()`] decide, stores the new states as one commit, and then acts. Every act
 //! follows from the stored states and from git, so a step that was interrupted is completed by the next one.
 
 mod acts;
@@ -59,7 +59,7 @@ use crate::access::RepositoryAccess;
 use crate::publish::Outcome;
 use crate::pull_requests::GitHosts;
 use crate::reading::RACES_MAX;
-use crate::rollout_store::{self, Advances};
+use crate::rollout_store;
 use crate::write_lease::WriteLease;
 
 /// The number of rounds in a step. Each act of a step, and each lost race, begins another one.
@@ -152,18 +152,13 @@ fn round(
     let standing = context.plane.standing(environment, &mut memory.branches)?;
     let standing = standing.ok_or_else(|| ControllerError::UnknownEnvironment(environment.clone()))?;
     let stored = rollout_store::read(context.access, environment)?;
-    let advances = match &stored.advances {
-        Some(Ok(advances)) => Some(advances.clone()),
-        Some(Err(_)) => None,
-        None => Some(Advances::default()),
-    };
+    let advances = stored.known_advances().ok();
     let facts = StepFacts::new((context, request), has_moved, (&standing, &stored, advances.as_ref()), memory);
     let plan = promotion::step(&facts, &facts.state());
     let mut outcome = StepOutcome::default();
     if !context.is_read_only {
         match recorded::store(&facts, &plan)? {
-            Stored::LostRace => return Ok(Round::Again { has_moved: false }),
-            Stored::Admitted => return Ok(Round::Again { has_moved: true }),
+            Stored::Again { has_moved } => return Ok(Round::Again { has_moved }),
             Stored::Done { must_publish } => outcome.must_publish = must_publish,
         }
         match acts::perform(&facts, &plan)? {

@@ -74,8 +74,7 @@ impl<'a> Plane<'a> {
         (self.graph.object(environment.as_str()).is_some() || !step.before.is_empty()).then_some(step)
     }
 
-    /// The promotion into an environment, with all gates in force without a candidate: those at the head of the main branch, and those that were admitted. None: there
-    /// is none.
+    /// The promotion into an environment, with the gates of the head of the main branch and of the admitted promotion. None: there is none.
     pub fn in_force(&self, environment: &EnvironmentName, stored: &StoredStates) -> Option<Promotion> {
         let at_head = self.promotion(environment, None);
         in_force(stored.admitted_promotion(), &at_head.iter().collect::<Vec<_>>())
@@ -147,9 +146,7 @@ impl<'a> Plane<'a> {
     /// The reason in words why it is not.
     pub fn settled(&self, environment: &EnvironmentName, standing: &Standing) -> Result<Settled, Arc<str>> {
         let record = settled::read(self.access, environment).map_err(|error| Arc::from(error.to_string()))?;
-        record
-            .filter(|record| standing.is_of(record))
-            .ok_or_else(|| "its output is not published yet, or a rollout is open".into())
+        standing.settled(record)
     }
 }
 
@@ -169,9 +166,13 @@ impl Standing {
         self.values.unwrap_or(self.promoted.head.id)
     }
 
-    /// Whether a record is about the commits where the environment stands.
-    pub fn is_of(&self, record: &Settled) -> bool {
-        record.is_at(self.commit(), self.head())
+    /// The record that the environment is settled, if it is about where it stands.
+    ///
+    /// # Errors
+    /// The reason in words why it is not.
+    pub fn settled(&self, record: Option<Settled>) -> Result<Settled, Arc<str>> {
+        let record = record.filter(|record| record.is_at(self.commit(), self.head()));
+        record.ok_or_else(|| "its output is not published yet, or a rollout is open".into())
     }
 }
 

@@ -14,10 +14,11 @@ use crate::rollout_store::{self, Advances, StoredStates};
 
 /// What was stored.
 pub(super) enum Stored {
-    /// Another program stored states at the same time: everything is read again.
-    LostRace,
-    /// Another revision is admitted: everything is read again, and published.
-    Admitted,
+    /// Another revision is admitted, or another program stored states at the same time: everything is read again.
+    Again {
+        /// Whether the output follows from other states now.
+        has_moved: bool,
+    },
     /// The new states, or nothing new.
     Done {
         /// Whether the output follows from other states of rollouts now.
@@ -41,12 +42,15 @@ pub(super) fn store(facts: &StepFacts<'_>, plan: &Plan) -> Result<Stored, Contro
     change.set_promotion(platform::admitted_promotion(context, (facts.stored, plan.admits.as_ref())));
     change.forget_releases(&plan.forgotten);
     if !change.is_empty() && !change.store(context)? {
-        return Ok(Stored::LostRace);
+        return Ok(Stored::Again { has_moved: false });
     }
-    if !settle(facts, plan)? {
-        return Ok(Stored::LostRace);
+    let is_settled = settle(facts, plan)?;
+    let has_admitted = has_admitted || !plan.forgotten.is_empty();
+    // What is stored already counts, also if the record is lost to another program.
+    if has_admitted || !is_settled {
+        return Ok(Stored::Again { has_moved: has_admitted || must_publish });
     }
-    Ok(if has_admitted || !plan.forgotten.is_empty() { Stored::Admitted } else { Stored::Done { must_publish } })
+    Ok(Stored::Done { must_publish })
 }
 
 fn record_move(facts: &StepFacts<'_>, planned: &PlannedMove, (before, change): (&Advances, &mut Change)) {

@@ -9,8 +9,7 @@ use crate::rollout_store::{Advances, StoredStates};
 
 /// The stored states, without those that can't be read.
 pub(super) fn of_stored(stored: &StoredStates) -> State {
-    let Advances { platform, mut releases, sources } =
-        stored.advances.iter().flatten().next().cloned().unwrap_or_default();
+    let Advances { platform, mut releases, sources } = stored.known_advances().unwrap_or_default();
     let rollouts = stored.rollouts.iter();
     State {
         main: platform,

@@ -1,4 +1,4 @@
-//! Commit statuses as evidence, where no hub can be asked: those that configured accounts of the git host reported.
+//! Evidence from commit statuses, where no hub is configured. Only the configured accounts of the git host count.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use engine::promotion::evidence::Measured;
 use git_host::status::{ReportedStatus, StatusState};
 use model::git_id::GitId;
 
+use super::commit_status;
 use super::context::Context;
 
-/// What the statuses of a commit of the main branch say about an environment that has published it. Their context is `<environment> environment`, as the controller and
-/// the workflows of Microsoft's Kalypso set them. All of them must be successes. A success counts as one reconciler that applied the output.
+/// What the statuses of a commit of the main branch say about an environment that has published it. All of them must be successes. A success counts as one reconciler that applied the output.
 ///
 /// # Errors
 /// Why it is not known, in words.
@@ -25,7 +25,7 @@ pub(super) fn measured(
     };
     let statuses = settings.host.commit_statuses(&repository, commit);
     let statuses = statuses.map_err(|error| Arc::from(format!("the statuses of the commit can't be read: {error}")))?;
-    let name = format!("{environment} environment");
+    let name = commit_status::context(environment);
     let is_counted = |found: &&ReportedStatus| found.status.context == name && accounts.contains(&found.account);
     let mut answer = Err(format!("no account that counts reported a status `{name}` of the commit").into());
     for ReportedStatus { status, account } in statuses.iter().filter(is_counted) {

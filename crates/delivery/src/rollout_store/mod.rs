@@ -56,6 +56,14 @@ pub struct StoredStates {
 }
 
 impl StoredStates {
+    /// The changes on their way into the environment: none, if there is no file.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub fn known_advances(&self) -> Result<Advances, StateFileError> {
+        self.advances.clone().unwrap_or_else(|| Ok(Advances::default()))
+    }
+
     /// A hold of the whole environment by a person.
     pub fn hold(&self) -> Option<&Decision> {
         self.advances.as_ref()?.as_ref().ok()?.hold()

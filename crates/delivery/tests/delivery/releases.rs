@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use delivery::controller::StepOutcome;
 use delivery::controller::command::CommandError;
 use delivery::publish::{Options, Request, publish};
 use delivery::rollout_store::{self, Advances, PromotionChange, StateChange, StoredRollout};
@@ -66,7 +67,11 @@ impl Shop {
     }
 
     fn status(&self) -> SubjectStatus {
-        let subjects = self.0.step("stage").status.unwrap().subjects;
+        Self::of(self.0.step("stage"))
+    }
+
+    fn of(outcome: StepOutcome) -> SubjectStatus {
+        let subjects = outcome.status.unwrap().subjects;
         subjects.into_iter().find(|subject| subject.subject.as_deref() == Some("shop")).unwrap()
     }
 
@@ -327,8 +332,12 @@ fn a_release_that_an_application_or_a_person_writes_waits_for_its_proof() {
     shop.0.settle();
     assert_eq!(published_tag(&shop), "v1");
     assert_eq!(shop.status().moving.unwrap().revision, "v2");
-    // It is admitted when the environment before has proved it.
+    // It is admitted when the environment before has proved it. Reports about the output that it replaces do not prove it.
     shop.0.report("dev", (3, 3, 0));
+    shop.0.step("dev");
+    let admitting = shop.0.step("stage");
+    assert!(admitting.must_publish);
+    assert_eq!(Shop::of(admitting).proved.unwrap().revision, "v1");
     shop.0.settle();
     assert_eq!((published_tag(&shop), shop.status().at.as_deref()), ("v2".to_owned(), Some("v2")));
 }

@@ -85,6 +85,14 @@ pub enum Refusal {
     /// Nothing moves.
     #[error("nothing moves now")]
     NothingMoves,
+    /// Another revision moves than the one that the decision is about.
+    #[error("the decision is about {about}, but {moving} moves now")]
+    OtherRevision {
+        /// The revision of the decision.
+        about: Arc<str>,
+        /// What moves.
+        moving: Arc<str>,
+    },
     /// The move returns to the proved revision already.
     #[error("the rollback has begun already")]
     RollsBack,

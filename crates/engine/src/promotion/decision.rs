@@ -27,7 +27,7 @@ pub enum About<'a> {
 }
 
 /// What a program knows beside the stored states.
-pub trait Known {
+pub trait DecisionFacts {
     /// The promotion in force. None: there is none.
     fn promotion(&self) -> Option<&Promotion>;
 
@@ -76,14 +76,6 @@ pub enum NotApplied {
     /// Nothing of this name moves there.
     #[error("`{0}` does not move there")]
     UnknownSubject(String),
-    /// Another revision moves than the one that the decision is about.
-    #[error("the decision is about {about}, but {moving} moves now")]
-    OtherRevision {
-        /// The revision of the decision.
-        about: String,
-        /// What moves.
-        moving: String,
-    },
     /// The command makes no sense in this state.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -101,31 +93,32 @@ pub fn apply(
     state: &State,
     (about, revision): (About<'_>, Option<&str>),
     command: &Command,
-    known: &dyn Known,
+    known: &dyn DecisionFacts,
 ) -> Result<Applied, NotApplied> {
-    let decision = Decision { state, revision, command, known };
+    let attempt = Attempt { state, revision, command, known };
     let mut applied = match about {
-        About::Source(name) => decision.of_source(name),
-        About::Renderer => decision.of_renderer(),
-        About::Environment if command.kind == CommandKind::Retry => decision.retry(None),
-        About::Workload(name) if command.kind == CommandKind::Retry => decision.retry(Some(name)),
-        About::Environment => decision.of_main(),
-        About::Workload(name) => decision.of_workload(name),
+        About::Source(name) => attempt.of_source(name),
+        About::Renderer => attempt.of_renderer(),
+        About::Environment if command.kind == CommandKind::Retry => attempt.retry(None),
+        About::Workload(name) if command.kind == CommandKind::Retry => attempt.retry(Some(name)),
+        About::Environment => attempt.of_main(),
+        About::Workload(name) => attempt.of_workload(name),
     }?;
     if about == About::Environment && matches!(command.kind, CommandKind::Retry | CommandKind::Request { .. }) {
-        applied.changes.extend(decision.freed_sources());
+        applied.changes.extend(attempt.freed_sources());
     }
     Ok(applied)
 }
 
-struct Decision<'a> {
+/// A command on its way to the states that it changes.
+struct Attempt<'a> {
     state: &'a State,
     revision: Option<&'a str>,
     command: &'a Command,
-    known: &'a dyn Known,
+    known: &'a dyn DecisionFacts,
 }
 
-impl Decision<'_> {
+impl Attempt<'_> {
     fn of_main(&self) -> Result<Applied, NotApplied> {
         let is_of_environment = matches!(self.command.kind, CommandKind::Hold | CommandKind::Resume);
         let moves = self.known.promotion().map(|promotion| promotion.select.platform || is_of_environment);
@@ -226,7 +219,7 @@ impl Decision<'_> {
             };
         }
         match rollouts.first() {
-            Some((_, event)) if !matches!(error, NotApplied::OtherRevision { .. }) => {
+            Some((_, event)) if !matches!(error, NotApplied::Refused(Refusal::OtherRevision { .. })) => {
                 Ok(Applied { revision: None, event: event.clone(), changes: rollouts })
             }
             _ => Err(error),
@@ -328,8 +321,8 @@ impl Decision<'_> {
         match moving {
             Some(moving) if moving.0.starts_with(about) => Ok(()),
             moving => {
-                let moving = moving.map_or_else(|| "nothing".to_owned(), |moving| moving.0.to_string());
-                Err(NotApplied::OtherRevision { about: about.to_owned(), moving })
+                let moving = moving.map_or_else(|| "nothing".into(), |moving| Arc::clone(&moving.0));
+                Err(Refusal::OtherRevision { about: about.into(), moving }.into())
             }
         }
     }

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::name::EnvironmentName;
 use model::object::promotion::Gate;
 
-use super::{CommandError, PersonDecision, Receipt, advances, decide, sources};
+use super::{CommandError, PersonDecision, Receipt, decide, sources};
 use crate::access::RepositoryAccess;
 use crate::controller::plane::{KnownBranches, Plane};
 use crate::renderer::SUBJECT;
@@ -63,7 +63,7 @@ pub fn override_gates(
 ) -> Result<Vec<Receipt>, CommandError> {
     let plane = Plane::read(access)?;
     let stored = rollout_store::read(access, environment)?;
-    let recorded = advances(&stored)?;
+    let recorded = stored.known_advances()?;
     let mut receipts = Vec::new();
     for (subject, revision) in waiting((access, &plane), environment, &recorded)? {
         let subject = subject.as_deref();

@@ -8,7 +8,7 @@ use engine::promotion::state::Revision;
 use model::name::EnvironmentName;
 use model::object::promotion::ChangeOrigin;
 
-use super::{CommandError, PersonDecision, advances};
+use super::{CommandError, PersonDecision};
 use crate::access::RepositoryAccess;
 use crate::controller::changes::Change;
 use crate::controller::line;
@@ -60,7 +60,7 @@ pub(super) fn waiting(
     access: &Arc<RepositoryAccess>,
     environment: &EnvironmentName,
 ) -> Result<Vec<Waiting>, CommandError> {
-    let recorded = advances(&rollout_store::read(access, environment)?)?.sources;
+    let recorded = rollout_store::read(access, environment)?.known_advances()?.sources;
     if recorded.is_empty() {
         return Ok(Vec::new());
     }

@@ -14,7 +14,7 @@ use crate::promotion::vector::Part;
 /// A program that knows a promotion.
 struct Program(Promotion);
 
-impl Known for Program {
+impl DecisionFacts for Program {
     fn promotion(&self) -> Option<&Promotion> {
         Some(&self.0)
     }

@@ -136,7 +136,7 @@ pub struct Override {
     /// Who decided, when and why.
     #[serde(rename = "\0flatten")]
     pub decision: Decision,
-    /// The gates that it passed: those that did not hold, or all if they were not evaluated.
+    /// The gates that did not hold. All gates, if none was evaluated.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Vec<Arc<str>>,
     /// When it expires.

@@ -60,11 +60,11 @@ pub trait Facts {
     /// What an environment before shows of a subject, without the state of its places.
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment;
 
-    /// The state of the places with what a subject concerns, for the output that was published: in an environment before, or in the environment itself.
+    /// The state of the places with what a subject concerns, for the output that was published, in an environment before. None: in the environment itself.
     ///
     /// # Errors
     /// Why it is not known.
-    fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured>;
+    fn measured(&self, before: Option<&Arc<str>>, subject: &Subject) -> Known<Measured>;
 
     /// What checks and people say about a revision of a subject. Only the gates of the promotion count.
     fn evidence(&self, subject: &Subject, revision: &Revision, promotion: &Promotion) -> Evidence;
@@ -92,15 +92,6 @@ pub trait Facts {
     /// # Errors
     /// Why it can't be evaluated.
     fn rollout(&self, workload: &Arc<str>, state: &RolloutState, promotion: &Promotion) -> Known<RolloutFacts<'_>>;
-}
-
-/// An environment that is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before<'a> {
-    /// An environment before.
-    Environment(&'a Arc<str>),
-    /// The environment itself.
-    Itself,
 }
 
 /// What checks and people say about a revision.

@@ -16,9 +16,7 @@ use std::sync::Arc;
 
 use model::object::Promotion;
 
-pub use self::facts::{
-    Before, Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, WaitingSource,
-};
+pub use self::facts::{Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, WaitingSource};
 use super::advance::AdvanceStep;
 use super::in_force::{admits, in_force};
 use super::rollout::RolloutStep;
@@ -69,7 +67,7 @@ pub struct Plan {
     pub problem: Option<Arc<str>>,
     /// What moves into the environment.
     pub moves: Vec<PlannedMove>,
-    /// The workloads whose recorded releases are forgotten: from now on, they have those that their objects name.
+    /// The workloads that the promotion does not select any more. Their recorded releases are removed, and their objects name the release again.
     pub forgotten: Vec<Arc<str>>,
     /// The sources of values and applications. One that is recorded, and not among them, keeps its state.
     pub sources: Vec<PlannedSource>,
@@ -176,9 +174,9 @@ pub struct PlannedRollout {
 /// 1. Sources of values and applications: the newest commits of each wait for the gates of people and of the clock.
 /// 2. The workloads in the rings. A rollout that is open keeps the environment from being settled, a failed one from proving what it has.
 /// 3. The commits of the main branch, the releases of the workloads that the promotion selects, and the version of the program that renders, each with the gates for its
-///    origin. The gates of a commit of the main branch are also those that it brings itself.
+///    origin. The `Promotion` at a commit of the main branch adds its gates.
 ///
-/// All of them are decided with the same facts. A hold of the environment stops all of them.
+/// All of them are decided with the same facts. A hold of the environment stops all of them but rollbacks.
 pub fn step(facts: &dyn Facts, state: &State) -> Plan {
     let mut plan = Plan { promotion: promotion(facts, state, None), ..Plan::default() };
     sources::plan(facts, state, &mut plan);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::object::Promotion;
 use model::object::promotion::ChangeOrigin;
 
-use super::facts::{Before, Evidence, Facts, Known};
+use super::facts::{Evidence, Facts, Known};
 use super::{Plan, PlannedMove, Settled, State, Subject, Write, promotion};
 use crate::promotion::advance::{self, Action, AdvanceInput, AdvanceStep, FromEnvironment};
 use crate::promotion::evidence::Measured;
@@ -75,12 +75,12 @@ impl Move<'_> {
 
     fn collect(&self, promotion: &Promotion, revision: &Revision) -> Collected {
         let measured = |from: FromEnvironment| {
-            let measured = self.facts.measured(Before::Environment(&from.name), self.subject);
+            let measured = self.facts.measured(Some(&from.name), self.subject);
             FromEnvironment { measured, ..from }
         };
         Collected {
             from: self.before(promotion).into_iter().map(measured).collect(),
-            measured: self.settled.is.clone().and_then(|()| self.facts.measured(Before::Itself, self.subject)),
+            measured: self.settled.is.clone().and_then(|()| self.facts.measured(None, self.subject)),
             evidence: self.facts.evidence(self.subject, revision, promotion),
         }
     }

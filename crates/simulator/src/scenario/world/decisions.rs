@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
-use engine::promotion::decision::{About, Changed, Known, apply};
+use engine::promotion::decision::{About, Changed, DecisionFacts, apply};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::Subject;
@@ -33,7 +33,7 @@ impl World {
             (None, Some(name)) => About::Workload(name),
             (None, None) => About::Environment,
         };
-        let applied = apply(&self.stored(number), (about, None), &command, &WorldKnown { world: self, number });
+        let applied = apply(&self.stored(number), (about, None), &command, &DecidedWorld { world: self, number });
         match applied {
             Ok(applied) => {
                 for (changed, event) in applied.changes {
@@ -116,12 +116,12 @@ impl World {
 }
 
 /// What is known beside the states when a person decides.
-struct WorldKnown<'a> {
+struct DecidedWorld<'a> {
     world: &'a World,
     number: usize,
 }
 
-impl Known for WorldKnown<'_> {
+impl DecisionFacts for DecidedWorld<'_> {
     fn promotion(&self) -> Option<&Promotion> {
         self.world.environments[self.number].promotion.as_ref()
     }

@@ -8,7 +8,7 @@ use engine::promotion::advance::FromEnvironment;
 use engine::promotion::evidence::Measured;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
-    Before, Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
+    Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
 };
 use jiff::Timestamp;
 use model::object::promotion::{Promotion, Ring};
@@ -153,11 +153,8 @@ impl Facts for WorldFacts<'_> {
         FromEnvironment::new(Arc::clone(environment), has, Some(&before.subjects[subject].state))
     }
 
-    fn measured(&self, environment: Before<'_>, subject: &Subject) -> Known<Measured> {
-        let number = match environment {
-            Before::Itself => Some(self.number),
-            Before::Environment(name) => self.world.number(name),
-        };
+    fn measured(&self, before: Option<&Arc<str>>, subject: &Subject) -> Known<Measured> {
+        let number = before.map_or(Some(self.number), |name| self.world.number(name));
         let subject = self.world.subject_number(subject);
         number.map_or_else(|| Err("it does not exist".into()), |number| self.world.measured(number, subject))
     }
