@@ -152,8 +152,7 @@ impl<'a> Machine<'a> {
 
     fn changed(&self) -> Option<&'a [bool]> {
         let changed = self.input.changed?;
-        let is_current = self.state.difference() == Some((changed.base, changed.revision));
-        is_current.then_some(changed.places)
+        (self.state.difference() == Some(changed.of)).then_some(changed.places)
     }
 
     fn rows(&self) -> Rows<'a> {

@@ -22,7 +22,7 @@ use model::object::promotion::Promotion;
 
 use super::evidence::{Approver, CheckResult, PlaceState};
 use super::report::{Event, Report};
-use super::state::{Decision, Position, Revision, RolloutState};
+use super::state::{Decision, Move, Position, Revision, RolloutState};
 use super::vector::Part;
 
 /// What a step needs to know.
@@ -88,17 +88,25 @@ pub struct RingPlaces<'a> {
     pub failing: &'a [bool],
 }
 
+/// What a move is compared with: a rollback to another stable revision concerns other places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference<'a> {
+    /// The base of the move.
+    pub base: &'a Position,
+    /// The revision of the move.
+    pub revision: &'a Revision,
+    /// The stable revision. None: nothing is proved yet.
+    pub stable: Option<&'a Revision>,
+}
+
 /// The places that a move changes: their folders at the revision differ from those at the base, or from those of the stable revision.
-/// [`RolloutState::difference`] names the base and the revision.
 ///
 /// A place that got an unproved revision by an earlier move, and keeps it, differs from the stable revision only. Its ring has to prove it again: otherwise, a
 /// newer revision that changes nothing in the ring would carry the unproved one past its gates.
 #[derive(Clone, Copy, Debug)]
 pub struct Changed<'a> {
-    /// The base of the move.
-    pub base: &'a Position,
-    /// The revision of the move.
-    pub revision: &'a Revision,
+    /// The difference, by [`RolloutState::difference`].
+    pub of: Difference<'a>,
     /// Whether the folder of a place differs, for each place. A place without a folder there differs.
     pub places: &'a [bool],
     /// Whether all of them are new places, which had no folder before: they get what their ring has, without its gates to enter.
@@ -117,10 +125,10 @@ pub struct RolloutStep {
 }
 
 impl RolloutState {
-    /// The base and the revision whose difference the next step needs as [`RolloutInput::changed`]. None: nothing moves. The difference from the stable
-    /// revision counts too, see [`Changed`].
-    pub fn difference(&self) -> Option<(&Position, &Revision)> {
-        self.current.as_ref().map(|current| (&current.base, &current.revision))
+    /// The difference that the next step needs as [`RolloutInput::changed`]. None: nothing moves.
+    pub fn difference(&self) -> Option<Difference<'_>> {
+        let Move { base, revision, .. } = self.current.as_ref()?;
+        Some(Difference { base, revision, stable: self.stable.as_ref().map(|stable| &stable.revision) })
     }
 }
 

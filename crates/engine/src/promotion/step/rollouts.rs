@@ -67,12 +67,7 @@ fn decide(
             failing: &found.failing,
         },
         measured: found.measured.as_deref().map_err(Arc::clone),
-        changed: changed.map(|((base, revision), places)| Changed {
-            base,
-            revision,
-            places,
-            is_only_new: found.is_only_new,
-        }),
+        changed: changed.map(|(of, places)| Changed { of, places, is_only_new: found.is_only_new }),
         checks: &found.evidence.checks,
         approvals: &found.evidence.approvals,
         author: found.evidence.author.as_deref(),

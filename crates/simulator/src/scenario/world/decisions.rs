@@ -107,8 +107,6 @@ impl World {
     fn set_rollout(&mut self, number: usize, workload: usize, state: RolloutState) {
         let rollout = &mut self.environments[number].workloads[workload];
         rollout.state = state;
-        // A rollback may lead to another proved revision than before.
-        rollout.memory.changed = None;
         let (environment, mut repository) = self.environment(number);
         environment.keep_positions(workload);
         environment.follow(workload, &mut repository);

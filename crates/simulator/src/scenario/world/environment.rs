@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use engine::promotion::command::{Command, Refusal};
 use engine::promotion::report::Report;
+use engine::promotion::rollout::Difference;
 use engine::promotion::rollout::wanted::MIXED;
 use engine::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use engine::promotion::vector::{AheadOf, Part, Vector};
@@ -134,11 +135,27 @@ impl Known<'_> {
 #[derive(Debug, Default)]
 pub(in crate::scenario) struct Memory {
     /// The places that the current move changes.
-    pub(in crate::scenario) changed: Option<(Position, Revision, Vec<bool>)>,
+    pub(in crate::scenario) changed: Option<ChangedPlaces>,
     /// The contents of the revisions that the state names, where no position has them.
     pub(in crate::scenario) columns: BTreeMap<Revision, Vec<ContentId>>,
     /// The last report.
     pub(in crate::scenario) report: Option<Report>,
+}
+
+/// The places that a move changes, with what it is compared with.
+#[derive(Debug)]
+pub(in crate::scenario) struct ChangedPlaces {
+    base: Position,
+    revision: Revision,
+    stable: Option<Revision>,
+    pub(in crate::scenario) places: Vec<bool>,
+}
+
+impl ChangedPlaces {
+    pub(super) fn is_of(&self, difference: Difference<'_>) -> bool {
+        let Self { base, revision, stable, .. } = self;
+        difference == Difference { base, revision, stable: stable.as_ref() }
+    }
 }
 
 /// The revisions of a workload: what they are rendered from.
@@ -309,18 +326,17 @@ impl Environment {
     /// Finds the places that the current move changes.
     pub(super) fn remember_changed(&mut self, workload: usize, repository: &mut Repository<'_>) {
         let rollout = &self.workloads[workload];
-        let Some((base, revision)) = rollout.state.difference() else {
+        let Some(difference) = rollout.state.difference() else {
             self.workloads[workload].memory.changed = None;
             return;
         };
         let places = self.fleet.len();
-        let is_known = rollout.memory.changed.as_ref().is_some_and(|(known_base, known, column)| {
-            known_base == base && known == revision && column.len() == places
-        });
-        if is_known {
+        let is_current = |known: &ChangedPlaces| known.is_of(difference) && known.places.len() == places;
+        if rollout.memory.changed.as_ref().is_some_and(is_current) {
             return;
         }
-        let (base, revision) = (base.clone(), revision.clone());
+        let (base, revision) = (difference.base.clone(), difference.revision.clone());
+        let stable = difference.stable.cloned();
         self.remember_columns(workload, repository);
         let rollout = &self.workloads[workload];
         let state = &rollout.state;
@@ -338,9 +354,9 @@ impl Environment {
             let has_stable = state.stable.is_some() && state.interrupted.is_none();
             is_proof && (of(Content::Base) != released || (has_stable && of(Content::Stable) != released))
         };
-        let changed = (0..places).map(is_changed).collect();
+        let places = (0..places).map(is_changed).collect();
         let rollout = &mut self.workloads[workload];
-        rollout.memory.changed = Some((base, revision, changed));
+        rollout.memory.changed = Some(ChangedPlaces { base, revision, stable, places });
     }
 
     /// The newest values of a workload as a change of their own, with what else the sources give.
@@ -450,7 +466,7 @@ impl Environment {
     /// Whether all places that the current move changes had nothing before.
     pub(in crate::scenario) fn is_only_new(&self, workload: usize) -> bool {
         let rollout = &self.workloads[workload];
-        let Some((base, _, changed)) = &rollout.memory.changed else { return false };
+        let Some(ChangedPlaces { base, places: changed, .. }) = &rollout.memory.changed else { return false };
         let column = rollout.snapshots.get(base);
         let is_new = |place: usize| column.and_then(|column| column.get(place)).is_none_or(|before| *before == NOTHING);
         rollout.state.stable.is_some()

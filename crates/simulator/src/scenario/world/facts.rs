@@ -224,7 +224,7 @@ impl Facts for WorldFacts<'_> {
         let live = Live::new(environment, workload);
         let columns = &environment.rings;
         let changed = rollout.memory.changed.as_ref();
-        let changed = changed.filter(|(base, revision, _)| state.difference() == Some((base, revision)));
+        let changed = changed.filter(|changed| state.difference().is_some_and(|difference| changed.is_of(difference)));
         let measured = if self.world.system.is_hub_down() {
             Err("the hub can't be reached".into())
         } else {
@@ -248,7 +248,7 @@ impl Facts for WorldFacts<'_> {
             domains: (&columns.domains).into(),
             failing: Vec::new(),
             measured,
-            changed: changed.map(|(.., places)| live.pick(places)),
+            changed: changed.map(|changed| live.pick(&changed.places)),
             is_only_new: environment.is_only_new(workload),
             evidence: Evidence {
                 checks: self.world.system.results(&gates, self.now().as_second()),

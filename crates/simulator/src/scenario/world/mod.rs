@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use model::object::promotion::Promotion;
 
 use self::claims::Watched;
-pub(super) use self::environment::{Environment, Rollout};
+pub(super) use self::environment::{ChangedPlaces, Environment, Rollout};
 use self::environment::{Repository, RingColumns};
 use self::subject::Values;
 use self::system::System;

@@ -211,10 +211,10 @@ proptest! {
         if !matches!(world.state.current.as_ref().map(|current| &current.phase), Some(Phase::Moving)) {
             return Ok(());
         }
-        let current = world.state.current.clone();
-        world.desired = current.as_ref().map(|current| current.revision.clone());
+        let before_step = world.state.clone();
+        world.desired = before_step.current.as_ref().map(|current| current.revision.clone());
         step(&mut world);
-        let is_same = world.state.difference() == current.as_ref().map(|current| (&current.base, &current.revision));
+        let is_same = world.state.difference() == before_step.difference();
         let is_moving = |content: &Content| *content == Content::Moving;
         let after = contents(&world);
         let kept = before.iter().zip(&after).all(|(before, after)| !is_moving(before) || is_moving(after));

@@ -195,3 +195,24 @@ fn places_keep_what_they_have_until_a_rollback_is_rendered() {
     world.is_rendered = true;
     check(&mut world, ("1010|10101010", "v10"));
 }
+
+#[test]
+fn a_return_to_another_proved_revision_ends_when_the_places_have_it() {
+    let mut world = two_rings();
+    let in_first_ring = |version| vec![version, version, 1, 1, 1, 1];
+    for version in [2, 3] {
+        world.wait(60);
+        world.change_to(version, in_first_ring(version));
+        world.settle();
+    }
+    world.promotion.on_failure = OnFailure::RollBackRing;
+    world.hosts[0] = Host::Fails(4);
+    world.change_to(4, in_first_ring(4));
+    world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("33|1111", "v3"));
+    // The ring returned to version 3. What its places show then is nothing about version 2.
+    world.change_to(2, in_first_ring(2));
+    world.step();
+    assert!(world.state.current.is_some(), "{:?}", world.state);
+    check(&mut world, ("22|1111", "v2"));
+}

@@ -12,7 +12,7 @@ use crate::promotion::evidence::{CheckResult, PlaceState};
 use crate::promotion::layout::layout;
 use crate::promotion::membership::domain_key;
 use crate::promotion::report::Report;
-use crate::promotion::rollout::{Ahead, Changed, RingPlaces, RolloutInput, RolloutStep, step};
+use crate::promotion::rollout::{Ahead, Changed, Difference, RingPlaces, RolloutInput, RolloutStep, step};
 use crate::promotion::state::{Content, Decision, Position, Revision, RolloutState};
 use crate::promotion::vector::Part;
 
@@ -184,7 +184,7 @@ impl World {
 
     /// Whether the move changes a place.
     pub(super) fn changes(&self, place: usize) -> bool {
-        self.state.difference().is_some_and(|(base, revision)| {
+        self.state.difference().is_some_and(|Difference { base, revision, .. }| {
             let interrupted = self.state.interrupted.as_ref();
             let moving = match (interrupted, self.released(place)) {
                 (Some(interrupted), Content::Rest) => self.revisions[&interrupted.rest][place],
@@ -242,12 +242,8 @@ impl World {
         let places = 0..self.hosts.len();
         let changed = self.state.difference().map(|_| places.map(|place| self.changes(place)).collect::<Vec<_>>());
         let difference = self.state.difference();
-        let changed = difference.zip(changed.as_ref()).map(|((base, revision), places)| Changed {
-            base,
-            revision,
-            places,
-            is_only_new: self.is_only_new,
-        });
+        let is_only_new = self.is_only_new;
+        let changed = difference.zip(changed.as_ref()).map(|(of, places)| Changed { of, places, is_only_new });
         let target = self.state.rolled_back.as_ref().and_then(|found| found.target.as_ref());
         let back = target.map(|target| self.back.clone().unwrap_or_else(|| target.revision.clone()));
         let position = Position((self.positions.len() - 1).to_string().into());

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::scenario::contents::{ContentId, NOTHING};
 use crate::scenario::fleet::Fleet;
-use crate::scenario::world::World;
+use crate::scenario::world::{ChangedPlaces, World};
 
 /// A move as the referee sees it: columns by place.
 struct Seen<'a> {
@@ -141,7 +141,8 @@ impl Referee {
             let rollout = &environment.workloads[*workload];
             let Some(rings) = environment.promotion.as_ref().map(|promotion| &promotion.rings) else { continue };
             record.follow(&rollout.state, rings.len(), world.now);
-            let (Some((_, _, changed)), Some(moving)) = (&rollout.memory.changed, environment.released(*workload))
+            let (Some(ChangedPlaces { places: changed, .. }), Some(moving)) =
+                (&rollout.memory.changed, environment.released(*workload))
             else {
                 continue;
             };
@@ -178,7 +179,9 @@ impl Referee {
         let target = &rollout.reconcilers.target;
         let current = rollout.state.current.as_ref();
         let is_continued = record.movement.moving.is_some() && move_of(&rollout.state) == record.movement.moving;
-        if let (Some((_, _, changed)), Some(moving)) = (&rollout.memory.changed, environment.released(workload)) {
+        if let (Some(ChangedPlaces { places: changed, .. }), Some(moving)) =
+            (&rollout.memory.changed, environment.released(workload))
+        {
             let moving = &moving;
             let published = &rollout.reconcilers.published;
             let (fleet, rings, ring) = (&environment.fleet, &*promotion.rings, &*environment.rings.ring);
@@ -336,6 +339,15 @@ impl Referee {
             if let Some(place) = there().find(|place| reconcilers.published[*place] != was(place)) {
                 let text = format!("{}: {}", name(), environment.fleet.names[place]);
                 return broken("a revision is proved when all places have it", text);
+            }
+            // A revision has the same content each time.
+            let known = stable.and_then(|stable| record.contents.get(stable));
+            let differs = |place: &usize| {
+                known.and_then(|known| known.get(*place)).is_some_and(|known| reconcilers.published[*place] != *known)
+            };
+            if let Some(place) = there().find(differs) {
+                let text = format!("{}: {}", name(), environment.fleet.names[place]);
+                return broken("what is proved again is there again", text);
             }
             record.proved.clone_from(&reconcilers.published);
             record.contents.extend(stable.map(|stable| (stable.clone(), record.proved.clone())));
