@@ -177,7 +177,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates the gates of the moving ring, and keeps their records.
-    fn evaluate(&mut self) -> Option<RingGates> {
+    pub(super) fn evaluate(&mut self) -> Option<RingGates> {
         let (index, ring) = self.ring()?;
         let measured = self.tally.rings.get(index)?.measured();
         let canary = self.canary(index, ring);
@@ -441,7 +441,7 @@ impl<'a> Machine<'a> {
 }
 
 /// The gates of a ring, as evaluated now.
-struct RingGates {
+pub(super) struct RingGates {
     records: Vec<GateRecord>,
     good_since: Option<jiff::Timestamp>,
     all_hold: bool,

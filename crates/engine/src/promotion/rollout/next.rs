@@ -108,6 +108,10 @@ impl Machine<'_> {
         if is_after_values && !may_replace {
             return false;
         }
+        // What is seen of the other move until now counts. Nobody looks at it until it goes on.
+        if current.is_some_and(|current| current.phase == Phase::Moving) && self.count() {
+            self.evaluate();
+        }
         let before = self.state.current.take();
         let known = self.state.interrupted.take().map(|interrupted| interrupted.movement);
         let movement = known.or_else(|| before.clone());

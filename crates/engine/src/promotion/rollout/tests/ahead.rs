@@ -153,3 +153,18 @@ fn values_pass_a_commit_that_stopped_again_and_again() {
         assert_eq!(world.versions(), format!("1{number}1{number}|1{number}1{number}1{number}1{number}"));
     }
 }
+
+#[test]
+fn a_failure_that_is_seen_when_values_come_interrupts_the_pause_of_the_commit() {
+    let good_since = |host: Host| {
+        let mut world = half_way();
+        world.promotion.rings[0].pause = std::time::Duration::from_hours(1);
+        world.step();
+        world.wait(50);
+        world.hosts[0] = host;
+        values(&mut world, 1);
+        world.step();
+        world.state.interrupted.unwrap().movement.good_since
+    };
+    assert_eq!([Host::Healthy, Host::Fails(20)].map(|host| good_since(host).is_some()), [true, false]);
+}
