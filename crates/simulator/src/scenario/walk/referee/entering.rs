@@ -25,7 +25,9 @@ impl Referee {
             let is_settled = is_changed && world.is_settled(*number, *subject);
             let changed = world.measured(*number, *subject).ok().filter(|_| is_settled);
             let is_known = if is_changed { changed.is_some() } else { before.is_some() };
-            record.unknown_since = if is_known { None } else { record.unknown_since.or(Some(world.now)) };
+            // What was known until this step is unknown from now on.
+            let unknown_since = record.unknown_since.filter(|_| before.is_none()).or(Some(world.now));
+            record.unknown_since = unknown_since.filter(|_| !is_known);
             // A short time without evidence does not interrupt a soak.
             let is_tolerated = record.unknown_since.is_some_and(|since| world.now - since <= UNKNOWN_MAX.as_secs());
             // A newer revision on its way does not interrupt it either, until one fails.
@@ -99,6 +101,8 @@ impl Referee {
         if unpublished > 0 || (!has_rings && !is_skipped && succeeded + silent < expected) {
             return broken("a revision is proved when all reconcilers applied it", format!("{name}: {measured:?}"));
         }
+        // What was proved and replaced in one step is good with what replaced it.
+        record.good_since.entry(proved.clone()).or_default();
         record.proved.insert(proved.clone());
         Ok(())
     }
@@ -221,10 +225,7 @@ impl Referee {
             _ => None,
         });
         let is_measure_skipped = promotion.gates.iter().any(|gate| is_skipped(&gate.name));
-        let good_since = |revision: &Revision| good_since.get(revision).copied().flatten();
-        // What was proved and replaced in one step has been good with what replaced it.
-        let since =
-            good_since(revision).or_else(|| proved.contains(revision).then(|| good_since(at.as_ref()?)).flatten());
+        let since = good_since.get(revision).copied().flatten();
         match soaks.max().filter(|time| !is_measure_skipped && !is_after(self.clock_changed, since, world.now, *time)) {
             Some(_) => Err("the soak is not over"),
             None => Ok(()),
