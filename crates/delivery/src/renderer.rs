@@ -7,10 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+pub use engine::promotion::step::RENDERER as SUBJECT;
 use model::count::count;
-
-/// The name of the renderer among the releases of an environment. No workload has such a name.
-pub const SUBJECT: &str = "kalypso/renderer";
 
 /// The version of this program: the number of its release, and the first digits of the digest of the code that results depend on.
 pub fn version() -> Arc<str> {

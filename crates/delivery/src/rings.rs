@@ -357,7 +357,7 @@ impl Rings {
         self.unknown.get(workload).map(String::as_str)
     }
 
-    /// Whether the moving revision of a workload can't be rendered any more, because its sources give another one now.
+    /// Whether the moving revision of a workload, or what its places return to, can't be rendered any more, because its sources give another one now.
     pub fn is_lost(&self, workload: &str) -> bool {
         self.lost.contains(workload)
     }

@@ -8,7 +8,7 @@ use engine::output::rings::PlaceContents;
 use engine::promotion::revision::{self, Revisions};
 use engine::promotion::rollout::Ahead;
 use engine::promotion::rollout::wanted::MIXED;
-use engine::promotion::state::{Proved, Revision};
+use engine::promotion::state::{Position, Proved, Revision};
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use git::publications::SourceName;
 use git::repository_key;
@@ -134,6 +134,10 @@ impl Rings {
         let mut vectors = Vectors::new(reader.loaded, workload, reader.known.differences()).ok_or(unknown)?;
         let back = vectors.of(earlier);
         if back.configuration == vectors.of(present).configuration {
+            // Without a commit of the branch, its folders are rendered again.
+            if target.at == Position::default() {
+                self.revision(reader, (workload, stored), &target.revision)?;
+            }
             return Ok(Returning { revision: target.revision.clone(), sources: earlier.clone() });
         }
         let sources = vectors.sources(&back.platform, present);

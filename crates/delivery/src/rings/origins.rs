@@ -40,10 +40,9 @@ impl Rings {
         };
         let moving = self.revision(reader, (&workload, stored), &current.revision);
         if !matches!(current.phase, Phase::RollingBack { .. })
-            && let Err(Missing { reason, is_lost }) = &moving
+            && let Err(missing) = &moving
         {
-            self.unknown.insert(Arc::clone(&workload), reason.clone());
-            self.lost.extend(is_lost.then(|| Arc::clone(&workload)));
+            self.miss(&workload, missing, &missing.reason);
         }
         let moving = self.known(&workload, moving.map_err(String::from));
         let rest = match state.interrupted.as_ref().map(|interrupted| &interrupted.rest) {
@@ -75,24 +74,30 @@ impl Rings {
     ) -> Origin {
         if stable.at == Position::default() {
             // No commit of the branch has it at all places: it was proved below a move that is half-way.
-            let rendered = self.revision(reader, (workload, stored), &stable.revision).map_err(String::from);
-            if let Err(reason) = rendered.as_ref()
+            let rendered = self.revision(reader, (workload, stored), &stable.revision);
+            if let Err(missing) = rendered.as_ref()
                 && is_needed
             {
-                self.unknown.insert(Arc::clone(workload), reason.clone());
+                self.miss(workload, missing, &missing.reason);
             }
-            return self.known(workload, rendered);
+            return self.known(workload, rendered.map_err(String::from));
         }
         let found = self.position(reader, &stable.at);
         let Err(reason) = found.as_ref() else { return found.unwrap_or(Origin::Unknown) };
         if !is_needed {
             return Origin::Unknown;
         }
-        let rendered = self.revision(reader, (workload, stored), &stable.revision).map_err(String::from);
-        if rendered.is_err() {
-            self.unknown.insert(Arc::clone(workload), reason.clone());
+        let rendered = self.revision(reader, (workload, stored), &stable.revision);
+        if let Err(missing) = &rendered {
+            self.miss(workload, missing, reason);
         }
-        self.known(workload, rendered.or(found))
+        self.known(workload, rendered.map_err(String::from).or(found))
+    }
+
+    /// Folders that places are to have now can't be read or rendered.
+    fn miss(&mut self, workload: &Arc<str>, missing: &Missing, reason: &str) {
+        self.unknown.insert(Arc::clone(workload), reason.to_owned());
+        self.lost.extend(missing.is_lost.then(|| Arc::clone(workload)));
     }
 
     /// The folders at a position.
@@ -111,7 +116,7 @@ impl Rings {
     }
 
     /// The folders of a revision.
-    fn revision(
+    pub(super) fn revision(
         &mut self,
         reader: &mut Reader<'_>,
         (workload, stored): (&Arc<str>, &StoredRollout),
@@ -137,7 +142,7 @@ impl Rings {
 }
 
 /// Why a revision has no folders.
-struct Missing {
+pub(super) struct Missing {
     reason: String,
     /// Whether it can't be rendered any more.
     is_lost: bool,

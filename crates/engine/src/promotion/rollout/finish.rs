@@ -170,7 +170,12 @@ impl Machine<'_> {
         }
         let per = ring.per.iter().map(|limit| format!("{} for each `{}`", limit.at_once, limit.label));
         let at_once = ring.at_once.iter().map(|amount| format!("{amount} of the ring"));
-        let canary = self.canary(index, ring).into_iter().map(|canary| format!("{canary} as canaries"));
+        let canary = match ring.canary {
+            Some(canary) => Some(format!("{canary} first")),
+            None => {
+                self.is_not_exercised(index).then(|| "1 first, because no ring before exercised the change".to_owned())
+            }
+        };
         let limits: Vec<_> = at_once.chain(per).chain(canary).collect();
         let released = format!(
             "{} of {} of the ring `{}` are released",

@@ -18,6 +18,7 @@ use crate::promotion::state::{
     Decision, GateRecord, GateStatus, Phase, Position, Proved, Rejection, Revision, RingRecord, RolloutState,
     rejections,
 };
+use crate::promotion::vector::Part;
 
 /// The name of the built-in gate of a ring's failure budget.
 const FAILURES: &str = "failures";
@@ -113,6 +114,9 @@ impl<'a> Machine<'a> {
                 return false;
             }
         }
+        if self.stop_lost_rollback() {
+            return true;
+        }
         if !self.state.is_of(&self.layout) {
             return self.restart();
         }
@@ -169,11 +173,14 @@ impl<'a> Machine<'a> {
         Some((index, rings.get(index)?))
     }
 
-    /// How many changed places of a ring come before the others. A change that no ring before has exercised, because none of their places changes, begins with one.
+    /// How many changed places of a ring come before the others. A change that is not exercised begins with one.
     pub(super) fn canary(&self, index: usize, ring: &Ring) -> Option<u32> {
-        let mut before = self.tally.rings.iter().take(index);
-        let is_not_exercised = index > 0 && before.all(|counts| counts.changed == 0);
-        ring.canary.or(is_not_exercised.then_some(1))
+        ring.canary.or(self.is_not_exercised(index).then_some(1))
+    }
+
+    /// Whether a change begins in a later ring, because none of the places of the rings before changes.
+    pub(super) fn is_not_exercised(&self, index: usize) -> bool {
+        index > 0 && self.tally.rings.iter().take(index).all(|counts| counts.changed == 0)
     }
 
     /// Evaluates the gates of the moving ring, and keeps their records.
@@ -394,14 +401,45 @@ impl<'a> Machine<'a> {
 
     /// Moves on when the failures are within the budget again.
     fn resume(&mut self, report: &RingGates) -> bool {
+        // What a person rolled back moves again when a person says it. The values after it are not rolled back.
+        let is_back = self.state.rolled_back.is_some();
         let Some(current) = self.state.current.as_mut() else { return false };
-        if report.over_budget.is_some() || self.input.measured.is_err() {
+        let is_rolled_back = is_back && current.part != Part::Configuration;
+        let is_unknown = self.input.measured.is_err() || self.input.is_lost;
+        if report.over_budget.is_some() || is_unknown || is_rolled_back {
             return false;
         }
         current.phase = Phase::Moving;
         let revision = current.revision.clone();
         self.is_counted = false;
         self.emit(EventKind::Resumed, Some(revision), "the failures are within the budget again".to_owned());
+        true
+    }
+
+    /// A rollback stops where it is if nobody can render any more what it returns to. Values that move after the rollback of a person end: nothing newer would
+    /// replace them until a person says it.
+    fn stop_lost_rollback(&mut self) -> bool {
+        let is_back = self.state.rolled_back.is_some();
+        let Some(current) = self.state.current.as_mut().filter(|_| self.input.is_lost) else { return false };
+        let reason: Arc<str> = match &current.phase {
+            Phase::RollingBack { reason, .. } => {
+                format!("{reason}; what it returns to can't be rendered any more").into()
+            }
+            Phase::Moving if is_back => return self.end_lost_values(),
+            Phase::Moving | Phase::Stopped { .. } => return false,
+        };
+        let revision = current.revision.clone();
+        current.phase = Phase::Stopped { reason: Arc::clone(&reason), since: self.input.now, is_withdrawn: false };
+        self.is_counted = false;
+        self.emit(EventKind::Stopped, Some(revision), reason.to_string());
+        true
+    }
+
+    fn end_lost_values(&mut self) -> bool {
+        let Some(current) = self.state.current.take() else { return false };
+        self.state.interrupted = None;
+        self.is_counted = false;
+        self.emit(EventKind::Aborted, Some(current.revision), "it can't be rendered any more".to_owned());
         true
     }
 

@@ -38,7 +38,8 @@ pub struct RolloutInput<'a> {
     pub desired: Option<&'a Revision>,
     /// The part in which it differs from the stable revision.
     pub part: Part,
-    /// Whether the moving revision can't be rendered any more: its sources give another one now, by another version of Kalypso. It gives way to a newer revision.
+    /// Whether the moving revision, or what the places return to, can't be rendered any more: its sources give another one now, by another version of Kalypso. It gives
+    /// way to a newer revision.
     pub is_lost: bool,
     /// The newest values as a change of their own, or why they can't be one. None: they are those of what moves.
     pub ahead: Option<Result<Ahead<'a>, &'a str>>,

@@ -23,6 +23,9 @@ use super::rollout::RolloutStep;
 use super::source::SourceStep;
 use super::state::{AdvanceState, Decision, Revision, RolloutState};
 
+/// The name of the renderer among the subjects of an environment. No workload has such a name.
+pub const RENDERER: &str = "kalypso/renderer";
+
 /// What moves into an environment by [`advance`](super::advance).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {

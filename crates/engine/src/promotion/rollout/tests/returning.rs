@@ -6,7 +6,7 @@ use super::world::{Host, World};
 use super::{command, two_rings};
 use crate::promotion::command::{Command, CommandKind, Refusal, apply_to_rollout};
 use crate::promotion::report::ReportPhase;
-use crate::promotion::state::Revision;
+use crate::promotion::state::{Phase, Revision};
 use crate::promotion::vector::Part;
 
 /// Versions 1 to 3 were proved, one after another.
@@ -215,4 +215,50 @@ fn a_return_to_another_proved_revision_ends_when_the_places_have_it() {
     world.step();
     assert!(world.state.current.is_some(), "{:?}", world.state);
     check(&mut world, ("22|1111", "v2"));
+}
+
+#[test]
+fn a_rollback_stops_if_nobody_can_render_what_it_returns_to() {
+    let mut world = three_versions();
+    world.change(4);
+    world.step();
+    world.step();
+    world.publish();
+    roll_back(&mut world, None);
+    world.step();
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
+    world.is_lost = true;
+    let report = world.step();
+    let reason = "rollback by bob: because; what it returns to can't be rendered any more";
+    assert!(report.waiting.iter().any(|waiting| waiting.text.starts_with(reason)), "{report:?}");
+    // It does not go on by itself.
+    world.is_lost = false;
+    world.settle();
+    assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::Stopped { .. }), "{:?}", world.state);
+    command(&mut world, CommandKind::Retry);
+    check(&mut world, ("44|4444", "v4"));
+}
+
+#[test]
+fn values_after_a_rollback_end_if_nobody_can_render_them() {
+    let mut world = with_values();
+    world.change(11);
+    world.change(21);
+    world.back = Some(revision("v11"));
+    roll_back(&mut world, None);
+    world.settle();
+    world.change(22);
+    world.change(12);
+    world.ahead = Some((revision("v12"), None));
+    world.change(22);
+    world.step();
+    assert_eq!(world.state.present(), Some(&revision("v12")), "{:?}", world.state);
+    (world.is_lost, world.ahead) = (true, None);
+    let report = world.step();
+    assert_eq!((world.state.current.as_ref(), report.phase), (None, ReportPhase::Rest));
+    assert!(report.waiting[0].text.contains("moves again with `kalypso retry`"), "{report:?}");
+    world.is_lost = false;
+    command(&mut world, CommandKind::Retry);
+    world.settle();
+    assert_eq!(world.stable(), "v22");
 }
