@@ -17,7 +17,6 @@
       06:01  prod shop  removed-canary-1: nothing changes in the ring `stores`
              prod shop  removed-canary-1: all rings are done
              prod shop  removed-canary-1: the move goes on after the newest values
-             prod shop  removed-canary-1: waits for compliant: 1 of 2 reconcilers applied the change, 100% are needed, 1 are silent
              prod shop  removed-canary-1: the ring `canary` is done
                             failures: 0 of 1 reconciler failed, at most 0 may fail
                             compliant: 1 of 1 reconciler applied the change

@@ -47,6 +47,8 @@ fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
         &["`with` is missing at the end", "write `retarget WORKLOAD in ENVIRONMENT with NAME`"],
     );
     failing("hold prod application/shopp by ann because x", &["`by` is expected before `application/shopp`"]);
+    failing("install 0.2.0 of shopp", &["there is no workload `shopp`"]);
+    failing("delete prod", &["`states of` is expected before `prod`", "write `delete states of ENVIRONMENT`"]);
     failing("hub misses publications", &["`for` is missing at the end", "or hub misses publications for DURATION"]);
     failing("change c3 without", &["the name of a promotion is missing at the end", "[with PROMOTION|"]);
     failing("nothing at all", &["`nothing` is no event", "events begin with `change`"]);

@@ -20,11 +20,40 @@ pub(super) struct Sources {
     pub(super) main: usize,
     /// The number of commits of the environment's branch.
     pub(super) configuration: usize,
+    /// The number of versions of the program that renders, up to the admitted one.
+    pub(super) renderer: usize,
     /// The number of releases of each workload. 0: it is not published.
     pub(super) releases: Vec<usize>,
 }
 
-/// A commit that affects folders.
+impl Sources {
+    /// The part of a workload's revision that does not come from the environment's own branch.
+    pub(super) fn platform(&self, workload: usize) -> Platform {
+        Platform { main: self.main, release: self.releases[workload], renderer: self.renderer }
+    }
+}
+
+/// The part of a workload's revision that does not come from the environment's own branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Platform {
+    /// The number of commits of the main branch.
+    pub(super) main: usize,
+    /// The number of releases.
+    pub(super) release: usize,
+    /// The number of versions of the program that renders.
+    pub(super) renderer: usize,
+}
+
+/// The versions of the program that renders, from the second one on, each with the folders that it renders differently from the one before.
+#[derive(Debug, Default)]
+pub(super) struct Renderers {
+    /// The versions.
+    pub(super) versions: Vec<Commit>,
+    /// The number of versions up to the installed one.
+    pub(super) installed: usize,
+}
+
+/// A commit that affects folders, or a version of the program that renders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commit {
     /// The name.
@@ -85,7 +114,7 @@ impl Contents {
     /// The content of a folder: of the changes that affect it, without those that are reverted. A pin of a person has priority over the release.
     pub(super) fn rendered(
         &mut self,
-        commits: [&[Commit]; 2],
+        commits: [&[Commit]; 3],
         mut release: Arc<str>,
         (workload, labels): (&str, &Labels),
     ) -> ContentId {
@@ -131,7 +160,7 @@ mod tests {
             [commit("c1", None, None), commit("c2", Some(("region", "west")), None), commit("r", None, Some(0))];
         let (west, east) = (Labels::from_iter([("region", "west")]), Labels::from_iter([("region", "east")]));
         let mut at = |count: usize, labels: &Labels| {
-            let id = contents.rendered([&commits[..count], &[]], "1.0.0".into(), ("shop", labels));
+            let id = contents.rendered([&commits[..count], &[], &[]], "1.0.0".into(), ("shop", labels));
             contents.get(id).unwrap().changes.join(" ")
         };
         assert_eq!([at(1, &west), at(2, &west), at(2, &east)], ["c1", "c1 c2", "c1"]);
@@ -144,7 +173,7 @@ mod tests {
         let pin = Commit { pins: Some("1.0.0".into()), ..commit("pin", Some(("printer", "old")), None) };
         let of = |printer: &str| Labels::from_iter([("printer", printer)]);
         let [old, new] = [of("old"), of("new")].map(|labels| {
-            let id = contents.rendered([&[], std::slice::from_ref(&pin)], "2.0.0".into(), ("shop", &labels));
+            let id = contents.rendered([&[], &[], std::slice::from_ref(&pin)], "2.0.0".into(), ("shop", &labels));
             contents.get(id).unwrap().clone()
         });
         assert_eq!((&*old.release, &*new.release, old.changes.len()), ("1.0.0", "2.0.0", 0));

@@ -243,6 +243,23 @@ pub enum Event {
     },
     /// A commit on the main branch that removes the effect of an earlier one.
     Revert(Arc<str>),
+    /// A version of the program that renders is installed: a new one, or one that was there before.
+    Install {
+        /// The version.
+        version: Arc<str>,
+        /// The folders that a new one renders differently from the newest one before.
+        scope: Scope,
+    },
+    /// The stored states of an environment are deleted.
+    DeleteStates {
+        /// The environment.
+        environment: Arc<str>,
+    },
+    /// A person restores the states with which an environment was published last.
+    RestoreStates {
+        /// The environment.
+        environment: Arc<str>,
+    },
     /// A new release of a workload in the first environments.
     Release {
         /// The workload.

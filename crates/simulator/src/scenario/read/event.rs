@@ -15,6 +15,7 @@ pub(super) const FORMS: &[(&str, &str)] = &[
         "change NAME [of WORKLOAD] [where KEY=VALUE] [with PROMOTION|without PROMOTION] [by ACCOUNT|by unknown]",
     ),
     ("revert", "revert NAME"),
+    ("install", "install VERSION [of WORKLOAD] [where KEY=VALUE]"),
     ("release", "release WORKLOAD VERSION [by ACCOUNT|by unknown]"),
     ("configure", "configure ENVIRONMENT NAME [of WORKLOAD] [where KEY=VALUE]"),
     ("pin", "pin WORKLOAD VERSION in ENVIRONMENT [where KEY=VALUE]"),
@@ -33,6 +34,8 @@ pub(super) const FORMS: &[(&str, &str)] = &[
     ("kill", "kill the service for DURATION, or kill the service at every step"),
     ("git-host", "git-host API is down for DURATION"),
     ("hub", "hub is down for DURATION, or hub misses publications for DURATION"),
+    ("delete", "delete states of ENVIRONMENT"),
+    ("restore", "restore states of ENVIRONMENT"),
     ("clock", "clock is wrong by [-]DURATION [for DURATION]"),
     ("approve", "approve ENVIRONMENT [WORKLOAD] by ACCOUNT"),
     ("hold", "hold ENVIRONMENT [WORKLOAD] by ACCOUNT because REASON"),
@@ -51,11 +54,12 @@ pub(super) fn read(text: &str, names: &Names) -> Result<Event, Expected> {
     let mut words = Words::new(text);
     let verb = words.word("an event")?;
     let event = match verb {
-        "change" | "revert" | "release" | "configure" => source(verb, &mut words, names)?,
+        "change" | "revert" | "install" | "release" | "configure" => source(verb, &mut words, names)?,
         "pin" | "retarget" | "write" | "merge" => around(verb, &mut words, names)?,
         "fail" | "silence" | "flap" | "lie" | "slow" | "repair" => hosts(verb, &mut words, names)?,
         "add" | "remove" => fleet(verb, &mut words, names)?,
         "check" | "kill" | "git-host" | "hub" | "clock" => outside(verb, &mut words)?,
+        "delete" | "restore" => states(verb, &mut words, names)?,
         "expect" => Event::Expect(claim::read(&mut words, names)?),
         _ if FORMS.iter().any(|(known, _)| *known == verb) => decision(verb, &mut words, names)?,
         other => return Err(format!("`{other}` is no event")),
@@ -72,6 +76,7 @@ fn source(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Exp
             Event::Change { name, scope, promotion: promotion(words)?, author: author(words)? }
         }
         "revert" => Event::Revert(words.name("the name of the change")?),
+        "install" => Event::Install { version: words.name("the version")?, scope: words.scope(names)? },
         "release" => {
             let workload = names.workload(words)?;
             let version = names.release(&workload, words.word("the version")?)?;
@@ -171,6 +176,12 @@ fn fleet(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expe
     let environment = words.environment(&names.environments)?;
     let labels = words.only()?.into_iter().map(|(key, value)| (key, vec![value])).collect();
     Ok(Event::Grow { environment, group: ClusterGroup { names: pattern, labels, hosts: 1 } })
+}
+
+fn states(verb: &str, words: &mut Words<'_>, names: &Names) -> Result<Event, Expected> {
+    words.must("states of")?;
+    let environment = words.environment(&names.environments)?;
+    Ok(if verb == "delete" { Event::DeleteStates { environment } } else { Event::RestoreStates { environment } })
 }
 
 fn outside(verb: &str, words: &mut Words<'_>) -> Result<Event, Expected> {

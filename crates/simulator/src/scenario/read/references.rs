@@ -137,6 +137,7 @@ fn of_event(event: &Event) -> Vec<Reference<'_>> {
             let label = label.iter().map(|label| Reference::Label(Some(environment), label));
             label.chain([Reference::Release(workload, version)]).collect()
         }
+        Event::Install { scope, .. } => of_scope(None, scope),
         Event::Configure { environment, scope, .. } => of_scope(Some(environment), scope),
         Event::Hosts { who, fault: Fault::Failing(Some(name)), .. } => {
             of_who(who).into_iter().chain([Reference::Revision(name)]).collect()
@@ -212,7 +213,10 @@ impl<'s> Known<'s> {
         known.releases = releases(scenario);
         for happening in &scenario.timeline {
             match &happening.event {
-                Event::Change { name, .. } | Event::Configure { name, .. } | Event::Retarget { name, .. } => {
+                Event::Change { name, .. }
+                | Event::Configure { name, .. }
+                | Event::Retarget { name, .. }
+                | Event::Install { version: name, .. } => {
                     known.changes.insert(name);
                 }
                 Event::Grow { environment, group } => known.clusters.push((environment, group)),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::promotion::step::RENDERER;
 use model::duration;
 
 use super::Names;
@@ -141,8 +142,11 @@ impl<'t> Words<'t> {
     /// The subject of a decision or of a state: a workload, the values of the environment, or a target of an application team. None: the commits of the main branch.
     pub(super) fn subject(&mut self, names: &Names) -> Result<Option<Arc<str>>, Expected> {
         let is_workload = |word: &str| names.workloads.iter().any(|name| **name == *word);
-        let is_subject =
-            |word: &str| word == VALUES || is_workload(word) || word.strip_prefix(APPLICATION).is_some_and(is_workload);
+        let is_subject = |word: &str| {
+            matches!(word, VALUES | RENDERER)
+                || is_workload(word)
+                || word.strip_prefix(APPLICATION).is_some_and(is_workload)
+        };
         if self.peek().is_some_and(is_subject) { self.name("the workload").map(Some) } else { Ok(None) }
     }
 

@@ -121,7 +121,7 @@ impl World {
             if who.environment.as_ref().is_some_and(|name| *name != environment.name) {
                 continue;
             }
-            let commits = || self.main.iter().chain(&environment.commits);
+            let commits = || self.main.iter().chain(&self.renderers.versions).chain(&environment.commits);
             for place in environment.fleet.select(who) {
                 let labels = environment.fleet.labels(place);
                 for (workload, name) in self.workloads.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::promotion::report::{Event, EventKind, Report, ReportPhase};
 use engine::promotion::state::Revision;
 use engine::promotion::step;
-use engine::promotion::step::{Plan, PlannedRollout};
+use engine::promotion::step::{Plan, PlannedRollout, Subject};
 use jiff::Timestamp;
 
 use super::environment::Memory;
@@ -36,6 +36,10 @@ impl World {
         let mut is_restless = false;
         // The last one first: an environment sees what those before it had shown before this step.
         for number in (0..self.environments.len()).rev() {
+            // Without its states, nothing is known of what it may have.
+            if self.environments[number].stored.is_gone() {
+                continue;
+            }
             is_restless |= self.step_environment(number);
             self.plan_publication(number);
         }
@@ -49,6 +53,7 @@ impl World {
     fn step_environment(&mut self, number: usize) -> bool {
         let mut is_changed = false;
         for _ in 0..REPEATS_MAX {
+            self.follow_renderer(number);
             let rendered = self.render(number);
             let state = self.stored(number);
             let start = self.probe.as_ref().map(|probe| probe.seconds());
@@ -73,6 +78,11 @@ impl World {
         let mut is_changed = self.keep_sources(number, sources);
         for planned in rollouts {
             is_changed |= self.keep_rollout(number, planned);
+        }
+        let (renderer, moves): (Vec<_>, Vec<_>) =
+            moves.into_iter().partition(|planned| planned.subject == Subject::Renderer);
+        for planned in renderer {
+            is_changed |= self.keep_renderer(number, planned);
         }
         let moved: Vec<_> = moves.iter().map(|planned| self.subject_number(&planned.subject)).collect();
         for planned in moves {
@@ -107,7 +117,7 @@ impl World {
         let sources = environment.sources().filter_map(|source| environment.source(source).report.as_ref());
         let rollouts = environment.workloads.iter().filter_map(|rollout| rollout.memory.report.as_ref());
         let subjects = environment.subjects.iter().filter_map(|subject| subject.report.as_ref());
-        sources.count() > 0 || rollouts.chain(subjects).any(is_restless)
+        sources.count() > 0 || rollouts.chain(subjects).chain(&environment.renderer.report).any(is_restless)
     }
 
     /// The service is killed: what it had only in memory is lost.

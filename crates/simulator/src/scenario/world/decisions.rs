@@ -6,13 +6,13 @@ use engine::promotion::command::{Command, CommandKind, Refusal, gates_passed};
 use engine::promotion::decision::{About, Changed, DecisionFacts, apply};
 use engine::promotion::report::Event;
 use engine::promotion::state::{AdvanceState, Revision, RolloutState};
-use engine::promotion::step::Subject;
+use engine::promotion::step::{RENDERER, Subject};
 use jiff::SignedDuration;
 use model::object::Promotion;
 
 use super::World;
+use super::lost_states::GONE;
 use super::subject::PLATFORM;
-use super::values::Source;
 use crate::scenario::definition::PersonDecision;
 
 impl World {
@@ -25,10 +25,21 @@ impl World {
     ) {
         let Some(number) = self.number(environment) else { return };
         let source = name.and_then(|name| self.source_called(name));
+        if self.environments[number].stored.is_gone() {
+            return self.tell((environment, "refused"), format!("a decision by {by} is refused: {GONE}"));
+        }
+        let is_renderer = name.is_some_and(|name| **name == *RENDERER);
         let subject = name.and_then(|name| self.workload_number(name)).map_or(PLATFORM, |workload| workload + 1);
-        let kind = self.command_of(decision, (number, subject, source));
+        let known = &self.environments[number];
+        let (state, newest) = match source {
+            _ if is_renderer => (known.renderer.state.clone(), Some(self.installed_renderer())),
+            Some(source) => (known.source(source).state.clone(), None),
+            None => (Some(known.subjects[subject].state.clone()), self.line(subject).into_iter().next()),
+        };
+        let kind = self.command_of(decision, (state.unwrap_or_default(), newest));
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
         let about = match (source, name) {
+            _ if is_renderer => About::Renderer,
             (Some(source), _) => About::Source(&self.subject_of(source)),
             (None, Some(name)) => About::Workload(name),
             (None, None) => About::Environment,
@@ -42,6 +53,7 @@ impl World {
             }
             Err(refusal) => {
                 let place = match source {
+                    _ if is_renderer => self.renderer_name(number),
                     Some(source) => self.source_name(number, source),
                     None => self.subject_name(number, subject),
                 };
@@ -54,7 +66,11 @@ impl World {
         let (subject, state) = match changed {
             Changed::Main(state) => (PLATFORM, state),
             Changed::Release(workload, state) => (self.subject_number(&Subject::Release(workload)), state),
-            Changed::Renderer(_) => return,
+            Changed::Renderer(state) => {
+                self.tell_events(&self.renderer_name(number), &[event]);
+                self.set_renderer(number, state);
+                return;
+            }
             Changed::Source(name, state) => {
                 let Some(source) = self.source_called(&name) else { return };
                 self.tell_events(&self.source_name(number, source), &[event]);
@@ -71,12 +87,8 @@ impl World {
         self.render_admitted(number, subject);
     }
 
-    /// The command of a decision about a subject, or about a source.
-    fn command_of(
-        &self,
-        decision: &PersonDecision,
-        (number, subject, source): (usize, usize, Option<Source>),
-    ) -> CommandKind {
+    /// The command of a decision about something in this state. `newest` is what a person promotes that names no revision.
+    fn command_of(&self, decision: &PersonDecision, (state, newest): (AdvanceState, Option<Revision>)) -> CommandKind {
         match decision {
             PersonDecision::Approve => CommandKind::Approve { gate: None },
             PersonDecision::Hold => CommandKind::Hold,
@@ -86,25 +98,19 @@ impl World {
             PersonDecision::Skip(gate) => CommandKind::Skip { gate: Arc::clone(gate) },
             PersonDecision::RollBack => CommandKind::Rollback { to: None, with_values: false },
             PersonDecision::Override => {
-                let known = &self.environments[number];
-                let state = match source {
-                    Some(source) => known.source(source).state.clone().unwrap_or_default(),
-                    None => known.subjects[subject].state.clone(),
-                };
                 let waiting = state.current.as_ref();
                 let expires = self.service_time() + SignedDuration::from_hours(24);
                 let revision = waiting.map_or_else(|| Revision("".into()), |candidate| candidate.revision.clone());
                 CommandKind::Override { gates: gates_passed(&state, &revision, &[]), revision, expires }
             }
             PersonDecision::Promote(revision) => {
-                let newest = self.line(subject).into_iter().next();
                 let revision = revision.clone().map(Revision).or(newest);
                 CommandKind::Request { revision: revision.unwrap_or_else(|| Revision("".into())) }
             }
         }
     }
 
-    fn set_rollout(&mut self, number: usize, workload: usize, state: RolloutState) {
+    pub(super) fn set_rollout(&mut self, number: usize, workload: usize, state: RolloutState) {
         let rollout = &mut self.environments[number].workloads[workload];
         rollout.state = state;
         let (environment, mut repository) = self.environment(number);

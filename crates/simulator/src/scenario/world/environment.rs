@@ -11,12 +11,13 @@ use engine::promotion::state::{Content, Decision, Position, Revision, RolloutSta
 use engine::promotion::vector::{AheadOf, Part, Vector};
 use model::object::promotion::Promotion;
 
-use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Sources};
+use crate::scenario::contents::{Commit, ContentId, Contents, NOTHING, Platform, Renderers, Sources};
 use crate::scenario::definition::WorkloadDefinition;
 use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
-use super::subject::{PLATFORM, Subject, Values};
+use super::lost_states::StoredStates;
+use super::subject::{PLATFORM, Renderer, Subject, UNRENDERED, Values};
 
 /// An environment.
 #[derive(Debug)]
@@ -37,6 +38,10 @@ pub(in crate::scenario) struct Environment {
     pub(in crate::scenario) workloads: Vec<Rollout>,
     /// The commits of the main branch, and the releases of each workload, on their way into it.
     pub(in crate::scenario) subjects: Vec<Subject>,
+    /// The version of the program that renders, on its way into it.
+    pub(in crate::scenario) renderer: Renderer,
+    /// What is stored of the states.
+    pub(super) stored: StoredStates,
     /// The commits of its own branch that wait.
     pub(in crate::scenario) values: Values,
     /// The commits of each workload's application team that wait.
@@ -87,8 +92,8 @@ impl Rollout {
         state: &RolloutState,
         command: &Command,
     ) -> Result<Command, Refusal> {
-        let platform = |sources: &Sources| (sources.main, sources.releases[workload]);
-        command.with_target(state, |revision| self.revisions.sources(revision).map(platform))
+        command
+            .with_target(state, |revision| self.revisions.sources(revision).map(|sources| sources.platform(workload)))
     }
 
     /// Why the revision of the sources waits for `retry`. None: it does not.
@@ -116,16 +121,16 @@ impl Known<'_> {
     fn content(&self, state: &RolloutState, content: Content, place: usize) -> Option<ContentId> {
         let at = |column: Option<&[ContentId]>| column.and_then(|column| column.get(place)).copied().unwrap_or(NOTHING);
         let snapshot = |position: &Position| at(self.snapshots.get(position).map(|column| &**column));
-        let rendered = |revision: &Revision| at(self.columns.get(revision).map(Vec::as_slice));
+        // What can't be rendered any more stays as it is.
+        let rendered = |revision: &Revision| self.columns.get(revision).map(|column| at(Some(column)));
         let current = state.current.as_ref();
         match content {
             Content::Published => None,
             Content::Base => current.map(|current| snapshot(&current.base)),
-            Content::Moving => current.map(|current| rendered(&current.revision)),
-            Content::Rest => state.interrupted.as_ref().map(|interrupted| rendered(&interrupted.rest)),
-            Content::Stable => state.stable.as_ref().map(|stable| match self.columns.get(&stable.revision) {
-                Some(_) if stable.at == Position::default() => rendered(&stable.revision),
-                _ => snapshot(&stable.at),
+            Content::Moving => current.and_then(|current| rendered(&current.revision)),
+            Content::Rest => state.interrupted.as_ref().and_then(|interrupted| rendered(&interrupted.rest)),
+            Content::Stable => state.stable.as_ref().and_then(|stable| {
+                if stable.at == Position::default() { rendered(&stable.revision) } else { Some(snapshot(&stable.at)) }
             }),
         }
     }
@@ -185,7 +190,7 @@ impl Revisions {
     }
 
     /// The commits that a revision is rendered from.
-    fn sources(&self, revision: &Revision) -> Option<&Sources> {
+    pub(super) fn sources(&self, revision: &Revision) -> Option<&Sources> {
         self.sources.get(revision)
     }
 }
@@ -193,6 +198,7 @@ impl Revisions {
 /// All commits and releases, which renderings read.
 pub(in crate::scenario) struct Repository<'a> {
     pub(in crate::scenario) main: &'a [Commit],
+    pub(in crate::scenario) renderers: &'a Renderers,
     /// The versions of the releases of each workload.
     pub(in crate::scenario) versions: &'a [Vec<Arc<str>>],
     pub(in crate::scenario) workloads: &'a [WorkloadDefinition],
@@ -216,12 +222,18 @@ impl Environment {
     }
 
     /// The contents of the folders for each class of clusters.
-    fn classes(&self, workload: usize, sources: &Sources, repository: &mut Repository<'_>) -> Vec<ContentId> {
+    pub(super) fn classes(
+        &self,
+        workload: usize,
+        sources: &Sources,
+        repository: &mut Repository<'_>,
+    ) -> Vec<ContentId> {
         let Some(version) = sources.releases[workload].checked_sub(1) else {
             return vec![NOTHING; self.fleet.classes.len()];
         };
         let release = &repository.versions[workload][version];
-        let commits = [&repository.main[..sources.main], &self.commits[..sources.configuration]];
+        let renderers = &repository.renderers.versions[..sources.renderer];
+        let commits = [&repository.main[..sources.main], renderers, &self.commits[..sources.configuration]];
         let workload = &repository.workloads[workload];
         let contents = &mut *repository.contents;
         let render =
@@ -252,12 +264,23 @@ impl Environment {
                 self.workloads[workload].compiled = Some(revision);
                 changed.push(workload);
                 if !self.has_rings() {
-                    let column = self.column(workload, &sources, repository);
-                    self.set_targets(workload, |place, _| column[place]);
+                    self.follow_sources(workload, repository);
                 }
             }
         }
         changed
+    }
+
+    /// The output of the sources becomes the targets, except where the installed program can't render it.
+    fn follow_sources(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        let kept = self.kept(workload, repository);
+        let column = self.column(workload, &self.sources.clone(), repository);
+        let class = std::mem::take(&mut self.fleet.class);
+        self.set_targets(workload, |place, published| {
+            let is_kept = |kept: &Vec<bool>| published == NOTHING || kept[class[place] as usize];
+            if column[place] != NOTHING && kept.as_ref().is_some_and(is_kept) { published } else { column[place] }
+        });
+        self.fleet.class = class;
     }
 
     /// Sets the targets of all places. `content` gets a place and its published content.
@@ -287,8 +310,11 @@ impl Environment {
         self.is_due = false;
     }
 
-    /// The contents that the state of a rollout demands become the targets.
+    /// The contents that the sources, or the state of a rollout, demand become the targets.
     pub(super) fn follow(&mut self, workload: usize, repository: &mut Repository<'_>) {
+        if !self.has_rings() {
+            return self.follow_sources(workload, repository);
+        }
         self.remember_columns(workload, repository);
         let rings = std::mem::take(&mut self.rings);
         let rollout = &mut self.workloads[workload];
@@ -316,7 +342,9 @@ impl Environment {
         columns.retain(|revision, column| named.contains(revision) && column.len() == self.fleet.len());
         for revision in named {
             let sources = self.workloads[workload].revisions.sources(&revision).cloned();
-            if let Some(sources) = sources.filter(|_| !columns.contains_key(&revision)) {
+            let is_new =
+                |sources: &Sources| !columns.contains_key(&revision) && self.can_render(workload, sources, repository);
+            if let Some(sources) = sources.filter(is_new) {
                 columns.insert(revision, self.column(workload, &sources, repository));
             }
         }
@@ -341,9 +369,6 @@ impl Environment {
         let rollout = &self.workloads[workload];
         let state = &rollout.state;
         let known = Known { snapshots: &rollout.snapshots, columns: &rollout.memory.columns };
-        if !rollout.memory.columns.contains_key(&revision) {
-            return;
-        }
         let is_changed = |place: usize| {
             let (ring, domain, hash) = self.rings.at(place);
             let of = |content| known.content(state, content, place);
@@ -352,7 +377,11 @@ impl Environment {
             let is_proof = self.fleet.is_there(place) || released == Some(NOTHING);
             // What goes ahead of another move is proved by itself only.
             let has_stable = state.stable.is_some() && state.interrupted.is_none();
-            is_proof && (of(Content::Base) != released || (has_stable && of(Content::Stable) != released))
+            // What can't be rendered any more counts as changed.
+            is_proof
+                && (released.is_none()
+                    || of(Content::Base) != released
+                    || (has_stable && of(Content::Stable) != released))
         };
         let places = (0..places).map(is_changed).collect();
         let rollout = &mut self.workloads[workload];
@@ -363,10 +392,8 @@ impl Environment {
     pub(super) fn wanted(&mut self, workload: usize, repository: &mut Repository<'_>) -> Option<Newest> {
         let rollout = &self.workloads[workload];
         let desired = rollout.compiled.clone()?;
-        let vector = |sources: &Sources| Vector {
-            platform: (sources.main, sources.releases[workload]),
-            configuration: sources.configuration,
-        };
+        let vector =
+            |sources: &Sources| Vector { platform: sources.platform(workload), configuration: sources.configuration };
         let vector_of = |revision: &Revision| rollout.revisions.sources(revision).map(vector);
         let latest = vector_of(&desired).map(|_| vector(&self.sources))?;
         let wanted = rollout.state.wanted((&desired, &latest), vector_of);
@@ -374,6 +401,9 @@ impl Environment {
             return Some(Newest { desired: wanted.desired, part: wanted.part, ahead: None });
         };
         let base = rest.as_ref().unwrap_or(&moving).clone();
+        if !self.can_render(workload, &self.sources_of(workload, &base), repository) {
+            return Some(Newest { desired: wanted.desired, part: wanted.part, ahead: Some(Err(UNRENDERED)) });
+        }
         let [moving, base] = [moving, base].map(|vector| self.name_vector((workload, &desired), vector, repository));
         let is_mixed = !self.is_stable_below(workload, repository);
         let rest = rest.map(|_| base.clone());
@@ -392,7 +422,8 @@ impl Environment {
         repository: &mut Repository<'_>,
     ) -> Option<Result<Revision, &'static str>> {
         let rollout = &self.workloads[workload];
-        let target = rollout.state.rolled_back.as_ref()?.target.as_ref()?.revision.clone();
+        let proved = rollout.state.rolled_back.as_ref()?.target.as_ref()?;
+        let target = proved.revision.clone();
         let present = rollout.state.stable.as_ref()?.revision.clone();
         let (Some(of_target), Some(of_present)) =
             (rollout.revisions.sources(&target), rollout.revisions.sources(&present))
@@ -400,12 +431,13 @@ impl Environment {
             return Some(Err("its commits are not known"));
         };
         if of_target.configuration == of_present.configuration {
-            return Some(Ok(target));
+            let is_there = proved.at != Position::default() || self.can_render(workload, of_target, repository);
+            return Some(if is_there { Ok(target) } else { Err(UNRENDERED) });
         }
-        let vector = Vector {
-            platform: (of_target.main, of_target.releases[workload]),
-            configuration: of_present.configuration,
-        };
+        let vector = Vector { platform: of_target.platform(workload), configuration: of_present.configuration };
+        if !self.can_render(workload, &self.sources_of(workload, &vector), repository) {
+            return Some(Err(UNRENDERED));
+        }
         Some(Ok(self.name_vector((workload, &target), vector, repository)))
     }
 
@@ -413,15 +445,21 @@ impl Environment {
     fn name_vector(
         &mut self,
         (workload, newest): (usize, &Revision),
-        vector: Vector<(usize, usize), usize>,
+        vector: Vector<Platform, usize>,
         repository: &mut Repository<'_>,
     ) -> Revision {
-        let Vector { platform: (main, release), configuration } = vector;
-        let mut sources = Sources { main, configuration, releases: self.sources.releases.clone() };
-        sources.releases[workload] = release;
-        let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= configuration).count();
+        let sources = self.sources_of(workload, &vector);
+        let fleet_changes = self.fleet_commits.iter().filter(|commits| **commits <= sources.configuration).count();
         let key = (self.classes(workload, &sources, repository), fleet_changes);
         self.workloads[workload].revisions.name(key, &sources, &newest.0)
+    }
+
+    /// The sources of a vector of a workload.
+    fn sources_of(&self, workload: usize, vector: &Vector<Platform, usize>) -> Sources {
+        let Vector { platform: Platform { main, release, renderer }, configuration } = *vector;
+        let mut sources = Sources { main, configuration, renderer, releases: self.sources.releases.clone() };
+        sources.releases[workload] = release;
+        sources
     }
 
     /// Whether all places that the move has not reached have the stable revision.
@@ -476,19 +514,23 @@ impl Environment {
     /// Keeps the contents of the positions that a state names, and only these.
     pub(super) fn keep_positions(&mut self, workload: usize) {
         let position = self.position();
-        let rollout = &mut self.workloads[workload];
+        let rollout = &self.workloads[workload];
         let base = rollout.state.current.as_ref().map(|current| current.base.clone());
         let interrupted = rollout.state.interrupted.as_ref().map(|interrupted| interrupted.movement.base.clone());
         let stable = rollout.state.stable.as_ref().map(|stable| stable.at.clone());
         let earlier: Vec<_> = rollout.state.earlier.iter().map(|earlier| earlier.at.clone()).collect();
         let named = |wanted: &Position| {
-            [&base, &interrupted].into_iter().flatten().any(|base| base == wanted)
+            self.stored.positions().any(|stored| stored == wanted)
+                || [&base, &interrupted].into_iter().flatten().any(|base| base == wanted)
                 || stable.as_ref() == Some(wanted)
                 || earlier.contains(wanted)
         };
-        if named(&position) && !rollout.snapshots.contains_key(&position) {
+        let is_named = named(&position);
+        let unnamed: Vec<_> = rollout.snapshots.keys().filter(|known| !named(known)).cloned().collect();
+        let rollout = &mut self.workloads[workload];
+        if is_named && !rollout.snapshots.contains_key(&position) {
             rollout.snapshots.insert(position, rollout.reconcilers.published.clone().into());
         }
-        rollout.snapshots.retain(|known, _| named(known));
+        rollout.snapshots.retain(|known, _| !unnamed.contains(known));
     }
 }

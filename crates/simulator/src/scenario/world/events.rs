@@ -27,6 +27,9 @@ impl World {
             }),
             Event::Revert(name) => self.revert(name),
             Event::Release { workload, version, author } => self.release(workload, (version, author.as_ref())),
+            Event::Install { version, scope } => self.install(version, scope),
+            Event::DeleteStates { environment } => self.delete_states(environment),
+            Event::RestoreStates { environment } => self.restore_states(environment),
             Event::Configure { environment, name, scope } => self.configure(environment, name, scope),
             Event::Pin { environment, workload, version, label } => {
                 self.pin(environment, (workload, version), label.clone());

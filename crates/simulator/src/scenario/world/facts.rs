@@ -10,12 +10,13 @@ use engine::promotion::state::{AdvanceState, Revision, RolloutState};
 use engine::promotion::step::{
     Evidence, Facts, Known, Release, Renderer, RolloutFacts, Source, SourceHead, State, Subject, WaitingSource,
 };
+use engine::promotion::vector::Part;
 use jiff::Timestamp;
 use model::object::promotion::{Promotion, Ring};
 
 use super::World;
 use super::environment::{Environment, Newest};
-use super::subject::PLATFORM;
+use super::subject::{KEPT, PLATFORM, UNRENDERED};
 use super::subjects::{published, settled};
 
 /// What the controller of a world knows of an environment.
@@ -31,6 +32,7 @@ pub(super) struct WorldFacts<'a> {
 pub(super) struct Rendered {
     newest: Option<Newest>,
     back: Option<Result<Revision, &'static str>>,
+    is_lost: bool,
 }
 
 impl World {
@@ -41,8 +43,14 @@ impl World {
         let (environment, mut repository) = self.environment(number);
         let render = |workload| {
             environment.remember_changed(workload, &mut repository);
-            let newest = environment.wanted(workload, &mut repository);
-            Rendered { newest, back: environment.back(workload, &mut repository) }
+            let present = environment.workloads[workload].state.present().cloned();
+            let is_kept = environment.renderer.kept.contains(&workload);
+            let newest = match present.filter(|_| is_kept) {
+                Some(desired) => Some(Newest { desired, part: Part::Both, ahead: Some(Err(KEPT)) }),
+                None => environment.wanted(workload, &mut repository),
+            };
+            let back = environment.back(workload, &mut repository);
+            Rendered { newest, back, is_lost: environment.is_lost(workload, &mut repository) }
         };
         workloads.map(render).collect()
     }
@@ -63,14 +71,14 @@ impl World {
         State {
             main: environment.subjects.get(PLATFORM).map(|subject| subject.state.clone()),
             releases: releases.collect(),
-            renderer: None,
+            renderer: environment.renderer.state.clone(),
             sources: environment.sources().filter_map(recorded).collect(),
             rollouts: rollouts.collect(),
             promotion: environment.admitted_promotion.clone(),
         }
     }
 
-    /// The number of a subject.
+    /// The number of a subject. The renderer concerns all workloads, like the commits of the main branch.
     pub(super) fn subject_number(&self, subject: &Subject) -> usize {
         match subject {
             Subject::Release(workload) => self.workload_number(workload).map_or(PLATFORM, |workload| workload + 1),
@@ -144,13 +152,20 @@ impl Facts for WorldFacts<'_> {
     }
 
     fn before(&self, environment: &Arc<str>, subject: &Subject) -> FromEnvironment {
-        let subject = self.world.subject_number(subject);
         let Some(number) = self.world.number(environment) else {
             return FromEnvironment::new(Arc::clone(environment), (None, Err("it does not exist".into())), None);
         };
         let before = &self.world.environments[number];
-        let has = (self.world.revision_of(number, subject), settled(before, PLATFORM));
-        FromEnvironment::new(Arc::clone(environment), has, Some(&before.subjects[subject].state))
+        let settled = settled(before, PLATFORM);
+        let (has, state) = match subject {
+            Subject::Renderer => (Some(self.world.renderer_of(number)), before.renderer.state.as_ref()),
+            Subject::Main | Subject::Release(_) => {
+                let subject = self.world.subject_number(subject);
+                (self.world.revision_of(number, subject), Some(&before.subjects[subject].state))
+            }
+        };
+        let state = state.filter(|_| !before.stored.is_gone());
+        FromEnvironment::new(Arc::clone(environment), (has, settled), state)
     }
 
     fn measured(&self, before: Option<&Arc<str>>, subject: &Subject) -> Known<Measured> {
@@ -163,7 +178,12 @@ impl Facts for WorldFacts<'_> {
         Evidence {
             checks: self.world.system.results(&promotion.gates, self.now().as_second()),
             approvals: Vec::new(),
-            author: self.world.author_of(self.world.subject_number(subject), revision),
+            author: match subject {
+                Subject::Renderer => None,
+                Subject::Main | Subject::Release(_) => {
+                    self.world.author_of(self.world.subject_number(subject), revision)
+                }
+            },
         }
     }
 
@@ -182,7 +202,10 @@ impl Facts for WorldFacts<'_> {
     }
 
     fn renderer(&self) -> Option<Renderer> {
-        None
+        self.environment().promotion.as_ref()?;
+        let is_kept = !self.environment().renderer.kept.is_empty();
+        let changes = is_kept.then(|| self.world.renderer_of(self.number));
+        Some(Renderer { version: self.world.installed_renderer(), changes, is_known: true })
     }
 
     fn sources(&self) -> Option<Vec<Source>> {
@@ -227,6 +250,8 @@ impl Facts for WorldFacts<'_> {
         let changed = changed.filter(|changed| state.difference().is_some_and(|difference| changed.is_of(difference)));
         let measured = if self.world.system.is_hub_down() {
             Err("the hub can't be reached".into())
+        } else if rendered.is_lost {
+            Err(UNRENDERED.into())
         } else {
             Ok(live.pick(&rollout.reconcilers.states))
         };
@@ -238,7 +263,7 @@ impl Facts for WorldFacts<'_> {
         Ok(RolloutFacts {
             desired: newest.map(|newest| newest.desired.clone()),
             part: newest.map(|newest| newest.part).unwrap_or_default(),
-            is_lost: false,
+            is_lost: rendered.is_lost,
             ahead: ahead.map(|ahead| ahead.map_err(Arc::from)),
             back: rendered.back.clone().map(|back| back.map_err(Arc::from)),
             position: environment.position(),

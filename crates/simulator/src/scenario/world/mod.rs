@@ -6,10 +6,12 @@ mod decisions;
 mod environment;
 mod events;
 mod facts;
+mod lost_states;
 mod moves;
 mod promotions;
 mod proposals;
 mod reconciling;
+mod renderer;
 mod resting;
 mod subject;
 mod subjects;
@@ -30,7 +32,7 @@ use self::subject::Values;
 use self::system::System;
 pub(super) use self::values::AUTHOR as VALUES_AUTHOR;
 use super::Probe;
-use super::contents::{Commit, Contents, Sources};
+use super::contents::{Commit, Contents, Renderers, Sources};
 use super::definition::{EnvironmentDefinition, Pace, Scenario};
 use super::fleet::Fleet;
 use super::queue::Queue;
@@ -55,6 +57,7 @@ pub(super) struct World {
     contents: Contents,
     /// The commits of the control plane's main branch.
     main: Vec<Commit>,
+    renderers: Renderers,
     /// The names of the workloads.
     pub(in crate::scenario) workloads: Vec<Arc<str>>,
     /// The versions of the releases of each workload.
@@ -95,6 +98,7 @@ impl World {
             story: Story::default(),
             contents: Contents::default(),
             main: Vec::new(),
+            renderers: Renderers::default(),
             workloads: scenario.workloads.iter().map(|workload| Arc::clone(&workload.name)).collect(),
             authors: versions.iter().map(|versions| versions.iter().map(|_| None).collect()).collect(),
             versions,
@@ -129,6 +133,7 @@ impl World {
     fn environment(&mut self, number: usize) -> (&mut Environment, Repository<'_>) {
         let repository = Repository {
             main: &self.main,
+            renderers: &self.renderers,
             versions: &self.versions,
             workloads: &self.scenario.workloads,
             contents: &mut self.contents,
@@ -246,9 +251,11 @@ fn environment(definition: &EnvironmentDefinition, scenario: &Scenario, versions
         fleet,
         commits: Vec::new(),
         fleet_commits: Vec::new(),
-        sources: Sources { main: 0, configuration: 0, releases },
+        sources: Sources { main: 0, configuration: 0, renderer: 0, releases },
         workloads: scenario.workloads.iter().map(|_| Rollout::default()).collect(),
         subjects: Vec::new(),
+        renderer: subject::Renderer::default(),
+        stored: lost_states::StoredStates::default(),
         values: Values::default(),
         applications: scenario.workloads.iter().map(|_| Values::default()).collect(),
         published: 0,

@@ -38,6 +38,9 @@ impl SeenMove {
 impl World {
     /// The moves of an environment: of one workload, or of all and of the commits of the main branch.
     pub(super) fn moves(&self, number: usize, workload: Option<&str>) -> Vec<SeenMove> {
+        if let Some(lost) = self.lost_states(number) {
+            return vec![lost];
+        }
         let environment = &self.environments[number];
         let rollouts = environment.workloads.iter().zip(&self.workloads);
         let rollouts = rollouts.filter(|(_, name)| workload.is_none_or(|meant| *meant == ***name));
@@ -46,7 +49,8 @@ impl World {
             let is_rejected = !rollout.state.rejected.is_empty();
             Some(SeenMove::new(format!("{} {name}", environment.name), report, is_rejected))
         });
-        rollouts.chain(self.subject_moves(number, workload)).chain(self.source_moves(number, workload)).collect()
+        let subjects = self.subject_moves(number, workload).into_iter().chain(self.renderer_move(number, workload));
+        rollouts.chain(subjects).chain(self.source_moves(number, workload)).collect()
     }
 
     /// A move that does not rest. None: everything rests.

@@ -68,7 +68,7 @@ impl World {
         }
     }
 
-    fn read_promotion(&mut self, number: usize) {
+    pub(super) fn read_promotion(&mut self, number: usize) {
         let promotion = self.promotion_in_force(number);
         let environment = &mut self.environments[number];
         environment.rings = ring_columns(&environment.fleet, promotion.as_ref());

@@ -10,9 +10,10 @@ impl World {
     /// The GitOps branch of an environment gets its new content.
     pub(super) fn publish(&mut self, number: usize) {
         self.environments[number].is_planned = false;
-        if self.system.is_service_down() {
+        if self.system.is_service_down() || self.environments[number].stored.is_gone() {
             return;
         }
+        self.name_states(number);
         let is_missed = self.system.misses_publications();
         let environment = &mut self.environments[number];
         environment.published += 1;

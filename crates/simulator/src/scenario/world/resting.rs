@@ -26,7 +26,11 @@ impl World {
     /// The moves that do not rest. After a rollback, people try the revision again.
     pub(in crate::scenario) fn open_moves(&self) -> Vec<OpenMove> {
         let mut open = Vec::new();
-        for environment in &self.environments {
+        for (number, environment) in self.environments.iter().enumerate() {
+            if let Some(report) = &environment.renderer.report {
+                let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
+                open.extend(open_move(&self.renderer_name(number), report, gates));
+            }
             for (rollout, name) in environment.workloads.iter().zip(&self.workloads) {
                 let Some(report) = &rollout.memory.report else { continue };
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);
@@ -85,7 +89,9 @@ fn open_move(about: &str, report: &Report, gates: &[Gate]) -> Option<OpenMove> {
     if is_rejected {
         answers.push(format!("retry {about} by ana"));
     }
-    if report.waiting.iter().any(|waiting| waiting.text.contains("does not contain the revision")) {
+    let is_behind =
+        |text: &str| text.contains("does not contain the revision") || text.contains("has not proved this one");
+    if report.waiting.iter().any(|waiting| is_behind(&waiting.text)) {
         answers.push(format!("override {about} by ana because the walk ends"));
     }
     for waiting in &report.waiting {

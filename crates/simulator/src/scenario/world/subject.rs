@@ -1,5 +1,7 @@
 //! The states of what is on its way into an environment.
 
+use std::collections::BTreeSet;
+
 use engine::promotion::report::Report;
 use engine::promotion::state::{AdvanceState, Revision};
 
@@ -28,6 +30,21 @@ pub(in crate::scenario) struct Proposal {
     pub(in crate::scenario) revision: Revision,
     /// The number of its planned merge. None: people only review it, because its gates do not hold.
     pub(in crate::scenario) merge: Option<u32>,
+}
+
+/// Why places of a workload stay as they are.
+pub(super) const KEPT: &str = "the installed version of kalypso/renderer changes its folders, and is not admitted yet";
+/// Why a revision can't be rendered.
+pub(super) const UNRENDERED: &str = "another version of kalypso/renderer rendered what places have";
+
+/// The version of the program that renders, on its way into an environment.
+#[derive(Debug, Default)]
+pub(in crate::scenario) struct Renderer {
+    /// What is recorded. None: no version ever changed the output.
+    pub(super) state: Option<AdvanceState>,
+    pub(super) report: Option<Report>,
+    /// The workloads with folders that the installed version changes, while it is not admitted.
+    pub(super) kept: BTreeSet<usize>,
 }
 
 /// The commits of a source of an environment that are not admitted yet: of its values, or of an application team.

@@ -10,7 +10,7 @@ use model::object::promotion::Promotion;
 use super::World;
 use super::environment::{Environment, Rollout};
 use super::moves::SeenMove;
-use super::subject::{PLATFORM, START, Subject};
+use super::subject::{KEPT, PLATFORM, START, Subject};
 use crate::scenario::contents::effective;
 use crate::scenario::definition::Content;
 
@@ -246,6 +246,12 @@ pub(super) fn settled(environment: &Environment, subject: usize) -> Result<(), A
 
 /// Whether an environment has published its revision, or why not.
 pub(super) fn published(environment: &Environment, subject: usize) -> Result<(), Arc<str>> {
+    if environment.stored.is_gone() {
+        return Err("its stored states can't be read".into());
+    }
+    if !environment.renderer.kept.is_empty() {
+        return Err(KEPT.into());
+    }
     let mut rollouts = concerned(environment, subject);
     let is_open = |rollout: &Rollout| environment.is_due || rollout.reconcilers.target != rollout.reconcilers.published;
     if rollouts.any(is_open) { Err("it is not published yet".into()) } else { Ok(()) }

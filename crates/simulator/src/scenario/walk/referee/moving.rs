@@ -300,7 +300,9 @@ impl Referee {
         let reconcilers = &rollout.reconcilers;
         let there = || (0..environment.fleet.len()).filter(|place| environment.fleet.is_there(*place));
         let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
-        if record.was_rolling_back && phase != Some(ReportPhase::RollingBack) && record.stable.as_ref() == stable {
+        // One that can't be rendered any more stops where it is.
+        let has_ended = !matches!(phase, Some(ReportPhase::RollingBack | ReportPhase::Stopped));
+        if record.was_rolling_back && has_ended && record.stable.as_ref() == stable {
             let before = record.returning.as_ref().unwrap_or(&record.proved);
             let is_back =
                 |place: &usize| record.target.get(*place) == before.get(*place) || before.get(*place).is_none();
