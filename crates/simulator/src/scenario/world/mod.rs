@@ -126,6 +126,7 @@ impl World {
             let (environment, mut repository) = self.environment(number);
             environment.settle(now, &mut repository);
             self.settle_subjects(number);
+            self.name_states(number);
         }
     }
 
