@@ -57,6 +57,17 @@ fn sentences_that_cannot_be_read_get_the_form_of_their_verb() {
 }
 
 #[test]
+fn a_version_that_is_installed_again_has_no_other_folders() {
+    let with = |again: &str| {
+        let text = scenario::EXAMPLE.replacen("fail stage-2 on c2", "install 0.2.0 of shop", 1);
+        mistakes(&text.replacen("repair stage-2", again, 1))
+    };
+    assert_eq!(with("install 0.2.0"), "");
+    let found = with("install 0.2.0 where region=west");
+    assert!(found.contains("an earlier event installs this version"), "{found}");
+}
+
+#[test]
 fn names_that_nothing_has_are_mistakes() {
     let failing = |to: &str, parts: &[&str]| check("fail stage-2 on c2", to, parts);
     failing("fail stage-9", &["`fail stage-9`: there is no cluster `stage-9`"]);

@@ -138,7 +138,9 @@ impl Machine<'_> {
                 return;
             }
             Phase::Stopped { reason: why, since, is_withdrawn } => {
-                let advice = if *is_withdrawn {
+                let advice = if self.is_rolled_back() {
+                    "it moves again with `kalypso retry`"
+                } else if *is_withdrawn {
                     "it moves again with `kalypso retry`, or a newer revision replaces it"
                 } else {
                     "it moves again when the failures are gone, or a newer revision replaces it"

@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
                 return false;
             }
         }
-        if self.stop_lost_rollback() {
+        if self.end_lost() {
             return true;
         }
         if !self.state.is_of(&self.layout) {
@@ -401,10 +401,8 @@ impl<'a> Machine<'a> {
 
     /// Moves on when the failures are within the budget again.
     fn resume(&mut self, report: &RingGates) -> bool {
-        // What a person rolled back moves again when a person says it. The values after it are not rolled back.
-        let is_back = self.state.rolled_back.is_some();
+        let is_rolled_back = self.is_rolled_back();
         let Some(current) = self.state.current.as_mut() else { return false };
-        let is_rolled_back = is_back && current.part != Part::Configuration;
         let is_unknown = self.input.measured.is_err() || self.input.is_lost;
         if report.over_budget.is_some() || is_unknown || is_rolled_back {
             return false;
@@ -416,9 +414,15 @@ impl<'a> Machine<'a> {
         true
     }
 
-    /// A rollback stops where it is if nobody can render any more what it returns to. Values that move after the rollback of a person end: nothing newer would
-    /// replace them until a person says it.
-    fn stop_lost_rollback(&mut self) -> bool {
+    /// Whether a person rolled back what moves: only a decision of a person moves it again. The values that move after a rollback are not rolled back.
+    pub(super) fn is_rolled_back(&self) -> bool {
+        let current = self.state.current.as_ref().filter(|_| self.state.rolled_back.is_some());
+        current.is_some_and(|current| current.part != Part::Configuration)
+    }
+
+    /// A rollback stops where it is if what it returns to can't be rendered any more. Values that move after the rollback of a person end then, because newer
+    /// revisions wait for a decision and do not replace them.
+    fn end_lost(&mut self) -> bool {
         let is_back = self.state.rolled_back.is_some();
         let Some(current) = self.state.current.as_mut().filter(|_| self.input.is_lost) else { return false };
         let reason: Arc<str> = match &current.phase {

@@ -108,7 +108,7 @@ impl Machine<'_> {
         if is_after_values && !may_replace {
             return false;
         }
-        // What is seen of the other move until now counts. Nobody looks at it until it goes on.
+        // Failures of the other move up to now count. Its gates are not evaluated until it goes on.
         if current.is_some_and(|current| current.phase == Phase::Moving) && self.count() {
             self.evaluate();
         }

@@ -12,7 +12,8 @@ use model::yaml::{Node, Span};
 use super::fields::{Reader, text};
 use super::text_at;
 use crate::scenario::definition::{
-    Claim, ClusterGroup, Content, Event, Fault, LabelPair, Members, PersonDecision, PromotionEdit, Scenario, Scope, Who,
+    Claim, ClusterGroup, Content, Event, Fault, Happening, LabelPair, Members, PersonDecision, PromotionEdit, Scenario,
+    Scope, Who,
 };
 
 /// Reports environments, clusters, labels, changes, releases and checks that the scenario does not have. `documents` are all documents of the file.
@@ -24,12 +25,31 @@ pub(super) fn check(scenario: &Scenario, documents: &[Node], reader: &mut Reader
     let events =
         scenario.timeline.iter().map(|happening| (happening.line, &happening.text, of_event(&happening.event)));
     let claims = scenario.expectations.iter().map(|found| (found.line, &found.text, of_claim(&found.claim)));
+    for happening in repeated_versions(scenario) {
+        let span = sentence(root, (happening.line, &happening.text), reader).unwrap_or(root.span);
+        let message = format!("`{}`: an earlier event installs this version, with its own folders", happening.text);
+        reader.error_with_help(
+            (Code::WrongType, span),
+            message,
+            "leave out `of` and `where`, or write another version".to_owned(),
+        );
+    }
     for (line, written, references) in events.chain(claims) {
         for (message, near) in references.iter().filter_map(|reference| known.missing(reference)) {
             let span = sentence(root, (line, written), reader).unwrap_or(root.span);
             report(reader, (Code::WrongType, span), format!("`{written}`: {message}"), near.as_deref());
         }
     }
+}
+
+/// The events that install a version again, with other folders: they would have no effect.
+fn repeated_versions(scenario: &Scenario) -> Vec<&Happening> {
+    let mut known = BTreeSet::new();
+    let mut is_repeated = |event: &Event| match event {
+        Event::Install { version, scope } => !known.insert(Arc::clone(version)) && *scope != Scope::default(),
+        _ => false,
+    };
+    scenario.timeline.iter().filter(|happening| is_repeated(&happening.event)).collect()
 }
 
 /// Removes the events about what the scenario does not have. They have no effect.

@@ -52,7 +52,7 @@ impl World {
     pub(super) fn restore_states(&mut self, environment: &str) {
         let Some(number) = self.number(environment) else { return };
         if !std::mem::take(&mut self.environments[number].stored.is_gone) {
-            return;
+            return self.tell((environment, "refused"), "its stored states are there");
         }
         let State { main, releases, renderer, rollouts, promotion, .. } =
             self.environments[number].stored.published.clone();

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::promotion::state::{AdvanceState, Phase, Position, Revision};
-use engine::promotion::step::PlannedMove;
-use engine::promotion::step::RENDERER;
+use engine::promotion::step::{PlannedMove, RENDERER};
 
 use super::World;
 use super::environment::{Environment, Repository, Rollout};
@@ -89,7 +88,8 @@ impl World {
         self.renderer_called(self.renderers.installed)
     }
 
-    /// An environment finds out what the installed version changes. One that changes nothing waits for nothing, and where no gate is, none waits.
+    /// Compares what an environment has with what the installed version renders. A version that changes nothing there is admitted at once, and so is each one where no
+    /// promotion leads to.
     pub(super) fn follow_renderer(&mut self, number: usize) {
         let installed = self.renderers.installed;
         let (environment, mut repository) = self.environment(number);

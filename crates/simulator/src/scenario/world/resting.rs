@@ -26,11 +26,7 @@ impl World {
     /// The moves that do not rest. After a rollback, people try the revision again.
     pub(in crate::scenario) fn open_moves(&self) -> Vec<OpenMove> {
         let mut open = Vec::new();
-        for (number, environment) in self.environments.iter().enumerate() {
-            if let Some(report) = &environment.renderer.report {
-                let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
-                open.extend(open_move(&self.renderer_name(number), report, gates));
-            }
+        for environment in &self.environments {
             for (rollout, name) in environment.workloads.iter().zip(&self.workloads) {
                 let Some(report) = &rollout.memory.report else { continue };
                 let phase = rollout.state.current.as_ref().map(|current| &current.phase);

@@ -218,7 +218,7 @@ fn a_return_to_another_proved_revision_ends_when_the_places_have_it() {
 }
 
 #[test]
-fn a_rollback_stops_if_nobody_can_render_what_it_returns_to() {
+fn a_rollback_stops_if_what_it_returns_to_cannot_be_rendered() {
     let mut world = three_versions();
     world.change(4);
     world.step();
@@ -229,7 +229,8 @@ fn a_rollback_stops_if_nobody_can_render_what_it_returns_to() {
     assert!(matches!(world.state.current.as_ref().unwrap().phase, Phase::RollingBack { .. }), "{:?}", world.state);
     world.is_lost = true;
     let report = world.step();
-    let reason = "rollback by bob: because; what it returns to can't be rendered any more";
+    let reason =
+        "rollback by bob: because; what it returns to can't be rendered any more; it moves again with `kalypso retry`";
     assert!(report.waiting.iter().any(|waiting| waiting.text.starts_with(reason)), "{report:?}");
     // It does not go on by itself.
     world.is_lost = false;
@@ -240,7 +241,7 @@ fn a_rollback_stops_if_nobody_can_render_what_it_returns_to() {
 }
 
 #[test]
-fn values_after_a_rollback_end_if_nobody_can_render_them() {
+fn values_after_a_rollback_end_if_they_cannot_be_rendered() {
     let mut world = with_values();
     world.change(11);
     world.change(21);
