@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use engine::promotion::graph::Graph;
 use engine::promotion::report::{Report, ReportPhase, RingReport, Waiting};
 use engine::promotion::state::{
-    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolloutState,
+    AdvanceState, Candidate, CandidatePhase, Decision, GateRecord, GateStatus, Phase, Proved, Revision, RolledBack,
+    RolloutState,
 };
 use engine::promotion::step::{Plan, PlannedMove, PlannedRollout, PlannedSource, Subject};
 use hub_api::promotions::{
@@ -167,13 +168,21 @@ pub(super) fn of_rollout(
         kind: SubjectKind::Workload,
         at: at.map(|at| at.0.to_string()),
         proved: state.stable.as_ref().map(proved),
-        moving,
+        moving: moving.or_else(|| waiting_rollback(state, report)),
         waiting_revisions: revisions(&state.waiting),
         rejected: state.rejected.last().map(|rejected| rejected.revision.0.to_string()),
         rejected_because: state.rejected.last().map(|rejected| rejected.reason.to_string()),
         hold: state.hold.as_ref().map(decision),
         overridden: None,
     }
+}
+
+/// A rollback by a person that has not begun, while nothing moves.
+fn waiting_rollback(state: &RolloutState, report: &Report) -> Option<MoveStatus> {
+    let RolledBack { decision, target, .. } = state.rolled_back.as_ref()?;
+    let revision = &target.as_ref()?.revision;
+    let moving = Moving { revision, began: decision.at, since: decision.at, reason: None, rings: Vec::new() };
+    Some(MoveStatus { phase: MovePhase::RollingBack, ..moving.status(report) })
 }
 
 struct Moving<'a> {

@@ -140,6 +140,9 @@ impl Rings {
             }
             return Ok(Returning { revision: target.revision.clone(), sources: earlier.clone() });
         }
+        if let Some(version) = self.renderer.as_ref().filter(|_| self.kept.contains(workload)) {
+            return Err(kept_by(version));
+        }
         let sources = vectors.sources(&back.platform, present);
         let revision = self.revisions_of(reader, &sources)?.desired(workload);
         Ok(Returning { revision: revision.ok_or("it can't be rendered with the present values")?, sources })
@@ -193,8 +196,7 @@ impl Rings {
             return None;
         }
         self.kept.insert(Arc::clone(workload));
-        let why = format!("{SUBJECT} {version} changes its folders, and is not admitted yet");
-        Some(Newest { desired: present.clone(), part: Part::Both, ahead: Some(Err(why.into())) })
+        Some(Newest { desired: present.clone(), part: Part::Both, ahead: Some(Err(kept_by(&version).into())) })
     }
 
     /// Whether the sources of a revision give another one with this version of Kalypso. What can't be rendered is changed.
@@ -251,6 +253,11 @@ impl Rings {
         let below = self.membership.places.iter().filter(is_below);
         contents.is_stable_below(&each, below).map_err(|error| error.to_string())
     }
+}
+
+/// Why the folders of a workload stay as they are.
+fn kept_by(version: &str) -> String {
+    format!("{SUBJECT} {version} changes its folders, and is not admitted yet")
 }
 
 /// The vectors of a workload's revisions.

@@ -288,3 +288,34 @@ fn a_version_that_comes_in_the_middle_of_a_rollout_begins_it_again() {
     world.end_ring();
     assert!(world.renderer().unwrap().proved.is_some());
 }
+
+#[test]
+fn a_rollback_does_not_let_in_a_version_that_waits() {
+    let world = World::new(DIRECT, &format!("{PEOPLE}{RINGS}"));
+    world.settle();
+    world.end_ring();
+    let first = world.rollout().proved.unwrap().revision;
+    world.report("stage", (3, 2, 0));
+    world.write_value("next");
+    world.settle();
+    world.report("stage", (3, 3, 0));
+    world.settle();
+    world.end_ring();
+    // Both folders are those of an earlier version, with the newest values.
+    let text = format!("{OLD}{}", world.file(FILE));
+    publish_as(&world, "stage", "0.0.9-old", (FILE, &text));
+    let head = publish_as(&world, "stage", "0.0.9-old", (OTHER, &text));
+    world.edit_rollout(|rollout| {
+        let stable = rollout.state.stable.as_mut().unwrap();
+        stable.at = rollout_position::of([("stage", head)]);
+        let sources = rollout.revisions.remove(&stable.revision).unwrap();
+        stable.revision = Revision(OLD_REVISION.into());
+        rollout.revisions.insert(stable.revision.clone(), sources);
+    });
+    let to = Some(Revision(first.as_str().into()));
+    world.command_about(Some("shop"), CommandKind::Rollback { to, with_values: false }, "prices").unwrap();
+    world.settle_with_problems();
+    assert!([FILE, OTHER].iter().all(|path| world.file(path).starts_with(OLD)));
+    let waiting = format!("{:?}", world.rollout());
+    assert!(waiting.contains("has not begun") && waiting.contains("is not admitted yet"), "{waiting}");
+}

@@ -17,7 +17,7 @@ use crate::scenario::fleet::Fleet;
 use crate::scenario::hosts::Reconcilers;
 
 use super::lost_states::StoredStates;
-use super::subject::{PLATFORM, Renderer, Subject, UNRENDERED, Values};
+use super::subject::{KEPT, PLATFORM, Renderer, Subject, UNRENDERED, Values};
 
 /// An environment.
 #[derive(Debug)]
@@ -434,10 +434,12 @@ impl Environment {
             let is_there = proved.at != Position::default() || self.can_render(workload, of_target, repository);
             return Some(if is_there { Ok(target) } else { Err(UNRENDERED) });
         }
-        let vector = Vector { platform: of_target.platform(workload), configuration: of_present.configuration };
-        if !self.can_render(workload, &self.sources_of(workload, &vector), repository) {
-            return Some(Err(UNRENDERED));
+        if self.renderer.kept.contains(&workload) {
+            return Some(Err(KEPT));
         }
+        // The admitted version renders it.
+        let platform = Platform { renderer: self.sources.renderer, ..of_target.platform(workload) };
+        let vector = Vector { platform, configuration: of_present.configuration };
         Some(Ok(self.name_vector((workload, &target), vector, repository)))
     }
 
