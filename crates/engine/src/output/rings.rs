@@ -330,8 +330,8 @@ impl PlaceContents<'_> {
     }
 
     /// Whether the folders of a workload at a place differ between what the place gets and the beginning of its move, or the stable revision. What goes ahead of
-    /// another move is only compared with the beginning: the other one proves the rest. Assignments with errors do not count. What can't be read differs. A place that
-    /// loses the workload differs, too.
+    /// another move is only compared with the beginning: the other one proves the rest. Assignments with errors do not count. What can't be read differs, except where a
+    /// place has nothing and gets nothing. A place that loses the workload differs, too.
     ///
     /// # Errors
     /// If a folder can't be opened.
@@ -344,7 +344,7 @@ impl PlaceContents<'_> {
         match each.stable {
             _ if each.state.interrupted.is_some() => Ok(false),
             Folders::Published(stable) => Ok(id(base) != id(stable) && self.differs(each, (place, released), stable)?),
-            Folders::Unknown => Ok(true),
+            Folders::Unknown => Ok(!self.folders(each, (place, released))?.is_empty()),
             // No commit of the branch has the stable revision.
             _ => Ok(self.folders(each, (place, Content::Stable))? != self.folders(each, (place, released))?),
         }

@@ -10,8 +10,12 @@ use model::object::Object;
 use model::source::{File, Files, Source};
 use model::tree::{Child, Sealed, SealedBy, Tree, closed};
 
+use super::place_folders::PlaceFolders;
+use super::rings::{Folders, MoveContents, PlaceContents};
 use super::*;
 use crate::compile::Compiled;
+use crate::layout::Folder;
+use crate::promotion::state::{Content, RolloutState};
 
 /// A fleet of cluster types without assignments, and a `GitOpsRepo` with this annotation.
 fn fleet(count: usize, fan_out: &str) -> Fleet {
@@ -95,4 +99,31 @@ fn what_is_as_it_should_be_is_not_opened() {
     let open = |sealed: &Sealed| made(sealed).or_else(|_| open(sealed));
     assert_eq!(assembled(&branch, &open), first);
     assert_eq!(opened.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn only_what_a_place_has_or_gets_is_changed() {
+    let compiled = Compiled::new(&Arc::new(fleet(0, "false")));
+    let folders = |path: Option<&str>| {
+        let mut tree = Tree::default();
+        path.into_iter().for_each(|path| tree.write(path, *b"a"));
+        PlaceFolders::of(&tree, &Folder::parse(".").unwrap(), &closed).unwrap()
+    };
+    let (none, east) = (folders(None), folders(Some("east/shop/a.yaml")));
+    let (state, targets) = (RolloutState::default(), BTreeSet::from(["shop".into()]));
+    let contents = PlaceContents { compiled: &compiled, published: &east, open: &closed };
+    // The folders of the stable revision may not be readable: then what was there may be unproved.
+    let check = |[base, moving]: [&PlaceFolders; 2], stable: Folders<'_>, expected: [bool; 2]| {
+        let [base, moving] = [base, moving].map(Folders::Published);
+        let (workload, rest) = ("shop".into(), Folders::Unknown);
+        let each = MoveContents { workload, state: &state, targets: &targets, moving, base, stable, rest };
+        let found = ["east", "new"].map(|place| contents.is_changed(&each, (place, Content::Moving)).unwrap());
+        assert_eq!(found, expected);
+    };
+    check([&east, &east], Folders::Published(&east), [false, false]);
+    check([&east, &east], Folders::Published(&none), [true, false]);
+    check([&east, &none], Folders::Published(&east), [true, false]);
+    check([&none, &none], Folders::Published(&east), [true, false]);
+    check([&east, &east], Folders::Unknown, [true, false]);
+    check([&none, &none], Folders::Unknown, [false, false]);
 }

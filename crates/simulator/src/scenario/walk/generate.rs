@@ -152,7 +152,8 @@ pub(super) fn event(seed: u64, step: usize, setting: &Setting) -> (Option<String
         0..38 => return (None, pause),
         38..56 => source(step, (environment, workload), &mut random),
         56..72 => hosts(environment, &mut random),
-        72..75 => fleet(step, environment, &mut random),
+        72..74 => fleet(step, environment, &mut random),
+        74 => program(step, &mut random),
         75..83 => outside(&mut random),
         _ => decision((environment, workload), &mut random),
     };
@@ -200,6 +201,13 @@ fn fleet(step: usize, environment: &str, random: &mut Random) -> String {
     format!("remove {environment}-store-{} of {environment}", 1 + random.below(3))
 }
 
+/// A new version of the program that renders, or one that was there before. The folders that a version renders differently follow from its number.
+fn program(step: usize, random: &mut Random) -> String {
+    let earlier = step.saturating_sub(1 + random.below(60) as usize);
+    let version = if random.percent(25) { earlier } else { step };
+    format!("install v{version}{}", ["", " where region=west", " of shop"][version % 3])
+}
+
 fn outside(random: &mut Random) -> String {
     let lasts = random.pick(&["3m", "20m", "1h"]);
     match random.below(6) {
@@ -213,8 +221,9 @@ fn outside(random: &mut Random) -> String {
 }
 
 fn decision((environment, workload): (&str, &str), random: &mut Random) -> String {
-    let about = match random.below(9) {
+    let about = match random.below(10) {
         0 => format!("{environment} values"),
+        9 => format!("{environment} kalypso/renderer"),
         1..5 => environment.to_owned(),
         _ => format!("{environment} {workload}"),
     };

@@ -186,12 +186,11 @@ impl<'s> Walker<'s> {
             if subject.as_ref().is_some_and(|name| **name == *VALUES) {
                 self.referee.note_values(&self.world, number, (by, decision));
             }
-            let workload =
-                subject.as_ref().and_then(|name| self.world.workloads.iter().position(|known| known == name));
+            let about = (number, self.world.subject_called(subject.as_deref()));
             match decision {
-                PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, (number, workload), gate),
-                PersonDecision::Override => self.referee.note_override(&self.world, (number, workload)),
-                PersonDecision::Approve => self.referee.note_approval(&self.world, (number, workload), by),
+                PersonDecision::Skip(gate) => self.referee.note_skip(&self.world, about, gate),
+                PersonDecision::Override => self.referee.note_override(&self.world, about),
+                PersonDecision::Approve => self.referee.note_approval(&self.world, about, by),
                 _ => {}
             }
         }

@@ -3,6 +3,7 @@
 
 mod entering;
 mod moving;
+mod renderer;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use engine::promotion::report::{Report, ReportPhase};
 use engine::promotion::state::{Phase, Revision, RolloutState};
 use model::object::promotion::{Amount, Gate, GateKind, Share, Silent};
 
+use self::renderer::RendererRecord;
 use self::values::ValuesRecord;
 use crate::scenario::contents::{ContentId, Sources};
 use crate::scenario::world::{Environment, Rollout, World};
@@ -32,6 +34,7 @@ pub(super) struct Referee {
     rollouts: BTreeMap<(usize, usize), RolloutRecord>,
     subjects: BTreeMap<(usize, usize), SubjectRecord>,
     values: BTreeMap<usize, ValuesRecord>,
+    renderers: BTreeMap<usize, RendererRecord>,
     /// When the service's clock changed last, in seconds since 1970.
     clock_changed: i64,
     skew: i64,
@@ -47,6 +50,8 @@ struct RolloutRecord {
     contents: BTreeMap<Revision, Vec<ContentId>>,
     /// Before the step.
     target: Vec<ContentId>,
+    /// What each place gets when the move releases it. Empty: nothing moves.
+    moving: Vec<ContentId>,
     states: Vec<PlaceState>,
     /// Whether the state released the revision to each place.
     released: Vec<bool>,
@@ -123,7 +128,8 @@ impl Referee {
                 let record = RolloutRecord { proved, stable, contents, ..RolloutRecord::default() };
                 referee.rollouts.insert((number, workload), record);
             }
-            for subject in 0..=environment.workloads.len() {
+            referee.renderers.insert(number, RendererRecord::of(environment));
+            for subject in 0..=world.renderer_subject() {
                 let at = world.revision_of(number, subject);
                 let proved = at.iter().cloned().collect();
                 referee.subjects.insert((number, subject), SubjectRecord { proved, ..SubjectRecord::default() });
@@ -138,10 +144,10 @@ impl Referee {
             (self.skew, self.clock_changed) = (world.skew(), world.now);
         }
         for (number, environment) in world.environments.iter().enumerate() {
-            for subject in 0..=environment.workloads.len() {
+            for subject in 0..=world.renderer_subject() {
                 let record = self.subjects.entry((number, subject)).or_default();
                 record.at = world.revision_of(number, subject);
-                let proposal = environment.subjects[subject].proposal.as_ref();
+                let proposal = environment.subjects.get(subject).and_then(|subject| subject.proposal.as_ref());
                 record.proposal = proposal.filter(|open| open.merge.is_some()).map(|open| open.revision.clone());
                 record.measured = world.measured(number, subject).ok();
                 record.is_settled = world.is_settled(number, subject);
@@ -175,7 +181,8 @@ impl Referee {
         self.note_environments(world);
         for number in 0..world.environments.len() {
             self.check_values(world, number)?;
-            for subject in 0..=world.environments[number].workloads.len() {
+            self.check_renderer(world, number)?;
+            for subject in 0..=world.renderer_subject() {
                 self.check_subject(world, (number, subject))?;
             }
             for workload in 0..world.environments[number].workloads.len() {
@@ -189,11 +196,11 @@ impl Referee {
     }
 
     /// A person skipped a gate of a rollout, or of the way into an environment.
-    pub(super) fn note_skip(&mut self, world: &World, (number, workload): (usize, Option<usize>), gate: &Arc<str>) {
+    pub(super) fn note_skip(&mut self, world: &World, (number, subject): (usize, usize), gate: &Arc<str>) {
+        let workload = subject.checked_sub(1);
         if let Some(record) = workload.and_then(|workload| self.rollouts.get_mut(&(number, workload))) {
             record.movement.skipped.insert(Arc::clone(gate));
         }
-        let subject = workload.map_or(0, |workload| workload + 1);
         let revision = candidate(world, number, subject);
         if let Some(record) = self.subjects.get_mut(&(number, subject)) {
             record.skipped.insert((revision, Arc::clone(gate)));
@@ -201,17 +208,16 @@ impl Referee {
     }
 
     /// A person admitted the candidate of an environment past all its gates.
-    pub(super) fn note_override(&mut self, world: &World, (number, workload): (usize, Option<usize>)) {
+    pub(super) fn note_override(&mut self, world: &World, (number, subject): (usize, usize)) {
         let gates = world.environments[number].promotion.iter().flat_map(|promotion| &promotion.gates);
         let gates: Vec<_> = gates.map(|gate| Arc::clone(&gate.name)).chain(["settled".into()]).collect();
         for gate in &gates {
-            self.note_skip(world, (number, workload), gate);
+            self.note_skip(world, (number, subject), gate);
         }
     }
 
     /// A person approved the candidate of an environment.
-    pub(super) fn note_approval(&mut self, world: &World, (number, workload): (usize, Option<usize>), by: &Arc<str>) {
-        let subject = workload.map_or(0, |workload| workload + 1);
+    pub(super) fn note_approval(&mut self, world: &World, (number, subject): (usize, usize), by: &Arc<str>) {
         if let (Some(revision), Some(record)) =
             (candidate(world, number, subject), self.subjects.get_mut(&(number, subject)))
         {
@@ -239,7 +245,7 @@ fn returns_to(rollout: &Rollout) -> Option<Vec<ContentId>> {
 }
 
 fn candidate(world: &World, number: usize, subject: usize) -> Option<Revision> {
-    world.environments[number].subjects[subject].state.current.as_ref().map(|current| current.revision.clone())
+    world.state_of(number, subject)?.current.as_ref().map(|current| current.revision.clone())
 }
 
 /// Everything that does not rest has a reason.

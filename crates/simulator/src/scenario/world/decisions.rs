@@ -29,14 +29,13 @@ impl World {
             return self.tell((environment, "refused"), format!("a decision by {by} is refused: {GONE}"));
         }
         let is_renderer = name.is_some_and(|name| **name == *RENDERER);
-        let subject = name.and_then(|name| self.workload_number(name)).map_or(PLATFORM, |workload| workload + 1);
-        let known = &self.environments[number];
+        let subject = self.subject_called(name.map(|name| &**name));
         let (state, newest) = match source {
-            _ if is_renderer => (known.renderer.state.clone(), Some(self.installed_renderer())),
-            Some(source) => (known.source(source).state.clone(), None),
-            None => (Some(known.subjects[subject].state.clone()), self.line(subject).into_iter().next()),
+            Some(source) => (self.environments[number].source(source).state.as_ref(), None),
+            None if is_renderer => (self.state_of(number, subject), Some(self.installed_renderer())),
+            None => (self.state_of(number, subject), self.line(subject).into_iter().next()),
         };
-        let kind = self.command_of(decision, (state.unwrap_or_default(), newest));
+        let kind = self.command_of(decision, (state.cloned().unwrap_or_default(), newest));
         let command = Command { kind, by: Arc::clone(by), at: self.service_time(), reason: Arc::clone(reason) };
         let about = match (source, name) {
             _ if is_renderer => About::Renderer,
@@ -53,7 +52,6 @@ impl World {
             }
             Err(refusal) => {
                 let place = match source {
-                    _ if is_renderer => self.renderer_name(number),
                     Some(source) => self.source_name(number, source),
                     None => self.subject_name(number, subject),
                 };
@@ -67,7 +65,7 @@ impl World {
             Changed::Main(state) => (PLATFORM, state),
             Changed::Release(workload, state) => (self.subject_number(&Subject::Release(workload)), state),
             Changed::Renderer(state) => {
-                self.tell_events(&self.renderer_name(number), &[event]);
+                self.tell_events(&self.subject_name(number, self.renderer_subject()), &[event]);
                 self.set_renderer(number, state);
                 return;
             }

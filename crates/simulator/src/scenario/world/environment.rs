@@ -377,11 +377,13 @@ impl Environment {
             let is_proof = self.fleet.is_there(place) || released == Some(NOTHING);
             // What goes ahead of another move is proved by itself only.
             let has_stable = state.stable.is_some() && state.interrupted.is_none();
-            // What can't be rendered any more counts as changed.
+            let is_other =
+                |stable: Option<ContentId>| stable != released && (stable.is_some() || released != Some(NOTHING));
+            // What can't be rendered any more counts as changed, except where nothing was and nothing comes.
             is_proof
                 && (released.is_none()
                     || of(Content::Base) != released
-                    || (has_stable && of(Content::Stable) != released))
+                    || (has_stable && is_other(of(Content::Stable))))
         };
         let places = (0..places).map(is_changed).collect();
         let rollout = &mut self.workloads[workload];

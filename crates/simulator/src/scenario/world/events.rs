@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::subject::PLATFORM;
 use super::values::Source;
 use super::{World, ring_columns, seconds};
 use crate::scenario::contents::Commit;
@@ -37,9 +36,8 @@ impl World {
             Event::Retarget { workload, environment, name } => self.retarget((workload, environment), name),
             Event::MoveByHand { environment, what } => self.move_by_hand(environment, what),
             Event::MergeByHand { environment, workload } => {
-                let workload = workload.as_ref().and_then(|name| self.workloads.iter().position(|known| known == name));
                 if let Some(number) = self.number(environment) {
-                    self.merge_by_hand(number, workload.map_or(PLATFORM, |workload| workload + 1));
+                    self.merge_by_hand(number, self.subject_called(workload.as_deref()));
                 }
             }
             Event::Hosts { who, fault, lasts } => self.break_hosts(who, fault, lasts.map(seconds)),

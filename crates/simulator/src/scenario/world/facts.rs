@@ -78,11 +78,12 @@ impl World {
         }
     }
 
-    /// The number of a subject. The renderer concerns all workloads, like the commits of the main branch.
+    /// The number of a subject.
     pub(super) fn subject_number(&self, subject: &Subject) -> usize {
         match subject {
-            Subject::Release(workload) => self.workload_number(workload).map_or(PLATFORM, |workload| workload + 1),
-            Subject::Main | Subject::Renderer => PLATFORM,
+            Subject::Release(workload) => self.subject_called(Some(workload)),
+            Subject::Main => PLATFORM,
+            Subject::Renderer => self.renderer_subject(),
         }
     }
 
@@ -157,14 +158,9 @@ impl Facts for WorldFacts<'_> {
         };
         let before = &self.world.environments[number];
         let settled = settled(before, PLATFORM);
-        let (has, state) = match subject {
-            Subject::Renderer => (Some(self.world.renderer_of(number)), before.renderer.state.as_ref()),
-            Subject::Main | Subject::Release(_) => {
-                let subject = self.world.subject_number(subject);
-                (self.world.revision_of(number, subject), Some(&before.subjects[subject].state))
-            }
-        };
-        let state = state.filter(|_| !before.stored.is_gone());
+        let subject = self.world.subject_number(subject);
+        let has = self.world.revision_of(number, subject);
+        let state = self.world.state_of(number, subject).filter(|_| !before.stored.is_gone());
         FromEnvironment::new(Arc::clone(environment), (has, settled), state)
     }
 
@@ -178,12 +174,7 @@ impl Facts for WorldFacts<'_> {
         Evidence {
             checks: self.world.system.results(&promotion.gates, self.now().as_second()),
             approvals: Vec::new(),
-            author: match subject {
-                Subject::Renderer => None,
-                Subject::Main | Subject::Release(_) => {
-                    self.world.author_of(self.world.subject_number(subject), revision)
-                }
-            },
+            author: self.world.author_of(self.world.subject_number(subject), revision),
         }
     }
 

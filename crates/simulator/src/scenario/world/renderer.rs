@@ -10,7 +10,7 @@ use super::World;
 use super::environment::{Environment, Repository, Rollout};
 use super::moves::SeenMove;
 use super::subject::START;
-use crate::scenario::contents::{Commit, NOTHING, Sources};
+use crate::scenario::contents::{Commit, ContentId, NOTHING, Sources};
 use crate::scenario::definition::Scope;
 
 impl Environment {
@@ -79,13 +79,32 @@ impl World {
     }
 
     /// The version that rendered what an environment has.
-    pub(super) fn renderer_of(&self, number: usize) -> Revision {
+    pub(in crate::scenario) fn renderer_of(&self, number: usize) -> Revision {
         self.renderer_called(self.environments[number].sources.renderer)
     }
 
     /// The installed version.
     pub(super) fn installed_renderer(&self) -> Revision {
         self.renderer_called(self.renderers.installed)
+    }
+
+    /// The versions that change the folder of a workload on a place, of those up to a number.
+    pub(in crate::scenario) fn versions_at(
+        &self,
+        number: usize,
+        (workload, place): (usize, usize),
+        versions: usize,
+    ) -> BTreeSet<&str> {
+        let (name, labels) = (&self.workloads[workload], self.environments[number].fleet.labels(place));
+        let all = self.renderers.versions[..versions].iter();
+        all.filter(|version| version.affects(name, labels)).map(|version| &*version.name).collect()
+    }
+
+    /// The versions whose changes a content has.
+    pub(in crate::scenario) fn versions_in(&self, content: ContentId) -> BTreeSet<&str> {
+        let content = self.contents.get(content);
+        let has = |version: &&Commit| content.is_some_and(|content| content.changes.contains(&version.name));
+        self.renderers.versions.iter().filter(has).map(|version| &*version.name).collect()
     }
 
     /// Compares what an environment has with what the installed version renders. A version that changes nothing there is admitted at once, and so is each one where no
@@ -116,7 +135,7 @@ impl World {
     /// Keeps the state of the version, and renders with the admitted one. False: everything is as before.
     pub(super) fn keep_renderer(&mut self, number: usize, planned: PlannedMove) -> bool {
         let PlannedMove { step, .. } = planned;
-        self.tell_events(&self.renderer_name(number), &step.events);
+        self.tell_events(&self.subject_name(number, self.renderer_subject()), &step.events);
         let known = &mut self.environments[number].renderer;
         let is_changed = known.state.as_ref() != Some(&step.state);
         known.report = Some(step.report);
@@ -137,16 +156,11 @@ impl World {
         is_new
     }
 
-    /// The name of the version in the story.
-    pub(super) fn renderer_name(&self, number: usize) -> String {
-        format!("{} {RENDERER}", self.environments[number].name)
-    }
-
     /// The move of the version into an environment: if it is meant, or all are.
     pub(super) fn renderer_move(&self, number: usize, meant: Option<&str>) -> Option<SeenMove> {
         let known = &self.environments[number].renderer;
         let report = known.report.as_ref().filter(|_| meant.is_none_or(|meant| meant == RENDERER))?;
         let is_rejected = known.state.as_ref().is_some_and(|state| !state.rejected.is_empty());
-        Some(SeenMove::new(self.renderer_name(number), report, is_rejected))
+        Some(SeenMove::new(self.subject_name(number, self.renderer_subject()), report, is_rejected))
     }
 }

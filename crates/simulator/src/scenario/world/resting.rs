@@ -2,6 +2,7 @@
 
 use engine::promotion::report::{Report, ReportPhase};
 use engine::promotion::state::Phase;
+use engine::promotion::step::RENDERER;
 use model::object::promotion::{Gate, GateKind, Ring};
 
 use super::World;
@@ -52,13 +53,17 @@ impl World {
                 let about = format!("{} {}", environment.name, self.subject_of(source));
                 open.extend(open_move(&about, report, &environment.gates_of(source)));
             }
+            let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
+            let of_renderer = environment.renderer.report.iter();
+            open.extend(
+                of_renderer.filter_map(|report| open_move(&format!("{} {RENDERER}", environment.name), report, gates)),
+            );
             for (number, subject) in environment.subjects.iter().enumerate() {
                 let Some(report) = &subject.report else { continue };
                 let about = match number.checked_sub(1) {
                     None => environment.name.to_string(),
                     Some(workload) => format!("{} {}", environment.name, self.workloads[workload]),
                 };
-                let gates = environment.promotion.as_ref().map_or(&[][..], |promotion| &promotion.gates);
                 let mut found = open_move(&about, report, gates);
                 // A commit that was rolled back because of a workload moves when both are retried.
                 for found in found.iter_mut().filter(|found| found.answers.contains(&format!("retry {about} by ana"))) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::promotion::evidence::Measured;
 use engine::promotion::state::{AdvanceState, Position, Proved, Revision};
-use engine::promotion::step::PlannedMove;
+use engine::promotion::step::{PlannedMove, RENDERER};
 use model::object::promotion::Promotion;
 
 use super::World;
@@ -24,6 +24,30 @@ fn moves(promotion: Option<&Promotion>, subject: usize, labels: &model::label::L
 }
 
 impl World {
+    /// The number of the version of the program that renders: it comes after the releases of all workloads.
+    pub(in crate::scenario) fn renderer_subject(&self) -> usize {
+        self.workloads.len() + 1
+    }
+
+    /// The number of a subject: of the releases of a workload, of the version of the program that renders, or, without a name, of the main branch.
+    pub(in crate::scenario) fn subject_called(&self, name: Option<&str>) -> usize {
+        match name {
+            Some(RENDERER) => self.renderer_subject(),
+            name => name
+                .and_then(|name| self.workloads.iter().position(|known| **known == *name))
+                .map_or(PLATFORM, |workload| workload + 1),
+        }
+    }
+
+    /// What is recorded of a subject. None: nothing yet.
+    pub(in crate::scenario) fn state_of(&self, number: usize, subject: usize) -> Option<&AdvanceState> {
+        let environment = &self.environments[number];
+        match environment.subjects.get(subject) {
+            Some(subject) => Some(&subject.state),
+            None => environment.renderer.state.as_ref(),
+        }
+    }
+
     pub(in crate::scenario) fn is_moved(&self, number: usize, subject: usize) -> bool {
         let none = model::label::Labels::default();
         let workload = subject.checked_sub(1).and_then(|workload| self.scenario.workloads.get(workload));
@@ -54,6 +78,7 @@ impl World {
             None => Some(Revision(
                 self.main[..sources.main].last().map_or_else(|| START.into(), |last| Arc::clone(&last.name)),
             )),
+            Some(_) if subject == self.renderer_subject() => Some(self.renderer_of(number)),
             Some(workload) => {
                 let release = sources.releases[workload].checked_sub(1)?;
                 Some(Revision(Arc::clone(&self.versions[workload][release])))
@@ -61,12 +86,13 @@ impl World {
         }
     }
 
-    /// The revisions of a subject, newest first.
+    /// The revisions of a subject, newest first. Versions of the program that renders have no order.
     pub(in crate::scenario) fn line(&self, subject: usize) -> Vec<Revision> {
         let names: Vec<_> = match subject.checked_sub(1) {
             None => {
                 std::iter::once(START.into()).chain(self.main.iter().map(|commit| Arc::clone(&commit.name))).collect()
             }
+            Some(_) if subject == self.renderer_subject() => Vec::new(),
             Some(workload) => {
                 let versions = self.versions[workload].iter().enumerate();
                 let released = versions.filter(|(release, _)| !self.by_hand.contains(&(workload, *release)));
@@ -79,6 +105,7 @@ impl World {
     pub(in crate::scenario) fn author_of(&self, subject: usize, revision: &Revision) -> Option<Arc<str>> {
         match subject.checked_sub(1) {
             None => self.main.iter().find(|commit| commit.name == revision.0).and_then(|commit| commit.author.clone()),
+            Some(_) if subject == self.renderer_subject() => None,
             Some(workload) => {
                 let release = self.versions[workload].iter().rposition(|version| *version == revision.0)?;
                 self.authors[workload][release].clone()
@@ -114,6 +141,7 @@ impl World {
         let environment = &self.environments[number].name;
         match subject.checked_sub(1) {
             None => environment.to_string(),
+            Some(_) if subject == self.renderer_subject() => format!("{environment} {RENDERER}"),
             Some(workload) => format!("{environment} {} release", self.workloads[workload]),
         }
     }
@@ -226,7 +254,8 @@ impl World {
 /// The rollouts of the workloads that a subject concerns.
 fn concerned(environment: &Environment, subject: usize) -> impl Iterator<Item = &Rollout> {
     let all = environment.workloads.iter().enumerate();
-    let meant = all.filter(move |(workload, _)| subject == PLATFORM || *workload + 1 == subject);
+    let is_release = subject != PLATFORM && subject <= environment.workloads.len();
+    let meant = all.filter(move |(workload, _)| !is_release || *workload + 1 == subject);
     meant.map(|(_, rollout)| rollout).filter(|rollout| rollout.compiled.is_some())
 }
 

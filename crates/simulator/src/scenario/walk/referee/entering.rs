@@ -53,12 +53,13 @@ impl Referee {
     pub(super) fn check_subject(&mut self, world: &World, key: (usize, usize)) -> Checked {
         let (number, subject) = key;
         let environment = &world.environments[number];
-        if let Some(proved) = environment.subjects[subject].state.proved.as_ref().map(|proved| &proved.revision)
+        let state = world.state_of(number, subject);
+        if let Some(proved) = state.and_then(|state| state.proved.as_ref()).map(|proved| &proved.revision)
             && self.subjects.get(&key).is_some_and(|record| !record.proved.contains(proved))
         {
             self.check_proof(world, key, proved)?;
         }
-        if !world.is_moved(number, subject) {
+        if subject == world.renderer_subject() || !world.is_moved(number, subject) {
             return Ok(());
         }
         let Some(promotion) = environment.promotion.as_ref() else { return Ok(()) };
@@ -107,7 +108,7 @@ impl Referee {
         Ok(())
     }
 
-    fn check_gates(
+    pub(super) fn check_gates(
         &self,
         world: &World,
         key: (usize, usize),
@@ -117,7 +118,8 @@ impl Referee {
         let Some(record) = self.subjects.get(&key) else { return Ok(()) };
         let name = format!("{}: {}", world.subject_name(number, subject), revision.0);
         let environment = &world.environments[number];
-        if environment.subjects[subject].state.hold.is_some() || environment.hold().is_some() {
+        let hold = world.state_of(number, subject).and_then(|state| state.hold.as_ref());
+        if hold.is_some() || environment.hold().is_some() {
             return broken("nothing enters an environment during a hold", name);
         }
         let is_skipped = |gate: &str| {

@@ -141,8 +141,9 @@ impl Referee {
             let rollout = &environment.workloads[*workload];
             let Some(rings) = environment.promotion.as_ref().map(|promotion| &promotion.rings) else { continue };
             record.follow(&rollout.state, rings.len(), world.now);
-            let (Some(ChangedPlaces { places: changed, .. }), Some(moving)) =
-                (&rollout.memory.changed, environment.released(*workload))
+            record.moving = environment.released(*workload).unwrap_or_default();
+            let Some(ChangedPlaces { places: changed, .. }) =
+                rollout.memory.changed.as_ref().filter(|_| !record.moving.is_empty())
             else {
                 continue;
             };
@@ -151,7 +152,7 @@ impl Referee {
                 fleet: &environment.fleet,
                 rings,
                 ring: &environment.rings.ring,
-                moving: &moving,
+                moving: &record.moving,
                 changed,
                 record,
                 target,
@@ -336,9 +337,13 @@ impl Referee {
                 record.proved = rest;
                 return Ok(());
             }
-            // The next move may have begun in the same step.
-            let was = |place: &usize| record.target.get(*place).copied().unwrap_or(NOTHING);
-            if let Some(place) = there().find(|place| reconcilers.published[*place] != was(place)) {
+            // The next move may have begun in the same step. A place that could not return still has what moves.
+            let has_it = |place: &usize| {
+                let published = reconcilers.published[*place];
+                let was = record.target.get(*place).copied().unwrap_or(NOTHING);
+                published == was || record.moving.get(*place) == Some(&published)
+            };
+            if let Some(place) = there().find(|place| !has_it(place)) {
                 let text = format!("{}: {}", name(), environment.fleet.names[place]);
                 return broken("a revision is proved when all places have it", text);
             }
