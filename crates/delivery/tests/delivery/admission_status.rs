@@ -5,11 +5,13 @@ use delivery::publish::{Options, PlaceOutcome, Request, publish};
 use delivery::pull_requests::admission::ADMISSION_CONTEXT;
 use delivery::rollout_store::StoredStates;
 use engine::promotion::command::CommandKind;
+use engine::promotion::state::Revision;
 use git_host::error::HostError;
 use git_host::hosts::memory::BranchRule;
 use git_host::pull_request::{PullRequest, PullRequestState};
 use git_host::review::ReviewVerdict;
 use git_host::status::{CommitStatus, StatusState};
+use jiff::SignedDuration;
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use testkit::chain::environment;
@@ -75,8 +77,12 @@ impl Proposed {
 
     /// What a publication says, without a step.
     fn publish(&self) -> PlaceOutcome {
+        self.publish_with(Options::default())
+    }
+
+    fn publish_with(&self, options: Options<'_>) -> PlaceOutcome {
         let environment = &name("stage");
-        let options = Options { hosts: Some(&self.world.chain.hosts), ..Options::default() };
+        let options = Options { hosts: Some(&self.world.chain.hosts), ..options };
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         publish(&self.world.chain.access, &request, &|_, _| {}).unwrap().places.remove(0)
     }
@@ -153,6 +159,55 @@ fn an_approval_that_is_withdrawn_turns_it_red() {
     assert!(text.starts_with("gate people of main"), "{text}");
     proposed.world.chain.approve(1, "bob");
     assert_eq!(proposed.next(), proposed.admitted());
+}
+
+/// A person lets the second commit in past the gate of people, for an hour. `reason`: the publication says that, too.
+fn overridden(reason: Option<&str>) -> Proposed {
+    let mut world = World::new(DIRECT, "    - name: people\n      approval: {count: 1}\n");
+    world.settle();
+    world.proposing = Some("stage");
+    let second = world.chain.company.change_value("second");
+    world.settle();
+    assert!(world.waits("stage").starts_with("people: 0 of 2 approvals"), "{}", world.waits("stage"));
+    let (revision, gates) = (Revision(second.to_string().into()), vec!["people".into()]);
+    let expires = world.now() + SignedDuration::from_hours(1);
+    world.command(CommandKind::Override { revision, gates, expires }, "an outage").unwrap();
+    let proposed = Proposed { world, second };
+    proposed.publish_with(Options { overridden: reason, ..Options::default() });
+    proposed
+}
+
+#[test]
+fn what_a_person_let_in_turns_red_when_the_override_expires() {
+    for reason in [None, Some("an outage")] {
+        let proposed = overridden(reason);
+        let (state, text) = proposed.next();
+        assert_eq!((state, text.contains("past its gates until")), (StatusState::Success, reason.is_some()), "{text}");
+        proposed.world.pass(3_600);
+        let (state, text) = proposed.next();
+        assert_eq!(state, StatusState::Failure);
+        let second = proposed.second.short();
+        let expected = match reason {
+            None => format!("gate people of main {second} does not hold any more: 0 of 2 approvals"),
+            Some(_) => {
+                format!(
+                    "the override of main {second} by ann has expired, and gate people does not hold: 0 of 2 approvals"
+                )
+            }
+        };
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
+#[test]
+fn what_was_merged_before_the_override_expires_stays() {
+    let proposed = overridden(Some("an outage"));
+    proposed.world.settle();
+    proposed.merge();
+    proposed.world.settle();
+    proposed.world.pass(3_600);
+    proposed.world.settle();
+    assert_eq!((proposed.proved(), proposed.codes()), (proposed.second.to_string(), Vec::new()));
 }
 
 #[test]

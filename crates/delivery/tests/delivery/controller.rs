@@ -176,7 +176,7 @@ impl World {
             published: Some(&published),
             output: Some(&output),
             is_read_only: true,
-            now: Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap(),
+            now: self.now(),
         };
         step(&self.chain.access, &request, &mut Memory::default()).unwrap().status.unwrap().subjects
     }
@@ -234,12 +234,21 @@ impl World {
         kind: CommandKind,
         reason: &str,
     ) -> Result<String, CommandError> {
-        let at = Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap();
+        let at = self.now();
         let command = &Command { kind, by: by.into(), at, reason: reason.into() };
         let author = &Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
         let environment = &name("stage");
         let decision = PersonDecision { environment, subject, command, revision: None, author, lease: None };
         decide(&self.chain.access, &decision).map(|receipt| receipt.text)
+    }
+
+    /// The time of the next step, and of the next decision.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_second(*self.seconds.lock().unwrap()).unwrap()
+    }
+
+    pub(crate) fn pass(&self, seconds: i64) {
+        *self.seconds.lock().unwrap() += seconds;
     }
 
     /// Another process goes on.

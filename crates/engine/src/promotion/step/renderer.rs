@@ -1,5 +1,6 @@
 //! A version of the program that renders, on its way into an environment whose output it changes.
 
+use jiff::Timestamp;
 use model::object::Promotion;
 use model::object::promotion::{ChangeOrigin, OnFailure};
 
@@ -8,8 +9,8 @@ use super::moves::Move;
 use super::{PlannedMove, Settled, State, Subject, Write};
 use crate::promotion::advance::AdvanceStep;
 use crate::promotion::origin::for_origin;
-use crate::promotion::report::Report;
-use crate::promotion::state::{AdvanceState, CandidatePhase};
+use crate::promotion::report::{Event, EventKind, Report};
+use crate::promotion::state::{AdvanceState, Candidate, CandidatePhase, Revision};
 
 /// The transitions from a waiting version to an admitted one.
 const TRANSITIONS_MAX: usize = 5;
@@ -46,6 +47,23 @@ pub(super) fn of_renderer(
     Some(PlannedMove { subject: Subject::Renderer, before, step, write: Write::Nothing })
 }
 
+/// Ends what another version began: only the installed one renders, so no folder of the other one proves anything any more.
+fn of_installed(before: &AdvanceState, installed: &Revision, now: Timestamp) -> (AdvanceState, Option<Event>) {
+    let mut state = before.clone();
+    let is_other = |current: &mut Candidate| current.revision != *installed;
+    let ended = state.current.take_if(is_other);
+    state.requested.take_if(|request| request.revision != *installed);
+    state.waiting.clear();
+    let event = ended.map(|ended| Event {
+        at: now,
+        kind: EventKind::Superseded,
+        revision: Some(ended.revision),
+        text: format!("`{}` is installed now", installed.0).into(),
+        gates: ended.gates,
+    });
+    (state, event)
+}
+
 /// Transitions until the state stays the same: nothing has to be written for them.
 fn moved(
     facts: &dyn Facts,
@@ -53,6 +71,7 @@ fn moved(
     (in_force, settled): (&Promotion, &Settled),
     (renderer, before): (&Renderer, &AdvanceState),
 ) -> AdvanceStep {
+    let (before, ended) = of_installed(before, &renderer.version, facts.now());
     // An earlier version can't be rendered: people install it again.
     let promotion = Promotion { on_failure: OnFailure::Stop, ..for_origin(in_force, ChangeOrigin::Main) };
     let one = |before: &AdvanceState| {
@@ -76,7 +95,8 @@ fn moved(
         };
         one.decide(promotion.clone(), |_| None).1
     };
-    let mut step = one(before);
+    let mut step = one(&before);
+    step.events.splice(0..0, ended);
     for _ in 1..TRANSITIONS_MAX {
         let next = one(&step.state);
         let is_same = next.state == step.state;

@@ -333,3 +333,22 @@ fn a_renderer_that_changes_output_passes_the_gates_of_commits() {
     assert_eq!(moves(&step(&known, &recorded))[1], "Renderer rest has 2: Nothing");
     assert_eq!(step(&known, &state).moves.len(), 1);
 }
+
+#[test]
+fn only_the_installed_renderer_moves() {
+    let mut known = known("select: {platform: true}, gates: [{name: person, manual: {}}]");
+    known.renderer = Some(Renderer { version: revision("3"), changes: Some(revision("2")), is_known: true });
+    let since = Timestamp::UNIX_EPOCH;
+    for phase in [CandidatePhase::Gated, CandidatePhase::Entering { since }, CandidatePhase::Proving { since }] {
+        let current = Some(Candidate::new(revision("2"), since, phase));
+        let renderer = AdvanceState { current, ..AdvanceState::beginning(revision("2")) };
+        let state = State { renderer: Some(renderer), ..at_rest() };
+        let plan = step(&known, &state);
+        let step = &plan.moves[1].step;
+        assert_eq!((&step.events[0].revision, &*step.events[0].text), (&Some(revision("2")), "`3` is installed now"));
+        // Its folders prove nothing while the installed version waits.
+        assert!(!step.state.has_proved(&revision("2")));
+        assert_eq!(moves(&plan)[1], "Renderer gated has 2: Nothing");
+        assert_eq!(step.state.current.as_ref().unwrap().revision, revision("3"));
+    }
+}

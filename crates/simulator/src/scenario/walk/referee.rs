@@ -91,6 +91,7 @@ struct MoveRecord {
 struct SubjectRecord {
     /// Before the step.
     at: Option<Revision>,
+    candidate: Option<Revision>,
     proposal: Option<Revision>,
     measured: Option<Measured>,
     is_settled: bool,
@@ -147,6 +148,7 @@ impl Referee {
             for subject in 0..=world.renderer_subject() {
                 let record = self.subjects.entry((number, subject)).or_default();
                 record.at = world.revision_of(number, subject);
+                record.candidate = candidate(world, number, subject);
                 let proposal = environment.subjects.get(subject).and_then(|subject| subject.proposal.as_ref());
                 record.proposal = proposal.filter(|open| open.merge.is_some()).map(|open| open.revision.clone());
                 record.measured = world.measured(number, subject).ok();

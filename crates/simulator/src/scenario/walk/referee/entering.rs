@@ -72,8 +72,9 @@ impl Referee {
         let current = environment.subjects[subject].state.current.as_ref();
         let entering = current.filter(|current| matches!(current.phase, CandidatePhase::Entering { .. }));
         let entering = entering.map(|current| current.revision.clone());
-        let mut allowed =
-            record.allowed.clone().filter(|allowed| current.is_some_and(|current| current.revision == *allowed));
+        // It may be admitted and replaced in one step.
+        let candidates = [record.candidate.as_ref(), current.map(|current| &current.revision)];
+        let mut allowed = record.allowed.clone().filter(|allowed| candidates.contains(&Some(allowed)));
         for revision in written.into_iter().chain(proposed).chain(entering) {
             let same = world.reverts_to(key, &revision);
             let is_proved = |revision: &Revision| record.proved.contains(revision);

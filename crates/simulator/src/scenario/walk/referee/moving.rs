@@ -25,6 +25,8 @@ struct Seen<'a> {
     record: &'a RolloutRecord,
     target: &'a [ContentId],
     published: &'a [ContentId],
+    /// The states of the targets.
+    states: &'a [PlaceState],
 }
 
 impl Seen<'_> {
@@ -40,13 +42,26 @@ impl Seen<'_> {
         self.changed.get(place).copied().unwrap_or(false) && self.fleet.is_there(place)
     }
 
-    /// Whether the place had the revision as its target before the step.
+    /// Whether the place had the revision before the step: as its target, or on the branch, where it could not return to what it had before.
     fn had(&self, place: usize) -> bool {
+        self.was_target(place) || self.has_still(place)
+    }
+
+    fn was_target(&self, place: usize) -> bool {
         self.record.target.get(place) == self.moving.get(place)
     }
 
+    /// Whether the target was another one before the step, without a publication.
+    fn has_still(&self, place: usize) -> bool {
+        let moving = self.moving.get(place);
+        [self.target.get(place), self.published.get(place)].iter().all(|content| *content == moving)
+    }
+
+    /// The state before the step. What the place has still has the state that it has now.
     fn state(&self, place: usize) -> PlaceState {
-        self.record.states.get(place).copied().unwrap_or_default()
+        let has_still = !self.was_target(place) && self.has_still(place);
+        let states = if has_still { self.states } else { &self.record.states };
+        states.get(place).copied().unwrap_or_default()
     }
 
     /// The state of the changed places of a ring before the step.
@@ -157,6 +172,7 @@ impl Referee {
                 record,
                 target,
                 published,
+                states: &record.states,
             };
             let good: Vec<_> = (0..rings.len()).map(|ring| seen.is_good(ring)).collect();
             for (since, is_good) in record.movement.good_since.iter_mut().zip(good) {
@@ -186,7 +202,8 @@ impl Referee {
             let moving = &moving;
             let published = &rollout.reconcilers.published;
             let (fleet, rings, ring) = (&environment.fleet, &*promotion.rings, &*environment.rings.ring);
-            let seen = Seen { fleet, rings, ring, moving, changed, record, target, published };
+            let states = &rollout.reconcilers.states;
+            let seen = Seen { fleet, rings, ring, moving, changed, record, target, published, states };
             let ring_now = current.filter(|_| is_continued).map_or(0, |current| current.ring);
             let passed: Vec<_> =
                 (record.ring..ring_now.min(rings.len())).filter(|ring| seen.places(*ring).next().is_some()).collect();
