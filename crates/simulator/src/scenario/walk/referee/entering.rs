@@ -53,11 +53,14 @@ impl Referee {
     pub(super) fn check_subject(&mut self, world: &World, key: (usize, usize)) -> Checked {
         let (number, subject) = key;
         let environment = &world.environments[number];
+        // One step may prove several.
         let state = world.state_of(number, subject);
-        if let Some(proved) = state.and_then(|state| state.proved.as_ref()).map(|proved| &proved.revision)
-            && self.subjects.get(&key).is_some_and(|record| !record.proved.contains(proved))
-        {
-            self.check_proof(world, key, proved)?;
+        let records = state.into_iter().flat_map(|state| state.proofs.iter().map(|proof| &proof.revision));
+        let newest = state.and_then(|state| state.proved.as_ref()).map(|proved| &proved.revision);
+        for proved in records.chain(newest) {
+            if self.subjects.get(&key).is_some_and(|record| !record.proved.contains(proved)) {
+                self.check_proof(world, key, proved)?;
+            }
         }
         if subject == world.renderer_subject() || !world.is_moved(number, subject) {
             return Ok(());
