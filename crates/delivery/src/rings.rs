@@ -362,6 +362,11 @@ impl Rings {
         self.lost.contains(workload)
     }
 
+    /// Whether the places of a workload keep what they have, because this version of Kalypso changes it, and is not admitted.
+    pub fn is_kept(&self, workload: &str) -> bool {
+        self.kept.contains(workload)
+    }
+
     /// The ids of the folders that each of these places is to have now of a workload, by target: what the hub shows as desired once it is published.
     ///
     /// # Errors

@@ -106,6 +106,7 @@ impl Workload<'_> {
             desired: self.desired(),
             part: self.newest().map(|newest| newest.part).unwrap_or_default(),
             is_lost: self.destinations.iter().any(|each| each.rings.is_lost(self.name)),
+            is_kept: self.destinations.iter().any(|each| each.rings.is_kept(self.name)),
             ahead,
             back: back.map(|found| found.map(|found| found.revision.clone()).map_err(Arc::from)),
             position: self.position.clone(),

@@ -1,5 +1,6 @@
 //! The transitions of a rollout, one after another until nothing more changes.
 
+use std::mem;
 use std::sync::Arc;
 
 use model::count::count;
@@ -100,14 +101,12 @@ impl<'a> Machine<'a> {
             return self.begin_rollback(&target);
         }
         let is_held = self.hold().is_some();
-        if !is_held && self.return_to_proved() {
+        let may_start = !is_held && !self.input.is_kept;
+        if may_start && (self.return_to_proved() || self.go_ahead()) {
             return true;
         }
-        if !is_held && self.go_ahead() {
-            return true;
-        }
-        if self.state.current.is_none() || (!is_held && self.gives_way()) {
-            if !is_held && self.start_next() {
+        if self.state.current.is_none() || (may_start && self.gives_way()) {
+            if may_start && self.start_next() {
                 return true;
             }
             if self.state.current.is_none() {
@@ -402,8 +401,8 @@ impl<'a> Machine<'a> {
     /// Moves on when the failures are within the budget again.
     fn resume(&mut self, report: &RingGates) -> bool {
         let is_rolled_back = self.is_rolled_back();
+        let is_unknown = self.input.measured.is_err() || self.is_lost();
         let Some(current) = self.state.current.as_mut() else { return false };
-        let is_unknown = self.input.measured.is_err() || self.input.is_lost;
         if report.over_budget.is_some() || is_unknown || is_rolled_back {
             return false;
         }
@@ -420,16 +419,27 @@ impl<'a> Machine<'a> {
         current.is_some_and(|current| current.part != Part::Configuration)
     }
 
-    /// A rollback stops where it is if what it returns to can't be rendered any more. Values that move after the rollback of a person end then, because newer
-    /// revisions wait for a decision and do not replace them.
+    /// Whether what moves, or what it returns to, can't be rendered any more. The input says it of the beginning of the step.
+    pub(super) fn is_lost(&self) -> bool {
+        let phase = |state: &RolloutState| state.current.as_ref().map(|current| mem::discriminant(&current.phase));
+        let is_as_before =
+            phase(&self.state) == phase(self.before) && self.state.difference() == self.before.difference();
+        self.input.is_lost && is_as_before
+    }
+
+    /// A rollback stops where it is if what it returns to can't be rendered any more. What moves ends then if nothing newer replaces it: after the rollback of a
+    /// person, or because the newest revision was rejected. Both wait for a decision.
     fn end_lost(&mut self) -> bool {
-        let is_back = self.state.rolled_back.is_some();
-        let Some(current) = self.state.current.as_mut().filter(|_| self.input.is_lost) else { return false };
+        let is_rejected = self.input.desired.is_some_and(|desired| self.state.is_rejected(desired));
+        let may_start = self.hold().is_none() && !self.input.is_kept;
+        let has_no_next = self.state.rolled_back.is_some() || (is_rejected && may_start);
+        let is_lost = self.is_lost();
+        let Some(current) = self.state.current.as_mut().filter(|_| is_lost) else { return false };
         let reason: Arc<str> = match &current.phase {
             Phase::RollingBack { reason, .. } => {
                 format!("{reason}; what it returns to can't be rendered any more").into()
             }
-            Phase::Moving if is_back => return self.end_lost_values(),
+            Phase::Moving if has_no_next => return self.end_lost_move(),
             Phase::Moving | Phase::Stopped { .. } => return false,
         };
         let revision = current.revision.clone();
@@ -439,7 +449,7 @@ impl<'a> Machine<'a> {
         true
     }
 
-    fn end_lost_values(&mut self) -> bool {
+    fn end_lost_move(&mut self) -> bool {
         let Some(current) = self.state.current.take() else { return false };
         self.state.interrupted = None;
         self.is_counted = false;

@@ -41,6 +41,8 @@ pub struct RolloutInput<'a> {
     /// Whether the moving revision, or what the places return to, can't be rendered any more: its sources give another one now, by another version of Kalypso. It gives
     /// way to a newer revision.
     pub is_lost: bool,
+    /// Whether another version of the program that renders changes what places have, and is not admitted: no move starts.
+    pub is_kept: bool,
     /// The newest values as a change of their own, or why they can't be one. None: they are those of what moves.
     pub ahead: Option<Result<Ahead<'a>, &'a str>>,
     /// The revision to which a rollback by a person returns: the earlier commit of the main branch and release with the present values, or why it can't be rendered.

@@ -15,7 +15,7 @@ use crate::promotion::vector::Part;
 impl Machine<'_> {
     /// Remembers a newer revision while another one moves.
     pub(super) fn note_newer(&mut self) {
-        let Some(desired) = self.input.desired else { return };
+        let Some(desired) = self.input.desired.filter(|_| !self.input.is_kept) else { return };
         self.state.touch_rejected(desired);
         Queue::of_rollout(&mut self.state, self.input.promotion.newer).note(desired, PartialEq::ne);
     }
@@ -27,7 +27,7 @@ impl Machine<'_> {
         let is_superseded = self.input.promotion.newer == Newer::Supersede && self.state.interrupted.is_none();
         match current.phase {
             Phase::Stopped { .. } => true,
-            Phase::Moving => is_superseded || self.input.is_lost || self.is_unrendered(),
+            Phase::Moving => is_superseded || self.is_lost() || self.is_unrendered(),
             Phase::RollingBack { .. } => false,
         }
     }

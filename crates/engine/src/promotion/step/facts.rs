@@ -169,6 +169,8 @@ pub struct RolloutFacts<'a> {
     pub part: Part,
     /// Whether the moving revision can't be rendered any more.
     pub is_lost: bool,
+    /// Whether the installed version of the program that renders changes what places have, and is not admitted: no move starts.
+    pub is_kept: bool,
     /// The newest values as a change of their own, for the places that the move has reached and for the others, or why they can't be one. None: there are none.
     pub ahead: Option<Known<(Revision, Option<Revision>)>>,
     /// The revision to which a rollback by a person returns, or why it can't be rendered. None: no rollback begins.

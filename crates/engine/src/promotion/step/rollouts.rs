@@ -56,6 +56,7 @@ fn decide(
         desired: found.desired.as_ref(),
         part: found.part,
         is_lost: found.is_lost,
+        is_kept: found.is_kept,
         ahead,
         back: found.back.as_ref().map(|back| back.as_ref().map_err(|why| &**why)),
         position: &found.position,

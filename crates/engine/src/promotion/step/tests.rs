@@ -183,6 +183,7 @@ impl Facts for Known {
             desired: self.rollouts.get(workload).cloned(),
             part: Part::Both,
             is_lost: false,
+            is_kept: false,
             ahead: None,
             back: None,
             position: Position::default(),

@@ -255,6 +255,7 @@ impl Facts for WorldFacts<'_> {
             desired: newest.map(|newest| newest.desired.clone()),
             part: newest.map(|newest| newest.part).unwrap_or_default(),
             is_lost: rendered.is_lost,
+            is_kept: environment.renderer.kept.contains(&workload),
             ahead: ahead.map(|ahead| ahead.map_err(Arc::from)),
             back: rendered.back.clone().map(|back| back.map_err(Arc::from)),
             position: environment.position(),

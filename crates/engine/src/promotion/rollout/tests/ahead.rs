@@ -142,6 +142,27 @@ fn values_move_alone_after_a_commit_was_rejected() {
 }
 
 #[test]
+fn values_that_move_alone_end_if_they_cannot_be_rendered() {
+    let mut world = half_way();
+    world.promotion.on_failure = OnFailure::RollBackEnvironment;
+    world.hosts[0] = Host::Fails(20);
+    world.settle();
+    values(&mut world, 1);
+    (world.desired, world.ahead) = (Some(revision(20)), Some((revision(11), None)));
+    assert_eq!(turn(&mut world), "1111|10101010");
+    // Another version renders the newest values, which can't go ahead of what some places have.
+    (world.is_lost, world.ahead) = (true, None);
+    let report = world.step();
+    assert_eq!((world.state.current.as_ref(), world.versions().as_str()), (None, "1111|10101010"));
+    assert!(report.waiting[0].text.contains("starts again with `kalypso retry`"), "{report:?}");
+    (world.is_lost, world.hosts[0]) = (false, Host::Healthy);
+    let (kind, by, reason) = (CommandKind::Retry, "bob".into(), "".into());
+    world.state = apply_to_rollout(&world.state, &Command { kind, by, at: world.now, reason }).unwrap();
+    world.settle();
+    assert_eq!(world.stable(), "v20");
+}
+
+#[test]
 fn values_pass_a_commit_that_stopped_again_and_again() {
     let mut world = half_way();
     world.promotion.on_failure = OnFailure::RollBackRing;

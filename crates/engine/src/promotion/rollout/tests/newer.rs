@@ -4,6 +4,7 @@ use model::object::promotion::Newer;
 
 use super::two_rings;
 use super::world::Host;
+use crate::promotion::state::Revision;
 
 /// Begins to move version 2, then 3 and 4, and returns the versions that became stable.
 fn stable_versions(newer: Newer) -> String {
@@ -75,6 +76,39 @@ fn a_stopped_move_gives_way_to_a_newer_revision_under_each_policy() {
         world.settle();
         assert_eq!(world.stable(), "v3");
     }
+}
+
+#[test]
+fn a_lost_revision_gives_way_to_one_that_waits_at_a_time() {
+    let mut world = two_rings();
+    world.promotion.newer = Newer::Queue;
+    for version in 2..5 {
+        world.change(version);
+        world.step();
+    }
+    world.is_lost = true;
+    world.step();
+    assert_eq!((world.state.present(), world.state.waiting.len()), (Some(&Revision("v3".into())), 1));
+}
+
+#[test]
+fn what_waits_in_the_queue_does_not_start_while_the_places_keep_what_they_have() {
+    let mut world = two_rings();
+    world.promotion.newer = Newer::Queue;
+    world.change(2);
+    world.step();
+    world.change(3);
+    world.step();
+    assert_eq!(world.state.waiting, [Revision("v3".into())]);
+    // Another version of the program that renders is installed, and waits for its gates.
+    (world.is_lost, world.is_kept, world.desired) = (true, true, Some(Revision("v2".into())));
+    world.events.clear();
+    world.step();
+    assert_eq!((world.state.present(), world.state.waiting.len()), (Some(&Revision("v2".into())), 1));
+    assert!(!world.kinds().contains("started"), "{:?}", world.events);
+    (world.is_lost, world.is_kept, world.desired) = (false, false, Some(Revision("v3".into())));
+    world.settle();
+    assert_eq!(world.stable(), "v3");
 }
 
 #[test]

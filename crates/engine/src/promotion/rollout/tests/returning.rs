@@ -263,3 +263,20 @@ fn values_after_a_rollback_end_if_they_cannot_be_rendered() {
     world.settle();
     assert_eq!(world.stable(), "v22");
 }
+
+#[test]
+fn a_revert_of_what_cannot_be_rendered_returns_at_once() {
+    let mut world = two_rings();
+    world.change(2);
+    world.step();
+    world.step();
+    world.publish();
+    assert_eq!(world.versions(), "22|1111");
+    (world.is_lost, world.desired) = (true, Some(revision("v1")));
+    let report = world.step();
+    assert_eq!(report.phase, ReportPhase::RollingBack);
+    assert!(!world.kinds().contains("stopped"), "{:?}", world.events);
+    world.is_lost = false;
+    world.settle();
+    assert_eq!((world.versions().as_str(), world.stable().as_str()), ("11|1111", "v1"));
+}

@@ -46,6 +46,7 @@ pub(super) struct World {
     pub(super) hub_error: Option<Arc<str>>,
     /// Whether the moving revision can't be rendered any more.
     pub(super) is_lost: bool,
+    pub(super) is_kept: bool,
     /// A hold of the whole environment.
     pub(super) hold: Option<Decision>,
     pub(super) ring: Vec<u16>,
@@ -110,6 +111,7 @@ impl World {
             hosts: vec![Host::Healthy; places],
             hub_error: None,
             is_lost: false,
+            is_kept: false,
             hold: None,
             hash: (0..places as u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
             published: vec![1; places],
@@ -254,6 +256,7 @@ impl World {
             desired: self.desired.as_ref(),
             part: self.part,
             is_lost: self.is_lost,
+            is_kept: self.is_kept,
             ahead: self.ahead.as_ref().map(|(revision, rest)| Ok(Ahead { revision, rest: rest.as_ref() })),
             back: back.as_ref().map(|back| if self.is_rendered { Ok(back) } else { Err("its values are wrong") }),
             position: &position,

@@ -318,8 +318,10 @@ impl Referee {
         let reconcilers = &rollout.reconcilers;
         let there = || (0..environment.fleet.len()).filter(|place| environment.fleet.is_there(*place));
         let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
-        // One that can't be rendered any more stops where it is.
-        let has_ended = !matches!(phase, Some(ReportPhase::RollingBack | ReportPhase::Stopped));
+        // One that can't be rendered any more stops where it is, and may be replaced at once.
+        let revision = record.movement.moving.as_ref().map(|(revision, _)| revision);
+        let has_ended = !matches!(phase, Some(ReportPhase::RollingBack | ReportPhase::Stopped))
+            && revision.is_some_and(|revision| rollout.state.is_rejected(revision));
         if record.was_rolling_back && has_ended && record.stable.as_ref() == stable {
             let before = record.returning.as_ref().unwrap_or(&record.proved);
             let is_back =
