@@ -8,11 +8,11 @@ use crate::workspace;
 /// The selection of rounds.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The number of rounds for each transport, and of those with the service on each kind of git host. By default, enough rounds for 240 kills of runs
-    /// and 5 of the service on GitHub, and 3 rounds on each other kind.
+    /// The number of rounds for each transport, of those with promotions, and of those with the service on each kind of git host. By default, enough rounds
+    /// for 240 kills of runs, 40 of controllers of promotions and 5 of the service on GitHub, and 3 rounds on each other kind.
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
-    /// The number of kills for each transport, and of the service on each kind of git host. Runs as many rounds as needed.
+    /// The number of kills for each transport, of controllers of promotions, and of the service on each kind of git host. Runs as many rounds as needed.
     #[arg(long, value_name = "N", conflicts_with = "rounds")]
     kills: Option<u64>,
     /// The seed. It decides what happens in each round.
@@ -48,6 +48,8 @@ enum Part {
     Http,
     /// ssh, if `sshd` is installed.
     Ssh,
+    /// Several controllers of promotions, with a hub.
+    Promotions,
     /// The service, with a git server and a git host of each kind.
     Service,
     /// The service in a storm of webhooks.
@@ -81,6 +83,7 @@ impl Part {
             Self::Local => vec!["tests::local"],
             Self::Http => vec!["tests::http"],
             Self::Ssh => vec!["tests::ssh"],
+            Self::Promotions => vec!["tests::promotions"],
             Self::Service => host.map_or_else(
                 || Host::value_variants().iter().map(|host| host.test()).collect(),
                 |host| vec![host.test()],

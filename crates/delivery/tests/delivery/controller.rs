@@ -134,8 +134,7 @@ impl World {
         let request = Request { environment, gitops_repo: None, options, hub: None, is_hub_only: false };
         let output = publish(access, &request, &|_, _| {}).ok();
         let published = output.as_ref().map(Published::of);
-        let mut seconds = self.seconds.lock().unwrap();
-        *seconds += 15;
+        self.pass(15);
         let request = StepRequest {
             environment,
             hosts: Some(&self.chain.hosts),
@@ -145,7 +144,7 @@ impl World {
             published: published.as_ref(),
             output: output.as_ref(),
             is_read_only: false,
-            now: Timestamp::from_second(*seconds).unwrap(),
+            now: self.now(),
         };
         step(access, &request, &mut self.memory.lock().unwrap())
     }
@@ -300,20 +299,6 @@ fn a_commit_moves_on_when_the_environment_before_proved_it() {
     let head = world.chain.company.head("stage");
     world.settle();
     assert_eq!(world.chain.company.head("stage"), head);
-}
-
-#[test]
-fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
-    let mut world = World::new(DIRECT, "");
-    world.settle();
-    world.chain.company.change_value("second");
-    world.report("dev", (3, 2, 0));
-    world.settle();
-    world.chain.company.delete_environment("dev");
-    let unreadable = "has no branch `dev`";
-    assert!(world.try_step("dev").unwrap_err().to_string().contains(unreadable));
-    let waits = world.waits("stage");
-    assert!(waits.contains(unreadable), "{waits}");
 }
 
 #[test]

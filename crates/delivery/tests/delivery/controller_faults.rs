@@ -150,3 +150,17 @@ fn nothing_moves_while_it_is_not_known_whether_a_person_holds_the_environment() 
     assert!(error.contains("promotion.yaml"), "{error}");
     assert_eq!(states(), broken);
 }
+
+#[test]
+fn of_an_environment_before_that_cannot_be_read_only_the_evidence_is_unknown() {
+    let mut world = World::new(DIRECT, "");
+    world.settle();
+    world.chain.company.change_value("second");
+    world.report("dev", (3, 2, 0));
+    world.settle();
+    world.chain.company.delete_environment("dev");
+    let unreadable = "has no branch `dev`";
+    assert!(world.try_step("dev").unwrap_err().to_string().contains(unreadable));
+    let waits = world.waits("stage");
+    assert!(waits.contains(unreadable), "{waits}");
+}

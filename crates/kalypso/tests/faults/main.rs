@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod chance;
 #[cfg(test)]
+mod promotions;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod rounds;
@@ -30,7 +32,7 @@ mod objects;
 mod tests {
     use git_host::HostKind;
 
-    use crate::{rounds, service, way};
+    use crate::{promotions, rounds, service, way};
 
     #[test]
     fn local() {
@@ -49,6 +51,11 @@ mod tests {
         } else {
             println!("skipped: {} is not installed", way::SSHD);
         }
+    }
+
+    #[test]
+    fn promotions() {
+        promotions::run();
     }
 
     #[test]

@@ -21,7 +21,6 @@ const THOROUGH_EVERY: u64 = 12;
 /// `KALYPSO_FAULTS_SEED` is the seed. `KALYPSO_FAULTS_KILLS` or `KALYPSO_FAULTS_ROUNDS` is the number of kills or rounds. `cargo xtask faults` sets
 /// them.
 pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
-    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, wanted) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(kills));
     let start = Instant::now();
     let mut site = Site::new(way);
@@ -49,6 +48,11 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
         site.slowest.as_secs_f64(),
         start.elapsed().as_secs()
     );
+}
+
+/// The number that a variable of the process has.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
 }
 
 /// The counts of events until now.

@@ -198,21 +198,26 @@ impl Site {
 
     /// Waits until all child processes of killed runs have ended.
     pub(crate) fn await_orphans(&self) {
-        let end = Instant::now() + ORPHANS_LIMIT;
-        let mark = format!("HOME={}", self.company.path("").display().to_string().trim_end_matches('/'));
-        loop {
-            let living = processes_with(&mark);
-            if living.is_empty() {
-                return;
-            }
-            assert!(Instant::now() < end, "these processes still run: {living:?}");
-            thread::sleep(Duration::from_millis(20));
+        await_orphans(&self.company);
+    }
+}
+
+/// Waits until all child processes of killed runs in the folder of a company have ended. Its hub goes on.
+pub(crate) fn await_orphans(company: &Company) {
+    let end = Instant::now() + ORPHANS_LIMIT;
+    let mark = format!("HOME={}", company.path("").display().to_string().trim_end_matches('/'));
+    loop {
+        let living: Vec<_> = processes_with(&mark).into_iter().filter(|line| !line.contains(" hub ")).collect();
+        if living.is_empty() {
+            return;
         }
+        assert!(Instant::now() < end, "these processes still run: {living:?}");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// Checks every commit since the last check: it changes a file, its parent is the commit before it, and it is Kalypso's or a user's note.
-fn check_history(repository: &Path, before: &str, head: &str) {
+pub(crate) fn check_history(repository: &Path, before: &str, head: &str) {
     git(repository, &["merge-base", "--is-ancestor", before, head]);
     let range = format!("{before}..{head}");
     let commits = git(repository, &["log", "--format=%H|%P|%T|%ce|%(trailers:key=Kalypso-Environment)", &range]);

@@ -10,7 +10,6 @@ mod model;
 mod slow;
 mod storm;
 
-use std::env;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -27,6 +26,7 @@ pub(crate) use self::slow::slow_answers;
 pub(crate) use self::storm::storm;
 use crate::chance::Chance;
 use crate::company::git;
+use crate::rounds::number;
 use crate::site::{ENVIRONMENTS, await_unlocked, processes_with};
 
 /// The settings of the service: it finds a change without a webhook after a second.
@@ -99,11 +99,6 @@ impl Amount {
             }
         }
     }
-}
-
-/// The number in a variable.
-fn number(variable: &str) -> Option<u64> {
-    env::var(variable).ok()?.parse().ok()
 }
 
 /// The counts of events until now.

@@ -30,6 +30,7 @@ pub(super) enum Host {
 /// The version of the content of each place.
 type Contents = Vec<u32>;
 
+#[allow(clippy::struct_excessive_bools, reason = "what examples switch on")]
 pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) promotion: Promotion,

@@ -111,6 +111,13 @@ impl MoveRecord {
 }
 
 impl RolloutRecord {
+    /// Whether a rollback ended. One that can't be rendered any more stops where it is, and may be replaced at once.
+    fn has_rolled_back(&self, state: &RolloutState, phase: Option<ReportPhase>) -> bool {
+        let is_going_on = matches!(phase, Some(ReportPhase::RollingBack | ReportPhase::Stopped));
+        let moving = self.movement.moving.as_ref().map(|(revision, _)| revision);
+        self.was_rolling_back && !is_going_on && moving.is_some_and(|revision| state.is_rejected(revision))
+    }
+
     /// Notes which move goes on.
     fn follow(&mut self, state: &RolloutState, rings: usize, now: i64) {
         let moving = move_of(state);
@@ -318,11 +325,7 @@ impl Referee {
         let reconcilers = &rollout.reconcilers;
         let there = || (0..environment.fleet.len()).filter(|place| environment.fleet.is_there(*place));
         let stable = rollout.state.stable.as_ref().map(|stable| &stable.revision);
-        // One that can't be rendered any more stops where it is, and may be replaced at once.
-        let revision = record.movement.moving.as_ref().map(|(revision, _)| revision);
-        let has_ended = !matches!(phase, Some(ReportPhase::RollingBack | ReportPhase::Stopped))
-            && revision.is_some_and(|revision| rollout.state.is_rejected(revision));
-        if record.was_rolling_back && has_ended && record.stable.as_ref() == stable {
+        if record.has_rolled_back(&rollout.state, phase) && record.stable.as_ref() == stable {
             let before = record.returning.as_ref().unwrap_or(&record.proved);
             let is_back =
                 |place: &usize| record.target.get(*place) == before.get(*place) || before.get(*place).is_none();
