@@ -24,10 +24,9 @@ impl Referee {
             let is_changed = record.sources.as_ref() != Some(&environment.sources);
             let is_settled = is_changed && world.is_settled(*number, *subject);
             let changed = world.measured(*number, *subject).ok().filter(|_| is_settled);
-            let is_known = if is_changed { changed.is_some() } else { before.is_some() };
-            // What was known until this step is unknown from now on.
-            let unknown_since = record.unknown_since.filter(|_| before.is_none()).or(Some(world.now));
-            record.unknown_since = unknown_since.filter(|_| !is_known);
+            // Nobody sees what this step changed before the next one, which may come much later.
+            let is_known = before.is_some() || changed.is_some();
+            record.unknown_since = record.unknown_since.or(Some(world.now)).filter(|_| !is_known);
             // A short time without evidence does not interrupt a soak.
             let is_tolerated = record.unknown_since.is_some_and(|since| world.now - since <= UNKNOWN_MAX.as_secs());
             // A newer revision on its way does not interrupt it either, until one fails.
