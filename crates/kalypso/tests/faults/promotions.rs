@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,37 +16,31 @@ use testkit::hub_program::HubProgram;
 use crate::chance::Chance;
 use crate::company::{Company, HOST, Ran, git};
 use crate::objects;
-use crate::rounds::number;
+use crate::rounds::{number, told};
 use crate::site::{ENVIRONMENTS, await_orphans, await_unlocked, check_history, workload};
 
 /// The number of kills without other settings.
 const KILLS: u64 = 40;
-/// The number of kills for each two races.
-const KILLS_PER_RACES: u64 = 5;
 /// How often a single controller may run until everything is proved.
 const RECOVERIES_MAX: usize = 12;
 /// What a controller can be.
 const CONTROLLERS: [&str; 3] = ["publish -e dev --direct", "publish -e prod --direct", "rollout advance"];
-/// The places of each environment, with the ring of those of `prod`.
+/// The places of each environment. Each place of `prod` is a ring.
 const PLACES: [(&str, &[&str]); 2] = [("dev", &["east"]), ("prod", &["east", "west"])];
 
-/// Runs rounds until the given number of runs was killed. The variables of [`crate::rounds::run`] select them.
+/// Runs rounds until the given number of runs was killed, and there were two races for each five of them. The variables of [`crate::rounds::run`] select them.
 pub(crate) fn run() {
     let seed = number("KALYPSO_FAULTS_SEED").unwrap_or(1);
     let (kills, rounds) = (number("KALYPSO_FAULTS_KILLS").unwrap_or(KILLS), number("KALYPSO_FAULTS_ROUNDS"));
     let start = Instant::now();
     let mut world = World::new();
-    while rounds.map_or(world.killed < kills, |rounds| world.round < rounds) {
+    let is_left = |world: &World| world.killed < kills || world.races < kills * 2 / 5;
+    while rounds.map_or_else(|| is_left(&world), |rounds| world.round < rounds) {
         world.round += 1;
         let mut chance = Chance::new(seed ^ world.round << 20);
-        let mut story = format!("round {} of seed {seed} with promotions", world.round);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| world.play(&mut chance, &mut story))) {
-            println!(
-                "failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {} --only promotions",
-                world.round
-            );
-            resume_unwind(panic);
-        }
+        let story = format!("round {} of seed {seed} with promotions", world.round);
+        let again = format!("--seed {seed} --rounds {} --only promotions", world.round);
+        told(story, &again, |story| world.play(&mut chance, story)).unwrap_or_else(|panic| resume_unwind(panic));
     }
     world.check_thoroughly();
     println!(
@@ -138,7 +132,7 @@ impl World {
         }
         let before = self.tree("prod");
         for _ in 0..3 {
-            if self.races * KILLS_PER_RACES < self.killed * 2 && chance.once_in(2) {
+            if chance.once_in(3) {
                 self.race(chance, story);
             } else {
                 self.kill_some(chance, story);

@@ -30,15 +30,10 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
         tally.rounds += 1;
         // Each round has its own random numbers, so that it can be repeated alone.
         let mut chance = Chance::new(seed ^ tally.rounds << 20);
-        let mut story = format!("round {} of seed {seed} on {name}", tally.rounds);
-        let played = catch_unwind(AssertUnwindSafe(|| play(&mut site, &mut tally, (&mut chance, &mut story))));
-        if let Err(panic) = played {
-            println!(
-                "failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {} --only {name}",
-                tally.rounds
-            );
-            resume_unwind(panic);
-        }
+        let story = format!("round {} of seed {seed} on {name}", tally.rounds);
+        let again = format!("--seed {seed} --rounds {} --only {name}", tally.rounds);
+        told(story, &again, |story| play(&mut site, &mut tally, (&mut chance, story)))
+            .unwrap_or_else(|panic| resume_unwind(panic));
         assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "too many runs end before they are killed");
     }
     site.check_thoroughly();
@@ -48,6 +43,15 @@ pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
         site.slowest.as_secs_f64(),
         start.elapsed().as_secs()
     );
+}
+
+/// Plays a round. If it fails, its story is printed, and how to repeat it.
+pub(crate) fn told(mut story: String, again: &str, play: impl FnOnce(&mut String)) -> thread::Result<()> {
+    let played = catch_unwind(AssertUnwindSafe(|| play(&mut story)));
+    if played.is_err() {
+        println!("failed: {story}\nagain: cargo xtask faults {again}");
+    }
+    played
 }
 
 /// The number that a variable of the process has.

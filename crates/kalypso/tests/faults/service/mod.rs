@@ -11,7 +11,7 @@ mod slow;
 mod storm;
 
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 use git_host::HostKind;
@@ -26,7 +26,7 @@ pub(crate) use self::slow::slow_answers;
 pub(crate) use self::storm::storm;
 use crate::chance::Chance;
 use crate::company::git;
-use crate::rounds::number;
+use crate::rounds::{number, told};
 use crate::site::{ENVIRONMENTS, await_unlocked, processes_with};
 
 /// The settings of the service: it finds a change without a webhook after a second.
@@ -53,12 +53,10 @@ pub(crate) fn run(kind: HostKind) {
         round += 1;
         // Each round on each kind has its own random numbers, so that it can be repeated alone.
         let mut chance = Chance::new(seed ^ round << 20 ^ (kind as u64) << 40);
-        let mut story = format!("round {round} of seed {seed} with the service on {name}");
-        let played = catch_unwind(AssertUnwindSafe(|| site.play(&mut tally, (&mut chance, &mut story))));
+        let story = format!("round {round} of seed {seed} with the service on {name}");
+        let again = format!("--seed {seed} --rounds {round} --only service --host {name}");
+        let played = told(story, &again, |story| site.play(&mut tally, (&mut chance, story)));
         if let Err(panic) = played {
-            println!(
-                "failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {round} --only service --host {name}"
-            );
             println!("{}", site.log());
             resume_unwind(panic);
         }

@@ -377,8 +377,7 @@ impl Environment {
             let is_proof = self.fleet.is_there(place) || released == Some(NOTHING);
             // What goes ahead of another move is proved by itself only.
             let has_stable = state.stable.is_some() && state.interrupted.is_none();
-            let is_other =
-                |stable: Option<ContentId>| stable != released && (stable.is_some() || released != Some(NOTHING));
+            let is_other = |stable: Option<ContentId>| Some(stable.unwrap_or(NOTHING)) != released;
             // What can't be rendered any more counts as changed, except where nothing was and nothing comes.
             is_proof
                 && (released.is_none()

@@ -24,7 +24,7 @@ impl Referee {
             let is_changed = record.sources.as_ref() != Some(&environment.sources);
             let is_settled = is_changed && world.is_settled(*number, *subject);
             let changed = world.measured(*number, *subject).ok().filter(|_| is_settled);
-            // Nobody sees what this step changed before the next one, which may come much later.
+            // What this step changes is measured in the next step, which may come much later.
             let is_known = before.is_some() || changed.is_some();
             record.unknown_since = record.unknown_since.or(Some(world.now)).filter(|_| !is_known);
             // A short time without evidence does not interrupt a soak.
