@@ -6,8 +6,9 @@ use model::object::promotion::{ChangeOrigin, Gate};
 /// The promotion with only the gates that are for changes of an origin.
 #[must_use]
 pub fn for_origin(promotion: &Promotion, origin: ChangeOrigin) -> Promotion {
-    let gates = promotion.gates.iter().filter(|gate| is_for(gate, origin)).cloned().collect();
-    Promotion { gates, ..promotion.clone() }
+    let mut promotion = promotion.clone();
+    promotion.gates.retain(|gate| is_for(gate, origin));
+    promotion
 }
 
 /// Whether a gate is for changes of an origin. The environments before have shown nothing about values and applications of this one, so gates that measure them

@@ -127,7 +127,7 @@ impl Proofs<'_> {
         let shown = self.state.evidence.iter().map(|found| &found.revision);
         let mut all: Vec<_> = has.chain(proofs).chain(shown).collect();
         // What is on the line comes first, the newest first. Others keep the order in which the environments before have them.
-        all.sort_by_key(|revision| self.line.position(revision));
+        all.sort_by_cached_key(|revision| self.line.position(revision));
         all.into_iter().find(|revision| self.can_pass(revision))
     }
 }

@@ -124,7 +124,7 @@ impl Machine<'_> {
 
     fn waiting_of_move(&self, current: &Move, waiting: &mut Vec<Waiting>) {
         let has_tally = self.is_counted;
-        if !self.state.is_of(&self.layout) {
+        if !self.is_of_rings() {
             let text = "the rings changed since; all places keep what they have".to_owned();
             waiting.push(reason("rings", text, current.ring_started));
         } else if !has_tally {

@@ -1,5 +1,6 @@
 //! The transitions of a rollout, one after another until nothing more changes.
 
+use std::cell::OnceCell;
 use std::mem;
 use std::sync::Arc;
 
@@ -43,8 +44,7 @@ pub(super) struct Machine<'a> {
     pub(super) tally: Tally,
     /// Whether the tally is that of the state. It can't be counted without the places that the move changes.
     pub(super) is_counted: bool,
-    /// The layout of the rings.
-    pub(super) layout: Arc<str>,
+    layout: OnceCell<Arc<str>>,
     /// The ring whose places this step released.
     released_ring: Option<usize>,
 }
@@ -58,7 +58,7 @@ impl<'a> Machine<'a> {
             events: Vec::new(),
             tally: Tally::default(),
             is_counted: false,
-            layout: layout(&input.promotion.rings),
+            layout: OnceCell::new(),
             released_ring: None,
         }
     }
@@ -116,7 +116,7 @@ impl<'a> Machine<'a> {
         if self.end_lost() {
             return true;
         }
-        if !self.state.is_of(&self.layout) {
+        if !self.is_of_rings() {
             return self.restart();
         }
         if !self.count() {
@@ -132,6 +132,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The layout of the rings.
+    pub(super) fn layout(&self) -> &Arc<str> {
+        self.layout.get_or_init(|| layout(&self.input.promotion.rings))
+    }
+
+    /// Whether the move began with these rings.
+    pub(super) fn is_of_rings(&self) -> bool {
+        self.state.current.is_none() || self.state.is_of(self.layout())
+    }
+
     /// The hold of a person, of this rollout or of the whole environment.
     pub(super) fn hold(&self) -> Option<&Decision> {
         self.state.hold.as_ref().or(self.input.hold)
@@ -139,7 +149,7 @@ impl<'a> Machine<'a> {
 
     /// Counts the places. False: the places that the move changes are not known.
     pub(super) fn count(&mut self) -> bool {
-        if !self.is_counted && self.changed().is_some() && self.state.is_of(&self.layout) {
+        if !self.is_counted && self.changed().is_some() && self.is_of_rings() {
             self.tally = self.tally();
             self.is_counted = true;
         }

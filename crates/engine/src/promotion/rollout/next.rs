@@ -180,7 +180,7 @@ impl Machine<'_> {
             started: self.input.now,
             base: self.input.position.clone(),
             phase: Phase::Moving,
-            layout: Arc::clone(&self.layout),
+            layout: Arc::clone(self.layout()),
             ring: 0,
             ring_started: self.input.now,
             released: std::collections::BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! The commits of the main branch and the releases of workloads on their way into an environment.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use model::object::Promotion;
@@ -39,14 +40,14 @@ struct Collected {
 
 impl Move<'_> {
     /// Decides with a promotion. At rest, no evidence is collected. `with_candidate` gives the promotion with the gates that a candidate brings itself.
-    pub(super) fn decide(
+    pub(super) fn decide<'p>(
         &self,
-        promotion: Promotion,
+        promotion: &'p Promotion,
         with_candidate: impl FnOnce(&Revision) -> Option<Promotion>,
-    ) -> (Promotion, AdvanceStep) {
-        let without = self.step(&promotion, &self.not_asked(&promotion));
-        let Some(current) = &without.state.current else { return (promotion, without) };
-        let promotion = with_candidate(&current.revision).unwrap_or(promotion);
+    ) -> (Cow<'p, Promotion>, AdvanceStep) {
+        let without = self.step(promotion, &self.not_asked(promotion));
+        let Some(current) = &without.state.current else { return (Cow::Borrowed(promotion), without) };
+        let promotion = with_candidate(&current.revision).map_or(Cow::Borrowed(promotion), Cow::Owned);
         let step = self.step(&promotion, &self.collect(&promotion, &current.revision));
         (promotion, step)
     }
@@ -129,9 +130,10 @@ pub(super) fn of_main(facts: &dyn Facts, state: &State, (in_force, settled): (&P
         baseline: facts.baseline(),
         reverts_to: reverts_to.as_ref(),
     };
+    let of_main = for_origin(in_force, ChangeOrigin::Main);
     let with_candidate =
         |candidate: &Revision| Some(for_origin(&promotion(facts, state, Some(candidate))?, ChangeOrigin::Main));
-    let (promotion, step) = one.decide(for_origin(in_force, ChangeOrigin::Main), with_candidate);
+    let (promotion, step) = one.decide(&of_main, with_candidate);
     let write = write(&promotion, &step).unwrap_or_else(|| Write::Withdraw { keep: gated(&step) });
     PlannedMove { subject: Subject::Main, before, step, write }
 }
@@ -173,7 +175,7 @@ fn of_release(
         baseline: None,
         reverts_to: None,
     };
-    let (promotion, step) = one.decide(promotion.clone(), |_| None);
+    let (promotion, step) = one.decide(promotion, |_| None);
     // A workload at rest has no pull request.
     let has_moved = before.current.is_some() || step.state.current.is_some() || !step.state.rejected.is_empty();
     let withdraw = || has_moved.then(|| Write::Withdraw { keep: gated(&step) });

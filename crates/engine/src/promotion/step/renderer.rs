@@ -93,7 +93,7 @@ fn moved(
             baseline: None,
             reverts_to: Some(&renderer.version).filter(|version| before.has_proved(version)),
         };
-        one.decide(promotion.clone(), |_| None).1
+        one.decide(&promotion, |_| None).1
     };
     let mut step = one(&before);
     step.events.splice(0..0, ended);
